@@ -1,0 +1,52 @@
+# Two commands do everything: `make demo` and `make test`.
+PY ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.run-stamp
+DEV_STAMP := $(VENV)/.dev-stamp
+ARGS ?=
+
+.PHONY: demo test check format bench nightly lock clean
+
+demo: $(RUN_STAMP)
+	$(BIN)/python -m parley.demo $(ARGS)
+
+test: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
+
+check: $(DEV_STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV_STAMP)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+nightly: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
+
+lock: $(VENV)/bin/uv
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+
+$(VENV)/bin/uv:
+	$(PY) -c 'import sys; sys.exit("Parley needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PY=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PY) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.9"
+
+$(RUN_STAMP): $(VENV)/bin/uv requirements.lock pyproject.toml
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/uv pip install --quiet --no-deps -e .
+	@touch $@
+
+$(DEV_STAMP): $(RUN_STAMP) requirements-dev.lock
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

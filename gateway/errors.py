@@ -1,0 +1,103 @@
+"""The exceptions of the whole program, as one tree.
+
+ParleyError
+├── ConfigurationError        a setting is wrong; says where, and what to do
+├── StartError                an adapter cannot connect; says why, and what to do
+├── DeliveryError             a send did not succeed
+│   ├── Transient             try again, not before `retry_after` seconds
+│   ├── Permanent             will never succeed
+│   │   └── WindowClosed      WhatsApp's 24-hour window is over: only a template may be sent
+│   ├── FormatRejected        the platform refused the markup: send the plain text instead
+│   └── Ambiguous             the request left, no answer came: it may have been delivered
+├── ModelError                the language model did not answer
+│   ├── ModelUnavailable      overloaded, unreachable, timed out: another one may answer
+│   ├── ModelRefused          credentials, request or policy: trying again cannot help
+│   └── ContextTooLong        the conversation does not fit the model's window
+├── ToolError                 a tool failed; its text goes back to the model
+├── StoreUnavailable          the database did not take or give what was asked
+└── BadInput                  what arrived cannot be used; says what and where
+
+Adapters and providers raise; only the core decides whether to try again.
+"""
+
+
+class ParleyError(Exception):
+    """Base of everything this program raises on purpose."""
+
+
+class ConfigurationError(ParleyError):
+    """A setting is wrong. The text names its path and what to write instead."""
+
+
+class StartError(ParleyError):
+    """An adapter cannot connect.
+
+    `advice` is one sentence for the person who runs the program; `permanent` is true when a
+    further attempt with the same settings cannot succeed (a revoked token, a missing intent).
+    """
+
+    def __init__(self, problem: str, advice: str = "", *, permanent: bool = False) -> None:
+        super().__init__(f"{problem} {advice}".strip())
+        self.problem = problem
+        self.advice = advice
+        self.permanent = permanent
+
+
+class DeliveryError(ParleyError):
+    """A send did not succeed."""
+
+
+class Transient(DeliveryError):
+    """Nothing was delivered; trying again may succeed, not before `retry_after` seconds."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Permanent(DeliveryError):
+    """Nothing was delivered, and trying the same again never succeeds."""
+
+
+class WindowClosed(Permanent):
+    """More than 24 hours since the person wrote: WhatsApp takes a template only."""
+
+
+class FormatRejected(DeliveryError):
+    """The platform refused the markup of the part, not its text."""
+
+
+class Ambiguous(DeliveryError):
+    """The request was sent and no answer came back: delivered or not, nobody knows."""
+
+
+class ModelError(ParleyError):
+    """The language model gave no answer."""
+
+
+class ModelUnavailable(ModelError):
+    """Overloaded, unreachable or too slow; `retry_after` in seconds where the service said so."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):
+    """The service refused the request; the same request is refused again."""
+
+
+class ContextTooLong(ModelError):
+    """The request is larger than the model's window."""
+
+
+class ToolError(ParleyError):
+    """A tool failed; the text is shown to the model, never to the room."""
+
+
+class StoreUnavailable(ParleyError):
+    """The database did not take, or did not give, what was asked of it."""
+
+
+class BadInput(ParleyError):
+    """What arrived cannot be used; the text says what was wrong, and where."""

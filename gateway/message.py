@@ -1,0 +1,385 @@
+"""What arrives and what leaves, as frozen values: no I/O, no platform library, no database.
+
+Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; nothing behind that
+edge sees a raw dictionary.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from gateway.people import Audience, PersonId
+
+MAX_CONTENT = 40_000
+"""Characters of one message that are kept: the longest any of the platforms lets a person write."""
+
+AttachmentKind: TypeAlias = Literal["image", "audio", "video", "document", "sticker", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something was said, and who can read along.
+
+    `workspace_id` is Discord's guild, Slack's team, empty where there is none. `thread_id` is
+    empty outside a thread: a value of its own, never shared with any thread.
+    """
+
+    platform: str
+    account: str
+    channel_id: str
+    audience: Audience
+    workspace_id: str = ""
+    thread_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAuthor:
+    """Who wrote. `aliases` are further immutable ids (a WhatsApp phone number beside the BSUID)."""
+
+    id: str
+    name: str = ""
+    is_bot: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file named by a message, not yet fetched.
+
+    `ref` is what the adapter needs to fetch it (a URL, a file id, a media id); `size` in bytes,
+    None when the platform does not say.
+    """
+
+    kind: AttachmentKind
+    ref: str
+    name: str = ""
+    mime: str = ""
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The message that this one replies to, as far as the platform shows it."""
+
+    id: str
+    text: str = ""
+    author_id: str = ""
+    author_name: str = ""
+    by_this_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordExtras:
+    """What only Discord says of a message."""
+
+    mentions: tuple[str, ...] = ()
+    role_mentions: tuple[str, ...] = ()
+    mentions_everyone: bool = False
+    guild_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlackExtras:
+    """What only Slack says of a message. `blocks` is the JSON text of its Block Kit blocks."""
+
+    blocks: str = ""
+    mentions: tuple[str, ...] = ()
+    channel_mentions: tuple[str, ...] = ()
+    broadcast: bool = False
+    team_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramExtras:
+    """What only Telegram says of a message. `command` has no slash and no bot name."""
+
+    command: str = ""
+    command_args: str = ""
+    hashtags: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    media_group_id: str = ""
+    via_bot: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """True when the message is a bot command."""
+        return bool(self.command)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A point on the map, degrees."""
+
+    latitude: float
+    longitude: float
+    name: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InteractiveReply:
+    """The button or list row a person chose on WhatsApp."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WhatsAppExtras:
+    """What only WhatsApp says of a message.
+
+    `window_open` is true for everything a person sends: their message opens the 24-hour window.
+    """
+
+    window_open: bool = True
+    interactive_reply: InteractiveReply | None = None
+    location: Location | None = None
+    phone: str = ""
+    forwarded: bool = False
+
+
+Extras: TypeAlias = DiscordExtras | SlackExtras | TelegramExtras | WhatsAppExtras | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a person, the same on every platform.
+
+    `content` is what was written, with this bot's own mention taken out and other entities turned
+    to readable text. `mentions_bot` is decided from the platform's entities, never from the text;
+    `mentions_others` is true when other people or bots are mentioned.
+    """
+
+    id: str
+    content: str
+    author: MessageAuthor
+    place: Place
+    timestamp: datetime
+    reply_to_id: str | None = None
+    quote: Quote | None = None
+    attachments: tuple[Attachment, ...] = ()
+    mentions_bot: bool = False
+    mentions_others: bool = False
+    extras: Extras = None
+
+    @property
+    def platform(self) -> str:
+        """The platform's name, in lower case."""
+        return self.place.platform
+
+    @property
+    def channel_id(self) -> str:
+        """The platform's id of the conversation or channel."""
+        return self.place.channel_id
+
+    @property
+    def thread_id(self) -> str | None:
+        """The platform's id of the thread, None outside one."""
+        return self.place.thread_id or None
+
+    @property
+    def is_direct_message(self) -> bool:
+        """True when only this person and the bot read along."""
+        return self.place.audience is Audience.DIRECT
+
+    @property
+    def person(self) -> PersonId:
+        """The author as an identity."""
+        return PersonId(self.place.platform, self.place.account, self.author.id)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReceived:
+    """A person wrote. `event_id` is the platform's, the same on every redelivery."""
+
+    event_id: str
+    message: ChatMessage
+    kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEdited:
+    """A person changed what they wrote; `message` is the new state under the old id."""
+
+    event_id: str
+    message: ChatMessage
+    kind: Literal["edit"] = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDeleted:
+    """Messages are gone, all of one place."""
+
+    event_id: str
+    place: Place
+    message_ids: tuple[str, ...]
+    kind: Literal["deletion"] = "deletion"
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonPressed:
+    """A person pressed a button or chose a row under a message of ours.
+
+    `value` is what we put behind the button; `reply_handle` is what the adapter needs to answer
+    this press (an interaction token, a response URL), opaque to everybody else.
+    """
+
+    event_id: str
+    place: Place
+    author: MessageAuthor
+    value: str
+    label: str = ""
+    message_id: str = ""
+    reply_handle: str = field(default="", repr=False)
+    kind: Literal["button"] = "button"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandInvoked:
+    """A slash command, or a message that is a bot command; `name` in lower case, no slash."""
+
+    event_id: str
+    place: Place
+    author: MessageAuthor
+    name: str
+    arguments: str = ""
+    message: ChatMessage | None = None
+    reply_handle: str = field(default="", repr=False)
+    kind: Literal["command"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionChanged:
+    """A person added or took back a reaction."""
+
+    event_id: str
+    place: Place
+    author: MessageAuthor
+    message_id: str
+    emoji: str
+    added: bool
+    kind: Literal["reaction"] = "reaction"
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipChanged:
+    """Somebody came or went; `is_self` when it is this bot."""
+
+    event_id: str
+    place: Place
+    member: MessageAuthor
+    joined: bool
+    is_self: bool = False
+    kind: Literal["membership"] = "membership"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineQueried:
+    """A person types after the bot's name in any chat (Telegram's inline mode)."""
+
+    event_id: str
+    place: Place
+    author: MessageAuthor
+    query: str
+    kind: Literal["inline_query"] = "inline_query"
+
+
+InboundEvent: TypeAlias = (
+    MessageReceived
+    | MessageEdited
+    | MessageDeleted
+    | ButtonPressed
+    | CommandInvoked
+    | ReactionChanged
+    | MembershipChanged
+    | InlineQueried
+)
+
+
+def place_of(event: InboundEvent) -> Place:
+    """Where the event happened."""
+    if isinstance(event, MessageReceived | MessageEdited):
+        return event.message.place
+    return event.place
+
+
+def author_of(event: InboundEvent) -> MessageAuthor | None:
+    """Who caused the event, None where the platform does not say (a deletion)."""
+    match event:
+        case MessageReceived() | MessageEdited():
+            return event.message.author
+        case MessageDeleted():
+            return None
+        case MembershipChanged():
+            return event.member
+        case _:
+            return event.author
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button under an answer. `value` comes back in `ButtonPressed`; at most 64 bytes (Telegram)."""
+
+    label: str
+    value: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundFile:
+    """A file of ours."""
+
+    name: str
+    mime: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message as the platform takes it.
+
+    `payload` is exactly what is sent as the message's body: a text, or a dict with `blocks`.
+    `text` is the same without markup: the fallback, the notification, what a screen reader says.
+    """
+
+    payload: str | dict[str, object]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the gateway wants to say, before rendering. `private_to` names the only reader."""
+
+    markdown: str
+    buttons: tuple[Button, ...] = ()
+    files: tuple[OutboundFile, ...] = ()
+    private_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """One send: a rendered part or a file.
+
+    `key` is the same on every attempt and unique among all sends, so that a platform that takes a
+    nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
+    an ephemeral message; `reply_handle` answers a command or a button.
+    """
+
+    key: str
+    place: Place
+    part: Part | None = None
+    file: OutboundFile | None = None
+    buttons: tuple[Button, ...] = ()
+    reply_to_id: str = ""
+    private_to: str = ""
+    reply_handle: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the platform said of a send that succeeded."""
+
+    message_id: str
+    timestamp: datetime | None = None
