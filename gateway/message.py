@@ -320,7 +320,7 @@ def author_of(event: InboundEvent) -> MessageAuthor | None:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under an answer. `value` comes back in `ButtonPressed`; at most 64 bytes (Telegram)."""
+    """A button under an answer. `value`, at most 64 bytes (Telegram), returns in `ButtonPressed`."""
 
     label: str
     value: str

@@ -1,0 +1,61 @@
+"""May this person use the assistant here? Ids decide, and a list that is set denies all others."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from gateway.message import Place
+from gateway.people import Audience, PersonId
+from gateway.policy.decision import Decision
+
+STAGE = "access"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """Lists of ids: "platform:id" for one platform, or the bare id.
+
+    An empty list is not in force; with all of them empty everybody is served (the source's default
+    policy). In a direct conversation a person on `allowed_users` needs no channel on the list,
+    because nobody knows the ids of direct conversations beforehand.
+    """
+
+    allowed_channels: AbstractSet[str] = frozenset()
+    blocked_channels: AbstractSet[str] = frozenset()
+    allowed_users: AbstractSet[str] = frozenset()
+    blocked_users: AbstractSet[str] = frozenset()
+
+
+def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool:
+    """True when one of the ids stands on the list, bare or with its platform."""
+    return any(i in names or f"{platform}:{i}" in names for i in ids if i)
+
+
+def decide_access(
+    person: PersonId,
+    place: Place,
+    policy: AccessPolicy,
+    *,
+    aliases: tuple[str, ...] = (),
+    trusted: bool = False,
+) -> Decision:
+    """Whether `person` is served in `place`.
+
+    `aliases` are further immutable ids of the person. `trusted` people (owners and operators) need
+    no entry on a list of allowed users or channels, but a block binds them as well.
+    """
+    ids = (person.id, *aliases)
+    rooms = (place.channel_id, place.thread_id)
+    if listed(policy.blocked_users, place.platform, ids):
+        return Decision(STAGE, False, "user_blocked")
+    if listed(policy.blocked_channels, place.platform, rooms):
+        return Decision(STAGE, False, "channel_blocked")
+    if trusted:
+        return Decision(STAGE, True, "trusted")
+    known = listed(policy.allowed_users, place.platform, ids)
+    if policy.allowed_users and not known:
+        return Decision(STAGE, False, "user_not_allowed")
+    in_channel = listed(policy.allowed_channels, place.platform, rooms)
+    direct = known and place.audience is Audience.DIRECT
+    if policy.allowed_channels and not in_channel and not direct:
+        return Decision(STAGE, False, "channel_not_allowed")
+    return Decision(STAGE, True, "listed" if policy.allowed_users else "open")

@@ -1,0 +1,83 @@
+"""Hard limits on money: reserved before a call to the model, settled after it.
+
+Amounts are integers of a millionth of a dollar, so that sums are exact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.message import Place
+from gateway.people import PersonId
+from gateway.policy.decision import Decision
+
+STAGE = "budget"
+MICRO = 1_000_000
+ALERT_SHARES = (0.5, 0.75, 0.9)
+"""Shares of a budget that are reported to the log when they are passed (PEERS R25)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Dollars; None is unlimited."""
+
+    user_per_day: float | None = None
+    user_per_month: float | None = None
+    workspace_per_day: float | None = None
+    workspace_per_month: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One running sum and its limit, in millionths of a dollar. `key` includes the period."""
+
+    name: str
+    key: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetDecision:
+    """Whether the estimate fits; `alerts` are shares of an account passed by this reservation."""
+
+    decision: Decision
+    alerts: tuple[str, ...] = ()
+
+
+def accounts_for(
+    tenant: str, person: PersonId, place: Place, budgets: Budgets, now: datetime
+) -> tuple[Account, ...]:
+    """The sums that a call counts towards. Days and months are of UTC."""
+    workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
+    day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
+    rows = (
+        ("user_per_day", f"user:{tenant}:{person}:{day}", budgets.user_per_day),
+        ("user_per_month", f"user:{tenant}:{person}:{month}", budgets.user_per_month),
+        ("workspace_per_day", f"workspace:{workspace}:{day}", budgets.workspace_per_day),
+        ("workspace_per_month", f"workspace:{workspace}:{month}", budgets.workspace_per_month),
+    )
+    return tuple(
+        Account(name, key, round(limit * MICRO)) for name, key, limit in rows if limit is not None
+    )
+
+
+def decide_budget(
+    accounts: Sequence[Account], spent: Sequence[int], estimate: int
+) -> BudgetDecision:
+    """Whether `estimate` fits into what every account has left.
+
+    `spent` holds, in the order of the accounts, what was settled and what is reserved by turns
+    still running.
+    """
+    alerts: list[str] = []
+    for account, used in zip(accounts, spent, strict=True):
+        if used + estimate > account.limit:
+            return BudgetDecision(Decision(STAGE, False, account.name))
+        alerts.extend(
+            f"{account.name} at {share:.0%}"
+            for share in ALERT_SHARES
+            if used < share * account.limit <= used + estimate
+        )
+    return BudgetDecision(
+        Decision(STAGE, True, "within_budget" if accounts else "no_budget"), tuple(alerts)
+    )

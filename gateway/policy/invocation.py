@@ -1,0 +1,97 @@
+"""Is this message meant for the assistant? Decided from the platform's facts, never from names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gateway.message import ChatMessage
+from gateway.policy.decision import Decision
+
+STAGE = "invocation"
+
+
+class Trigger(StrEnum):
+    """What makes the assistant answer."""
+
+    MENTION = "mention"
+    DIRECT_MESSAGE = "direct_message"
+    REPLY = "reply"
+    PREFIX = "prefix"
+    THREAD = "thread"
+    ALL = "all"
+
+
+DEFAULT_TRIGGERS = frozenset({Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY})
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInvocation:
+    """What one channel does differently; None keeps the general rule."""
+
+    triggers: frozenset[Trigger] | None = None
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationPolicy:
+    """When to answer. A set `prefix` is a trigger of its own, as in the source's policy."""
+
+    triggers: frozenset[Trigger] = DEFAULT_TRIGGERS
+    prefix: str | None = None
+    ignore_bots: bool = True
+    ignore_if_mentions_others: bool = False
+    channels: Mapping[str, ChannelInvocation] = field(default_factory=dict)
+
+    def rule_for(self, platform: str, channel_id: str) -> tuple[frozenset[Trigger], str | None]:
+        """Triggers and prefix in force in a channel, named "platform:id" or by its bare id."""
+        channel = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        if channel is None:
+            return self.triggers, self.prefix
+        return (
+            self.triggers if channel.triggers is None else channel.triggers,
+            self.prefix if channel.prefix is None else channel.prefix,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """The decision, and what is left of the text once the prefix is taken out."""
+
+    decision: Decision
+    content: str
+
+
+def decide_invocation(
+    message: ChatMessage, policy: InvocationPolicy, *, bot_takes_part: bool = False
+) -> Invocation:
+    """Whether the assistant answers `message`, and what of it reaches the model.
+
+    `bot_takes_part` says that the assistant has spoken in the message's thread. `@everyone` is no
+    mention: `ChatMessage.mentions_bot` comes from the platform's entities only.
+    """
+
+    def no(reason: str) -> Invocation:
+        return Invocation(Decision(STAGE, False, reason), message.content)
+
+    def yes(reason: str, content: str = message.content) -> Invocation:
+        return Invocation(Decision(STAGE, True, reason), content)
+
+    if policy.ignore_bots and message.author.is_bot:
+        return no("author_is_bot")
+    triggers, prefix = policy.rule_for(message.platform, message.channel_id)
+    if prefix and message.content.startswith(prefix):
+        return yes("prefix", message.content[len(prefix) :].lstrip())
+    if message.is_direct_message:
+        asked = Trigger.DIRECT_MESSAGE in triggers or Trigger.ALL in triggers
+        return yes("direct_message") if asked else no("direct_messages_off")
+    if message.mentions_bot and Trigger.MENTION in triggers:
+        return yes("mention")
+    if policy.ignore_if_mentions_others and message.mentions_others:
+        return no("meant_for_others")
+    if Trigger.REPLY in triggers and message.quote is not None and message.quote.by_this_bot:
+        return yes("reply_to_bot")
+    if Trigger.THREAD in triggers and message.thread_id and bot_takes_part:
+        return yes("thread")
+    if Trigger.ALL in triggers:
+        return yes("all")
+    return no("not_addressed")

@@ -1,0 +1,218 @@
+"""What the gateway keeps, as small Protocols, and the rows that go in and out.
+
+`storage/` has the implementations. Hot state (inbox, outbox, buckets, adapter state) and
+long-lived state (conversations, usage, traces) are apart, because they may live in two places.
+Every method raises `StoreUnavailable` when the database does not take or give what was asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from gateway.message import InboundEvent, Outbound, Receipt
+from gateway.policy.budgets import Account, BudgetDecision
+from gateway.policy.decision import Decision
+from gateway.policy.rate_limits import BucketRule, Taken
+from gateway.ports import AdapterState, Usage
+
+# --- hot state ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class InboxEntry:
+    """An accepted event that waits for its answer. `lane` is the conversation it belongs to."""
+
+    id: str
+    lane: str
+    event: InboundEvent
+    received_at: datetime
+
+
+class Inbox(Protocol):
+    """Accepted events, each of them once."""
+
+    async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
+        """Store an event; False when its id is known already. Known for `hold` from now on."""
+        ...
+
+    async def unfinished(self, limit: int) -> list[InboxEntry]:
+        """Events that no one finished, oldest first: what a restart has to go on with."""
+        ...
+
+    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> None:
+        """The events are answered by these sends: both become true at once, or neither."""
+        ...
+
+    async def prune(self) -> int:
+        """Forget finished events whose time is over; returns how many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """A send that waits. `seq` orders the sends; `attempts` counts the tries so far."""
+
+    seq: int
+    outbound: Outbound
+    attempts: int
+    created_at: datetime
+
+
+SendOutcome = Literal["sent", "dead"]
+
+
+class Outbox(Protocol):
+    """Answers on their way out. What is in here is sent, or reported as dead."""
+
+    async def add(self, outbound: Sequence[Outbound]) -> None:
+        """Queue sends; one whose key is known is left as it is."""
+        ...
+
+    async def waiting(self, limit: int) -> list[OutboxEntry]:
+        """What is not sent yet, oldest first."""
+        ...
+
+    async def tried(self, key: str, reason: str) -> None:
+        """A try did not succeed; it will be repeated."""
+        ...
+
+    async def sent(self, key: str, receipt: Receipt) -> None:
+        """The platform confirmed it."""
+        ...
+
+    async def dead(self, keys: Sequence[str], reason: str) -> None:
+        """These are given up."""
+        ...
+
+
+class Buckets(Protocol):
+    """Token buckets, shared by everything that limits the same person, channel or workspace."""
+
+    async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
+        """Take a token from all of them or from none, atomically."""
+        ...
+
+    async def once(self, key: str, ttl: timedelta) -> bool:
+        """True for the first caller with this key within `ttl`, False for the others."""
+        ...
+
+
+class AdapterStates(Protocol):
+    """The durable memories of all adapters."""
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        """The one of this account."""
+        ...
+
+
+# --- long-lived state ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """One step of a conversation. `speaker` is a person's name, empty for the assistant."""
+
+    message_id: str
+    role: Literal["user", "assistant"]
+    text: str
+    at: datetime
+    person: str = ""
+    speaker: str = ""
+
+
+class Conversations(Protocol):
+    """What was said to the assistant and what it answered, by conversation."""
+
+    async def append(self, conversation: str, turns: Sequence[StoredTurn]) -> None:
+        """Add turns; one whose message id is known is replaced."""
+        ...
+
+    async def latest(self, conversation: str, limit: int) -> list[StoredTurn]:
+        """The last turns, oldest first."""
+        ...
+
+    async def edit(self, conversation_prefix: str, message_id: str, text: str) -> bool:
+        """Replace the text of a stored turn; False when there is none."""
+        ...
+
+    async def delete(self, conversation_prefix: str, message_ids: Sequence[str]) -> int:
+        """Delete the turns of these messages and the answers to them; returns how many."""
+        ...
+
+    async def clear(self, conversation: str) -> int:
+        """Delete a whole conversation; returns the number of turns."""
+        ...
+
+    async def takes_part(self, conversation: str) -> bool:
+        """True when the assistant has spoken there."""
+        ...
+
+    async def prune(self, before: datetime) -> int:
+        """Delete conversations without a turn since then; returns the number of turns."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """What one turn cost. `micros` is in millionths of a dollar."""
+
+    tenant: str
+    person: str
+    workspace: str
+    model: str
+    usage: Usage
+    micros: int
+    at: datetime
+
+
+class UsageLedger(Protocol):
+    """Tokens and money."""
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        """Set `estimate` aside in every account, or in none; atomic."""
+        ...
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        """Replace the reservation of a turn by what it cost."""
+        ...
+
+    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        """What was settled and reserved, in the order of the accounts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that was decided about one message, and how long it took (milliseconds)."""
+
+    id: str
+    message_id: str
+    platform: str
+    account: str
+    conversation: str
+    kind: str
+    at: datetime
+    decisions: tuple[Decision, ...]
+    outcome: str
+    milliseconds: float
+
+
+class Traces(Protocol):
+    """Why the assistant did what it did. No content, ids only."""
+
+    async def add(self, trace: Trace) -> None: ...
+
+    async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
+        """The traces of a platform's message id, newest first."""
+        ...
+
+    async def recent(self, limit: int = 50) -> list[Trace]:
+        """The latest traces, newest first."""
+        ...
+
+    async def prune(self, before: datetime) -> int: ...
