@@ -88,7 +88,12 @@ class ModelRefused(ModelError):
 
 
 class ContextTooLong(ModelError):
-    """The request is larger than the model's window."""
+    """The request is larger than the model's window; both in tokens, where the service said so."""
+
+    def __init__(self, reason: str, tokens: int | None = None, limit: int | None = None) -> None:
+        super().__init__(reason)
+        self.tokens = tokens
+        self.limit = limit
 
 
 class ToolError(ParleyError):

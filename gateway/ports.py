@@ -324,7 +324,19 @@ class ToolOutcome:
     is_error: bool = False
 
 
-ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome
+@dataclass(frozen=True, slots=True)
+class OpaqueBlock:
+    """What a service wants back exactly as it came, and nobody else can read: signed reasoning.
+
+    `maker` is the model that made it; any other one is not shown it. `data` is a JSON object's
+    text. It is never stored, and never shown to a person.
+    """
+
+    maker: str
+    data: str = field(repr=False)
+
+
+ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | OpaqueBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,13 +363,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything one call to a model needs. `model` empty means the provider's own default."""
+    """Everything one call to a model needs. `model` empty means the provider's own default.
+
+    `tool_choice` "none" shows the tools, which earlier messages call, and lets none be called.
+    """
 
     system: str
     messages: tuple[ModelMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     model: str = ""
     max_tokens: int = 1024
+    tool_choice: Literal["auto", "none"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
