@@ -6,7 +6,7 @@ edge sees a raw dictionary.
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from gateway.people import Audience, PersonId
 
@@ -76,6 +76,7 @@ class DiscordExtras:
     role_mentions: tuple[str, ...] = ()
     mentions_everyone: bool = False
     guild_id: str = ""
+    platform: Literal["discord"] = "discord"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class SlackExtras:
     channel_mentions: tuple[str, ...] = ()
     broadcast: bool = False
     team_id: str = ""
+    platform: Literal["slack"] = "slack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class TelegramExtras:
     urls: tuple[str, ...] = ()
     media_group_id: str = ""
     via_bot: bool = False
+    platform: Literal["telegram"] = "telegram"
 
     @property
     def is_command(self) -> bool:
@@ -138,6 +141,7 @@ class WhatsAppExtras:
     location: Location | None = None
     phone: str = ""
     forwarded: bool = False
+    platform: Literal["whatsapp"] = "whatsapp"
 
 
 Extras: TypeAlias = DiscordExtras | SlackExtras | TelegramExtras | WhatsAppExtras | None
@@ -320,7 +324,7 @@ def author_of(event: InboundEvent) -> MessageAuthor | None:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under an answer. `value`, at most 64 bytes (Telegram), returns in `ButtonPressed`."""
+    """A button under an answer; `value`, at most 64 bytes (Telegram), returns when pressed."""
 
     label: str
     value: str
@@ -329,7 +333,12 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class OutboundFile:
-    """A file of ours."""
+    """A file of ours. In JSON its bytes are base64."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {
+        "ser_json_bytes": "base64",
+        "val_json_bytes": "base64",
+    }
 
     name: str
     mime: str

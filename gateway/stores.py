@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from gateway.message import InboundEvent, Outbound, Receipt
+from gateway.conversation import ConversationKey
+from gateway.message import InboundEvent, Outbound, Place, Receipt
 from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
@@ -124,32 +125,36 @@ class StoredTurn:
 class Conversations(Protocol):
     """What was said to the assistant and what it answered, by conversation."""
 
-    async def append(self, conversation: str, turns: Sequence[StoredTurn]) -> None:
-        """Add turns; one whose message id is known is replaced."""
+    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+        """Add the messages of one turn and their answer; a known message id is replaced."""
         ...
 
-    async def latest(self, conversation: str, limit: int) -> list[StoredTurn]:
+    async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         """The last turns, oldest first."""
         ...
 
-    async def edit(self, conversation_prefix: str, message_id: str, text: str) -> bool:
-        """Replace the text of a stored turn; False when there is none."""
+    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+        """True when one of these messages is stored."""
         ...
 
-    async def delete(self, conversation_prefix: str, message_ids: Sequence[str]) -> int:
-        """Delete the turns of these messages and the answers to them; returns how many."""
+    async def edit(self, place: Place, message_id: str, text: str) -> bool:
+        """Replace the text of a stored message, wherever in the channel it stands."""
         ...
 
-    async def clear(self, conversation: str) -> int:
+    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+        """Delete these messages and the answers to them; returns how many turns went."""
+        ...
+
+    async def clear(self, key: ConversationKey) -> int:
         """Delete a whole conversation; returns the number of turns."""
         ...
 
-    async def takes_part(self, conversation: str) -> bool:
+    async def takes_part(self, key: ConversationKey) -> bool:
         """True when the assistant has spoken there."""
         ...
 
     async def prune(self, before: datetime) -> int:
-        """Delete conversations without a turn since then; returns the number of turns."""
+        """Delete turns from before then; returns how many."""
         ...
 
 

@@ -31,7 +31,7 @@ class LoopGuard:
     conversation starts anew, which costs at most `LoopLimits.messages` answers.
     """
 
-    def __init__(self, limits: LoopLimits = LoopLimits()) -> None:  # noqa: B008 - frozen value
+    def __init__(self, limits: LoopLimits = LoopLimits()) -> None:
         self._limits = limits
         self._paces: OrderedDict[str, _Pace] = OrderedDict()
 

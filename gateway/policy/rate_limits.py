@@ -1,4 +1,4 @@
-"""Three token buckets, per person, channel and workspace: all of them give a token, or none does."""
+"""Token buckets per person, channel and workspace: all of them give a token, or none does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

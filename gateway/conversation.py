@@ -1,0 +1,87 @@
+"""Which conversation a message belongs to, and how much of it the model gets to see."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
+
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports import Capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationKey:
+    """A conversation's identity. `thread` is empty outside threads, which is a value of its own."""
+
+    tenant: str
+    platform: str
+    account: str
+    workspace: str
+    channel: str
+    thread: str = ""
+
+    def __str__(self) -> str:
+        return json.dumps(
+            [self.tenant, self.platform, self.account, self.workspace, self.channel, self.thread],
+            separators=(",", ":"),
+        )
+
+
+def key_of(tenant: str, place: Place) -> ConversationKey:
+    """The conversation that is held in a place."""
+    return ConversationKey(
+        tenant, place.platform, place.account, place.workspace_id, place.channel_id, place.thread_id
+    )
+
+
+def place_to_answer(place: Place, message_id: str, capabilities: Capabilities) -> Place:
+    """Where the answer to a message goes: on Slack, into the thread that the message starts.
+
+    The conversation is held there too, so that a follow-up in the thread finds its beginning.
+    """
+    in_room = place.audience is not Audience.DIRECT
+    if capabilities.answers_open_threads and in_room and not place.thread_id and message_id:
+        return replace(place, thread_id=message_id)
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLimits:
+    """How much of a conversation is shown to the model (the source's defaults)."""
+
+    max_messages: int = 10
+    max_tokens: int = 2000
+    ttl: timedelta = timedelta(hours=24)
+
+
+class _Timed(Protocol):
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def at(self) -> datetime: ...
+
+
+T = TypeVar("T", bound=_Timed)
+
+
+def window(
+    turns: Sequence[T], limits: ContextLimits, now: datetime, estimate: Callable[[str], int]
+) -> tuple[T, ...]:
+    """The latest turns that fit, oldest first; nothing once the last one is older than `ttl`.
+
+    A turn that alone exceeds what is left ends the window: what lies before it would be out of
+    context without it.
+    """
+    if not turns or now - turns[-1].at > limits.ttl or limits.max_messages <= 0:
+        return ()
+    left = limits.max_tokens
+    kept: list[T] = []
+    for turn in reversed(turns[-limits.max_messages :]):
+        left -= estimate(turn.text)
+        if left < 0:
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))

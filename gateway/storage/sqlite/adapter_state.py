@@ -1,0 +1,69 @@
+"""The small durable memory of each adapter, in SQLite."""
+
+import sqlite3
+from datetime import timedelta
+
+from gateway.errors import BadInput
+from gateway.ports import AdapterState, Clock
+from gateway.storage.sqlite.database import Database
+
+MAX_KEY = 200
+MAX_VALUE = 4_000
+
+
+class SqliteAdapterStates:
+    """Implements `gateway.stores.AdapterStates`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        """The memory of one account."""
+        return _AccountState(self._database, self._clock, platform, account)
+
+    async def prune(self) -> int:
+        """Delete what expired; returns how many rows."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM adapter_state WHERE expires_at <= ?", (now,)).rowcount
+
+        return await self._database.run(job)
+
+
+class _AccountState:
+    def __init__(self, database: Database, clock: Clock, platform: str, account: str) -> None:
+        self._database = database
+        self._clock = clock
+        self._owner = (platform, account)
+
+    async def get(self, key: str) -> str | None:
+        """The value, None when there is none or it expired."""
+        row = (*self._owner, key, self._clock.now().timestamp())
+
+        def job(db: sqlite3.Connection) -> str | None:
+            found = db.execute(
+                "SELECT value FROM adapter_state"
+                " WHERE platform = ? AND account = ? AND key = ? AND expires_at > ?",
+                row,
+            ).fetchone()
+            return None if found is None else str(found[0])
+
+        return await self._database.run(job)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        """Keep a value for `ttl`. Raises `BadInput` beyond the bounds of `AdapterState`."""
+        if len(key) > MAX_KEY or len(value) > MAX_VALUE:
+            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+        row = (*self._owner, key, value, (self._clock.now() + ttl).timestamp())
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute(
+                "INSERT INTO adapter_state VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (platform, account, key)"
+                " DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at",
+                row,
+            )
+
+        await self._database.run(job)

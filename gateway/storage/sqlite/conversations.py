@@ -1,0 +1,164 @@
+"""Conversations in SQLite. An answer remembers which messages it answers, and goes with them."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from gateway.conversation import ConversationKey
+from gateway.message import Place
+from gateway.storage.sqlite.database import Database
+from gateway.stores import StoredTurn
+
+Row = tuple[str, str, str, float, str, str]
+
+
+class SqliteConversations:
+    """Implements `gateway.stores.Conversations`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+        """Add the messages of one turn and their answer."""
+        conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
+        group = next((turn.message_id for turn in turns if turn.role == "user"), "")
+        rows = [
+            (
+                conversation,
+                channel,
+                turn.message_id,
+                group,
+                turn.role,
+                turn.text,
+                turn.at.timestamp(),
+                turn.person,
+                turn.speaker,
+            )
+            for turn in turns
+        ]
+
+        def job(db: sqlite3.Connection) -> None:
+            db.executemany(
+                "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at,"
+                " person, speaker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text",
+                rows,
+            )
+
+        await self._database.run(job)
+
+    async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
+        """The last turns, oldest first."""
+        conversation = str(key)
+
+        def job(db: sqlite3.Connection) -> list[Row]:
+            return db.execute(
+                "SELECT message_id, role, text, at, person, speaker FROM turns"
+                " WHERE conversation = ? ORDER BY id DESC LIMIT ?",
+                (conversation, limit),
+            ).fetchall()
+
+        return [_turn(row) for row in reversed(await self._database.run(job))]
+
+    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+        """True when one of these messages is stored."""
+        channel = _channel_of(place)
+
+        def job(db: sqlite3.Connection) -> bool:
+            return any(
+                db.execute(
+                    "SELECT 1 FROM turns WHERE channel = ? AND message_id = ? AND role = 'user'",
+                    (channel, message_id),
+                ).fetchone()
+                for message_id in message_ids
+            )
+
+        return await self._database.run(job)
+
+    async def edit(self, place: Place, message_id: str, text: str) -> bool:
+        """Replace the text of a stored message."""
+        channel = _channel_of(place)
+
+        def job(db: sqlite3.Connection) -> bool:
+            changed = db.execute(
+                "UPDATE turns SET text = ? WHERE channel = ? AND message_id = ? AND role = 'user'",
+                (text, channel, message_id),
+            )
+            return changed.rowcount > 0
+
+        return await self._database.run(job)
+
+    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+        """Delete these messages and the answers to them."""
+        channel = _channel_of(place)
+
+        def job(db: sqlite3.Connection) -> int:
+            return sum(_delete_with_answer(db, channel, i) for i in message_ids)
+
+        return await self._database.run(job)
+
+    async def clear(self, key: ConversationKey) -> int:
+        """Delete a whole conversation."""
+        conversation = str(key)
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM turns WHERE conversation = ?", (conversation,)).rowcount
+
+        return await self._database.run(job)
+
+    async def takes_part(self, key: ConversationKey) -> bool:
+        """True when the assistant has spoken there."""
+        conversation = str(key)
+
+        def job(db: sqlite3.Connection) -> bool:
+            found = db.execute(
+                "SELECT 1 FROM turns WHERE conversation = ? AND role = 'assistant' LIMIT 1",
+                (conversation,),
+            ).fetchone()
+            return found is not None
+
+        return await self._database.run(job)
+
+    async def prune(self, before: datetime) -> int:
+        """Delete turns from before then."""
+        limit = before.timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM turns WHERE at < ?", (limit,)).rowcount
+
+        return await self._database.run(job)
+
+
+def _channel(platform: str, account: str, channel: str) -> str:
+    return f"{platform}:{account}:{channel}"
+
+
+def _channel_of(place: Place) -> str:
+    return _channel(place.platform, place.account, place.channel_id)
+
+
+def _delete_with_answer(db: sqlite3.Connection, channel: str, message_id: str) -> int:
+    found = db.execute(
+        "SELECT answers FROM turns WHERE channel = ? AND message_id = ? AND role = 'user'",
+        (channel, message_id),
+    ).fetchone()
+    if found is None:
+        return 0
+    gone = db.execute(
+        "DELETE FROM turns WHERE channel = ? AND"
+        " ((message_id = ? AND role = 'user') OR (answers = ? AND role = 'assistant'))",
+        (channel, message_id, found[0]),
+    )
+    return gone.rowcount
+
+
+def _turn(row: Row) -> StoredTurn:
+    message_id, role, text, at, person, speaker = row
+    return StoredTurn(
+        message_id,
+        "assistant" if role == "assistant" else "user",
+        text,
+        datetime.fromtimestamp(at, UTC),
+        person,
+        speaker,
+    )

@@ -1,0 +1,81 @@
+"""Accepted events in SQLite: the primary key is what recognises a duplicate."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from gateway.message import Outbound
+from gateway.ports import Clock
+from gateway.storage.codec import event_from_json, event_to_json
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.outbox import insert_outbound
+from gateway.stores import InboxEntry
+
+
+class SqliteInbox:
+    """Implements `gateway.stores.Inbox`. A finished event keeps its id until it expires, and
+    nothing of what was written."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
+        """Store an event; False when its id is known already."""
+        received = entry.received_at.timestamp()
+        row = (
+            entry.id,
+            entry.lane,
+            event_to_json(entry.event),
+            received,
+            received + hold.total_seconds(),
+        )
+
+        def job(db: sqlite3.Connection) -> bool:
+            db.execute(
+                "DELETE FROM inbox WHERE id = ? AND done AND expires_at <= ?", (row[0], row[3])
+            )
+            added = db.execute(
+                "INSERT OR IGNORE INTO inbox (id, lane, event, received_at, expires_at)"
+                " VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+            return added.rowcount == 1
+
+        return await self._database.run(job)
+
+    async def unfinished(self, limit: int) -> list[InboxEntry]:
+        """Events that no one finished, oldest first."""
+
+        def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float]]:
+            return db.execute(
+                "SELECT id, lane, event, received_at FROM inbox WHERE done = 0"
+                " ORDER BY arrival LIMIT ?",
+                (limit,),
+            ).fetchall()
+
+        return [
+            InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC))
+            for id_, lane, event, at in await self._database.run(job)
+        ]
+
+    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> None:
+        """The events are answered by these sends: both become true at once, or neither."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> None:
+            db.executemany(
+                "UPDATE inbox SET done = 1, event = x'' WHERE id = ?", [(i,) for i in ids]
+            )
+            insert_outbound(db, outbound, now)
+
+        await self._database.run(job)
+
+    async def prune(self) -> int:
+        """Forget finished events whose time is over; returns how many."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM inbox WHERE done AND expires_at <= ?", (now,)).rowcount
+
+        return await self._database.run(job)

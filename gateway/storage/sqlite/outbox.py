@@ -1,0 +1,97 @@
+"""Sends that wait, in SQLite. What was sent keeps its key and its receipt, not its text."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from gateway.message import Outbound, Receipt
+from gateway.ports import Clock
+from gateway.storage.codec import outbound_from_json, outbound_to_json
+from gateway.storage.sqlite.database import Database
+from gateway.stores import OutboxEntry
+
+KEEP_RECEIPTS = timedelta(hours=24)
+MAX_REASON = 500
+
+
+def insert_outbound(db: sqlite3.Connection, outbound: Sequence[Outbound], now: float) -> None:
+    """Queue sends inside the caller's transaction; known keys are left as they are."""
+    db.executemany(
+        "INSERT OR IGNORE INTO outbox (key, outbound, created_at) VALUES (?, ?, ?)",
+        [(item.key, outbound_to_json(item), now) for item in outbound],
+    )
+
+
+class SqliteOutbox:
+    """Implements `gateway.stores.Outbox`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, outbound: Sequence[Outbound]) -> None:
+        """Queue sends."""
+        now = self._clock.now().timestamp()
+        await self._database.run(lambda db: insert_outbound(db, outbound, now))
+
+    async def waiting(self, limit: int) -> list[OutboxEntry]:
+        """What is not sent yet, oldest first."""
+
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float]]:
+            return db.execute(
+                "SELECT seq, outbound, attempts, created_at FROM outbox"
+                " WHERE state = 'waiting' ORDER BY seq LIMIT ?",
+                (limit,),
+            ).fetchall()
+
+        return [
+            OutboxEntry(seq, outbound_from_json(data), tries, datetime.fromtimestamp(at, UTC))
+            for seq, data, tries, at in await self._database.run(job)
+        ]
+
+    async def tried(self, key: str, reason: str) -> None:
+        """A try did not succeed; it will be repeated."""
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE key = ?",
+                (reason[:MAX_REASON], key),
+            )
+
+        await self._database.run(job)
+
+    async def sent(self, key: str, receipt: Receipt) -> None:
+        """The platform confirmed it."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE outbox SET state = 'sent', attempts = attempts + 1, outbound = x'',"
+                " message_id = ?, settled_at = ? WHERE key = ?",
+                (receipt.message_id, now, key),
+            )
+
+        await self._database.run(job)
+
+    async def dead(self, keys: Sequence[str], reason: str) -> None:
+        """These are given up; their text is kept, so that they can be sent again by hand."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> None:
+            db.executemany(
+                "UPDATE outbox SET state = 'dead', reason = ?, settled_at = ? WHERE key = ?",
+                [(reason[:MAX_REASON], now, key) for key in keys],
+            )
+
+        await self._database.run(job)
+
+    async def prune(self) -> int:
+        """Forget receipts older than `KEEP_RECEIPTS`; returns how many."""
+        before = (self._clock.now() - KEEP_RECEIPTS).timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute(
+                "DELETE FROM outbox WHERE state = 'sent' AND settled_at <= ?", (before,)
+            ).rowcount
+
+        return await self._database.run(job)

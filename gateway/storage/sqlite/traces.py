@@ -1,0 +1,79 @@
+"""Traces in SQLite: the decisions about each message, as JSON, without content."""
+
+import json
+import sqlite3
+from datetime import UTC, datetime
+
+from gateway.policy.decision import Decision
+from gateway.storage.sqlite.database import Database
+from gateway.stores import Trace
+
+COLUMNS = (
+    "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
+)
+Row = tuple[str, str, str, str, str, str, float, str, str, float]
+
+
+class SqliteTraces:
+    """Implements `gateway.stores.Traces`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, trace: Trace) -> None:
+        """Keep a trace; one with a known id is replaced."""
+        decisions = json.dumps([[d.stage, d.allowed, d.reason, d.detail] for d in trace.decisions])
+        row = (
+            trace.id,
+            trace.message_id,
+            trace.platform,
+            trace.account,
+            trace.conversation,
+            trace.kind,
+            trace.at.timestamp(),
+            decisions,
+            trace.outcome,
+            trace.milliseconds,
+        )
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+        await self._database.run(job)
+
+    async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
+        """The traces of a platform's message id, newest first."""
+
+        def job(db: sqlite3.Connection) -> list[Row]:
+            return db.execute(
+                f"SELECT {COLUMNS} FROM traces WHERE message_id = ? ORDER BY at DESC LIMIT ?",  # noqa: S608 - a constant
+                (message_id, limit),
+            ).fetchall()
+
+        return [_trace(row) for row in await self._database.run(job)]
+
+    async def recent(self, limit: int = 50) -> list[Trace]:
+        """The latest traces, newest first."""
+
+        def job(db: sqlite3.Connection) -> list[Row]:
+            return db.execute(
+                f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT ?",  # noqa: S608 - a constant
+                (limit,),
+            ).fetchall()
+
+        return [_trace(row) for row in await self._database.run(job)]
+
+    async def prune(self, before: datetime) -> int:
+        """Delete traces from before then; returns how many."""
+        limit = before.timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM traces WHERE at < ?", (limit,)).rowcount
+
+        return await self._database.run(job)
+
+
+def _trace(row: Row) -> Trace:
+    decisions = tuple(Decision(*item) for item in json.loads(row[7]))
+    at = datetime.fromtimestamp(row[6], UTC)
+    return Trace(*row[:6], at, decisions, row[8], row[9])

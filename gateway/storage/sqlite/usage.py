@@ -1,0 +1,99 @@
+"""Tokens and money in SQLite: sums per period, reservations of running turns, a row per call."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from gateway.policy.budgets import Account, BudgetDecision, decide_budget
+from gateway.ports import Clock
+from gateway.storage.sqlite.database import Database
+from gateway.stores import UsageRow
+
+RESERVED_SECONDS = 3600.0
+"""After this long a reservation belongs to a turn that died, and counts no more."""
+
+
+class SqliteUsage:
+    """Implements `gateway.stores.UsageLedger`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        """Set `estimate` aside in every account, or in none."""
+        if not accounts:
+            return decide_budget((), (), estimate)
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> BudgetDecision:
+            db.execute("DELETE FROM reserved WHERE at <= ?", (now - RESERVED_SECONDS,))
+            outcome = decide_budget(accounts, _sums(db, accounts), estimate)
+            if outcome.decision.allowed:
+                db.executemany(
+                    "INSERT OR REPLACE INTO reserved VALUES (?, ?, ?, ?)",
+                    [(turn, account.key, estimate, now) for account in accounts],
+                )
+            return outcome
+
+        return await self._database.run(job)
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        """Replace the reservation of a turn by what it cost."""
+        cost = sum(row.micros for row in rows)
+
+        def job(db: sqlite3.Connection) -> None:
+            if accounts:
+                db.executemany(
+                    "DELETE FROM reserved WHERE key = ? AND turn = ?",
+                    [(account.key, turn) for account in accounts],
+                )
+                db.executemany(
+                    "INSERT INTO spent VALUES (?, ?)"
+                    " ON CONFLICT (key) DO UPDATE SET micros = micros + excluded.micros",
+                    [(account.key, cost) for account in accounts],
+                )
+            db.executemany(
+                "INSERT INTO usage (turn, tenant, person, workspace, model, input_tokens,"
+                " output_tokens, cache_read_tokens, cache_write_tokens, micros, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [_columns(turn, row) for row in rows],
+            )
+
+        await self._database.run(job)
+
+    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        """What was settled and reserved, in the order of the accounts."""
+        return await self._database.run(lambda db: _sums(db, accounts))
+
+
+def _sums(db: sqlite3.Connection, accounts: Sequence[Account]) -> list[int]:
+    return [
+        int(
+            db.execute(
+                "SELECT (SELECT COALESCE(SUM(micros), 0) FROM spent WHERE key = :key)"
+                " + (SELECT COALESCE(SUM(micros), 0) FROM reserved WHERE key = :key)",
+                {"key": account.key},
+            ).fetchone()[0]
+        )
+        for account in accounts
+    ]
+
+
+def _columns(turn: str, row: UsageRow) -> tuple[object, ...]:
+    return (
+        turn,
+        row.tenant,
+        row.person,
+        row.workspace,
+        row.model,
+        row.usage.input_tokens,
+        row.usage.output_tokens,
+        row.usage.cache_read_tokens,
+        row.usage.cache_write_tokens,
+        row.micros,
+        row.at.timestamp(),
+    )
