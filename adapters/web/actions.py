@@ -1,0 +1,123 @@
+"""What a person's action changes on the page, before the gateway has it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from adapters.web.conversation import Conversation, FileLink, Line
+from adapters.web.files import FileShelf
+from adapters.web.parse import MAX_FILES
+from gateway.errors import BadInput
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Quote,
+)
+
+MAX_QUOTE: Final = 4_000
+
+Undo = Callable[[], None]
+
+
+def named_files(shelf: FileShelf, person: str, wanted: object) -> list[dict[str, object]]:
+    """The uploaded files that a message names by id, as `parse` reads them.
+
+    Raises `BadInput` for too many, and for one that is not (or no longer) this person's.
+    """
+    if wanted is None:
+        return []
+    if not isinstance(wanted, list) or len(wanted) > MAX_FILES:
+        raise BadInput(f"`files` is a list of at most {MAX_FILES} ids")
+    found = []
+    for file_id in wanted:
+        stored = shelf.get(file_id, person) if isinstance(file_id, str) else None
+        if stored is None:
+            raise BadInput("a file is not there any more: attach it again")
+        found.append(
+            {
+                "ref": f"{person}/{stored.id}",
+                "name": stored.name,
+                "mime": stored.mime,
+                "size": len(stored.data),
+            }
+        )
+    return found
+
+
+def quote_of(conversation: Conversation, line_id: object, person: str) -> Quote | None:
+    """The line that a message answers, None when it is not kept."""
+    line = conversation.line(line_id) if isinstance(line_id, str) else None
+    if line is None or line.deleted:
+        return None
+    ours = line.by == "assistant"
+    return Quote(line.id, line.text[:MAX_QUOTE], author_id="" if ours else person, by_this_bot=ours)
+
+
+def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> str:
+    """What stood on the button that was pressed.
+
+    Raises `BadInput` when the conversation has no such button: values come from us, never from
+    the page.
+    """
+    message_id = payload.get("message_id")
+    line = conversation.line(message_id) if isinstance(message_id, str) else None
+    for button in line.buttons if line else ():
+        if button.value == payload.get("value"):
+            return button.label
+    raise BadInput("this button is not there any more")
+
+
+def show(conversation: Conversation, event: InboundEvent) -> Undo:
+    """Put the event on the page and return what takes it back.
+
+    Raises `BadInput` when it changes a line that is not the person's own.
+    """
+    match event:
+        case MessageReceived(message=message):
+            return _show_message(conversation, message)
+        case CommandInvoked(message=ChatMessage() as message):
+            return _show_message(conversation, message)
+        case MessageEdited(message=message):
+            line = _own(conversation, message.id)
+            conversation.put(replace(line, text=message.content, edited=True))
+        case MessageDeleted(message_ids=(message_id, *_)):
+            line = _own(conversation, message_id)
+            conversation.remove(message_id)
+        case ButtonPressed() | _:
+            return lambda: None
+
+    def put_back() -> None:
+        conversation.put(line)
+
+    return put_back
+
+
+def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
+    if conversation.line(message.id) is not None:
+        return lambda: None  # sent again by the browser: it stands there already
+    conversation.put(
+        Line(
+            id=message.id,
+            by="person",
+            at=message.timestamp,
+            text=message.content,
+            files=tuple(
+                FileLink(item.ref.partition("/")[2], item.name, item.mime, item.size or 0)
+                for item in message.attachments
+            ),
+            reply_to=message.reply_to_id or "",
+        )
+    )
+    return lambda: conversation.forget(message.id)
+
+
+def _own(conversation: Conversation, line_id: str) -> Line:
+    line = conversation.line(line_id)
+    if line is None or line.by != "person" or line.deleted:
+        raise BadInput("only a message of your own can be changed")
+    return line

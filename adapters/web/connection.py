@@ -1,0 +1,219 @@
+"""`WebAdapter`: the local page as one connected account of one platform."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web.actions import named_files, pressed_label, quote_of, show
+from adapters.web.conversation import (
+    TYPING_SECONDS,
+    Conversation,
+    Conversations,
+    FileLink,
+    Line,
+)
+from adapters.web.files import FileShelf
+from adapters.web.manifest import MANIFEST, WebSettings
+from adapters.web.parse import PLATFORM, Envelope, parse
+from adapters.web.routes import build_routes
+from gateway.errors import BadInput, Permanent, Transient
+from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
+from gateway.ports import AdapterContext, Capabilities, EventSink
+
+MAX_PART: Final = 400_000
+"""Characters of one rendered answer: longer than any renderer's split, a last bound."""
+
+STREAMS_PER_PERSON: Final = 4
+
+
+class WebAdapter:
+    """One page, one direct conversation for each browser that opens it."""
+
+    def __init__(self, settings: WebSettings, context: AdapterContext) -> None:
+        self.settings = settings
+        self.conversations = Conversations(settings.max_people, settings.history)
+        self.files = FileShelf(settings.max_files_bytes)
+        self._context = context
+        self._sink: EventSink | None = None
+        self._closed = asyncio.Event()
+        self._streams = 0
+
+    @property
+    def platform(self) -> str:
+        return PLATFORM
+
+    @property
+    def account(self) -> str:
+        return self._context.account
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return MANIFEST.capabilities
+
+    @property
+    def assistant_name(self) -> str:
+        """How the page calls the assistant."""
+        return self._context.assistant_name
+
+    @property
+    def connected(self) -> bool:
+        """True between `connect` and `disconnect`."""
+        return self._sink is not None
+
+    def routes(self) -> list[web.RouteDef]:
+        """What the program mounts on its local listener."""
+        return build_routes(self)
+
+    async def connect(self, sink: EventSink) -> None:
+        """Take what people write from now on."""
+        self._closed.clear()
+        self._sink = sink
+
+    async def wait_closed(self) -> None:
+        """Return after `disconnect`."""
+        await self._closed.wait()
+
+    async def disconnect(self) -> None:
+        """Take nothing more, and let every open stream end."""
+        self._sink = None
+        self._closed.set()
+        for conversation in self.conversations:
+            conversation.is_typing(0.0)
+
+    # --- what the gateway asks for ---------------------------------------------------------------
+
+    async def send(self, outbound: Outbound) -> Receipt:
+        """Put a part or a file on the page. The same key twice is one message."""
+        self._require_sink()
+        line_id = "a-" + hashlib.sha256(outbound.key.encode()).hexdigest()[:24]
+        now = self._context.clock.now()
+        html, text = _markup(outbound.part)
+        line = Line(
+            id=line_id,
+            by="assistant",
+            at=now,
+            text=text,
+            html=html,
+            buttons=outbound.buttons[: self.capabilities.max_buttons],
+            files=self._shelved(outbound.place.channel_id, outbound.file),
+            reply_to=outbound.reply_to_id,
+        )
+        self._conversation(outbound.place).put(line)
+        return Receipt(line_id, now)
+
+    async def edit(self, place: Place, message_id: str, part: Part) -> None:
+        """Replace the text of an answer."""
+        self._require_sink()
+        html, text = _markup(part)
+        line = self._answer(place, message_id)
+        if (line.html, line.text) != (html, text):
+            self._conversation(place).put(replace(line, html=html, text=text, edited=True))
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Take an answer off the page."""
+        self._require_sink()
+        self._answer(place, message_id)
+        self._conversation(place).remove(message_id)
+
+    async def typing(self, place: Place, message_id: str) -> None:
+        """Show "is writing" for a few seconds, or until the answer is there."""
+        self._require_sink()
+        until = asyncio.get_running_loop().time() + TYPING_SECONDS
+        self._conversation(place).is_typing(until)
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """The bytes a person uploaded."""
+        owner, _, file_id = attachment.ref.partition("/")
+        stored = self.files.get(file_id, owner)
+        if stored is None:
+            raise Permanent(f"{attachment.name or 'the file'} is no longer kept")
+        if len(stored.data) > limit:
+            raise BadInput(f"{stored.name}: {len(stored.data)} bytes, at most {limit} are read")
+        return stored.data
+
+    # --- what the page asks for ------------------------------------------------------------------
+
+    async def act(self, person: str, payload: Mapping[str, object]) -> None:
+        """One action of the page: shown at once, handed over, taken back if that failed.
+
+        Raises `BadInput` for an object that means nothing here, `Transient` while not connected,
+        and whatever the gateway's sink raises.
+        """
+        sink = self._require_sink()
+        conversation = self.conversations.of(person)
+        known: dict[str, object] = {"files": named_files(self.files, person, payload.get("files"))}
+        if payload.get("type") == "button":
+            known["label"] = pressed_label(conversation, payload)
+        envelope = Envelope(self.account, person, self._context.clock.now())
+        quoted = quote_of(conversation, payload.get("reply_to"), person)
+        events = parse({**payload, **known}, envelope, quoted)
+        if not events:
+            raise BadInput("not a message, edit, deletion or button that can be used")
+        for event in events:
+            take_back = show(conversation, event)
+            try:
+                await sink(event)
+            except Exception:
+                take_back()
+                raise
+
+    @contextmanager
+    def watching(self, person: str) -> Iterator[Conversation]:
+        """The person's conversation, kept as long as a page looks at it.
+
+        Raises `Transient` when too many pages are open.
+        """
+        if self._streams >= STREAMS_PER_PERSON * self.settings.max_people:
+            raise Transient("too many open pages; close one and try again")
+        conversation = self.conversations.of(person)
+        self._streams += 1
+        conversation.watchers += 1
+        try:
+            yield conversation
+        finally:
+            self._streams -= 1
+            conversation.watchers -= 1
+
+    # --- own ------------------------------------------------------------------------------------
+
+    def _require_sink(self) -> EventSink:
+        if self._sink is None:
+            raise Transient("the web page is not connected")
+        return self._sink
+
+    def _conversation(self, place: Place) -> Conversation:
+        """An answer may come after a restart, before the person is back: it waits for them."""
+        if not place.channel_id.startswith("web-"):
+            raise Permanent(f"{place.channel_id!r} is no conversation of this page")
+        return self.conversations.of(place.channel_id)
+
+    def _answer(self, place: Place, message_id: str) -> Line:
+        line = self._conversation(place).line(message_id)
+        if line is None or line.by != "assistant" or line.deleted:
+            raise Permanent("the message is no longer on the page")
+        return line
+
+    def _shelved(self, owner: str, file: OutboundFile | None) -> tuple[FileLink, ...]:
+        if file is None:
+            return ()
+        try:
+            stored = self.files.add(owner, file.name, file.mime, file.data)
+        except BadInput as problem:
+            raise Permanent(str(problem)) from problem
+        return (FileLink(stored.id, stored.name, stored.mime, len(stored.data)),)
+
+
+def _markup(part: Part | None) -> tuple[str, str]:
+    """The safe HTML and the text of a part."""
+    if part is None:
+        return "", ""
+    if not isinstance(part.payload, str):
+        raise Permanent("the page takes HTML text, not blocks")
+    if len(part.payload) > MAX_PART:
+        raise Permanent(f"{len(part.payload)} characters of HTML; at most {MAX_PART}")
+    return part.payload, part.text

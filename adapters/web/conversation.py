@@ -1,0 +1,145 @@
+"""What stands on the page: the latest messages of each person, and who waits for new ones.
+
+Kept in memory and bounded. A page that is loaded again gets it back; after a restart of the
+program the page begins empty, while what the assistant remembers is in the gateway's stores.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from gateway.message import Button
+
+TYPING_SECONDS: Final = 8.0
+"""How long "is writing" stays without being renewed or followed by an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileLink:
+    """A file below a message; the bytes are in the shelf, under `id`."""
+
+    id: str
+    name: str
+    mime: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message on the page.
+
+    People's messages have `text` only. The assistant's have `html`, made safe by the renderer.
+    `version` counts the changes of the whole conversation: a line with a larger one is newer.
+    """
+
+    id: str
+    by: Literal["person", "assistant"]
+    at: datetime
+    text: str
+    html: str = ""
+    buttons: tuple[Button, ...] = ()
+    files: tuple[FileLink, ...] = ()
+    reply_to: str = ""
+    edited: bool = False
+    deleted: bool = False
+    version: int = 0
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The lines of one person, at most `limit`, the oldest go first."""
+
+    limit: int
+    version: int = 0
+    typing_until: float = 0.0
+    watchers: int = 0
+    _lines: dict[str, Line] = field(default_factory=dict)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def put(self, line: Line) -> Line:
+        """Add a line, or replace the one with its id; everybody who waits is woken."""
+        self.version += 1
+        stamped = replace(line, version=self.version)
+        self._lines[line.id] = stamped
+        while len(self._lines) > self.limit:
+            del self._lines[next(iter(self._lines))]
+        if line.by == "assistant":
+            self.typing_until = 0.0
+        self._wake()
+        return stamped
+
+    def line(self, line_id: str) -> Line | None:
+        """The line with this id, if it is still kept."""
+        return self._lines.get(line_id)
+
+    def remove(self, line_id: str) -> None:
+        """Blank a line: it stays as a deleted one, so that open pages learn of it."""
+        if line := self._lines.get(line_id):
+            self.put(replace(line, text="", html="", buttons=(), files=(), deleted=True))
+
+    def forget(self, line_id: str) -> None:
+        """Take back a line that was never accepted."""
+        self._lines.pop(line_id, None)
+
+    def lines(self) -> list[Line]:
+        """All lines, oldest first."""
+        return list(self._lines.values())
+
+    def since(self, version: int) -> list[Line]:
+        """The lines that changed after `version`, in the order of their changes."""
+        return sorted(
+            (line for line in self._lines.values() if line.version > version),
+            key=lambda line: line.version,
+        )
+
+    def is_typing(self, until: float) -> None:
+        """Show "is writing" until so many seconds of the loop's time."""
+        self.typing_until = until
+        self._wake()
+
+    async def changed(self, timeout: float) -> bool:
+        """True when something changed within `timeout` seconds."""
+        event = self._changed
+        try:
+            async with asyncio.timeout(timeout):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+class Conversations:
+    """All conversations, at most `max_people`; the one that was quiet for longest goes first."""
+
+    def __init__(self, max_people: int, history: int) -> None:
+        self._max_people = max_people
+        self._history = history
+        self._by_person: OrderedDict[str, Conversation] = OrderedDict()
+
+    def of(self, person_id: str) -> Conversation:
+        """The conversation of this person, a new one if need be."""
+        found = self._by_person.get(person_id)
+        if found is None:
+            found = self._by_person[person_id] = Conversation(self._history)
+            self._make_room(person_id)
+        self._by_person.move_to_end(person_id)
+        return found
+
+    def __iter__(self) -> Iterator[Conversation]:
+        return iter(self._by_person.values())
+
+    def __len__(self) -> int:
+        return len(self._by_person)
+
+    def _make_room(self, newest: str) -> None:
+        excess = len(self._by_person) - self._max_people
+        idle = [key for key, kept in self._by_person.items() if not kept.watchers and key != newest]
+        for key in idle[: max(0, excess)]:
+            del self._by_person[key]

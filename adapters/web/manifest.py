@@ -1,0 +1,49 @@
+"""The local web page, as one more platform: what is known of it without starting anything."""
+
+from typing import Final
+
+from pydantic import Field
+
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+
+MAX_BUTTONS: Final = 10
+"""As many as WhatsApp's lists, the largest choice any other platform offers."""
+
+
+class WebSettings(AccountSettings, extra="forbid", frozen=True):
+    """The keys under `platforms.web`. The page lives on the local listener, below `/chat/`.
+
+    There are no credentials: who may open the page is decided by the listener it is served from.
+    """
+
+    enabled: bool = False
+    history: int = Field(default=200, ge=10, le=2_000)
+    """Messages kept per conversation, for a page that is loaded again."""
+    max_people: int = Field(default=64, ge=1, le=1_000)
+    """Conversations kept; beyond that the one that was quiet for longest is forgotten."""
+    max_upload_bytes: int = Field(default=5_000_000, ge=1_000, le=25_000_000)
+    """Size of one file a person may send."""
+    max_files_bytes: int = Field(default=64_000_000, ge=1_000, le=512_000_000)
+    """Bytes of all files kept in memory; beyond that the oldest are forgotten."""
+
+    def configured(self) -> bool:
+        """True when the page is switched on."""
+        return self.enabled
+
+
+MANIFEST: Final = AdapterManifest(
+    platform="web",
+    title="Web page",
+    settings=WebSettings,
+    capabilities=Capabilities(
+        rooms=False,
+        edits=True,
+        deletes=True,
+        typing=True,
+        files_in=True,
+        files_out=True,
+        max_buttons=MAX_BUTTONS,
+    ),
+    dialect="web",
+    load="adapters.web.connection:WebAdapter",
+)

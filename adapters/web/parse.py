@@ -1,0 +1,186 @@
+"""From the page's own JSON to inbound events.
+
+The page sends one object per action:
+
+    {"type": "message", "id": ID, "text": TEXT, "reply_to": ID, "files": [FILE, ...]}
+    {"type": "edit",    "id": ID, "message_id": ID, "text": TEXT}
+    {"type": "delete",  "id": ID, "message_id": ID}
+    {"type": "button",  "id": ID, "message_id": ID, "value": TEXT, "label": TEXT}
+
+`id` is made by the browser, 8 to 64 letters, digits and dashes: a request that is sent again
+keeps it, so that the gateway recognises the repetition. Everything that says *who* acts comes in
+the `Envelope`, from the server's side, never from the object.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from gateway.message import (
+    MAX_CONTENT,
+    Attachment,
+    AttachmentKind,
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Place,
+    Quote,
+)
+from gateway.people import Audience
+
+MAX_FILES: Final = 10
+MAX_BUTTON_VALUE: Final = 64
+PLATFORM: Final = "web"
+
+_ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
+_COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
+_KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What the server knows of a request: the session's person, the account, the time."""
+
+    account: str
+    person_id: str
+    at: datetime
+
+
+def place_for(account: str, person_id: str) -> Place:
+    """The one conversation of a person: direct, named by the person's own id."""
+    return Place(PLATFORM, account, channel_id=person_id, audience=Audience.DIRECT)
+
+
+def parse(
+    payload: Mapping[str, object], envelope: Envelope, quoted: Quote | None = None
+) -> list[InboundEvent]:
+    """The event that an object of the page stands for; empty for anything malformed.
+
+    `quoted` is the message that `reply_to` names, as the server remembers it. Never raises.
+    """
+    event_id = _identifier(payload.get("id"))
+    if not event_id:
+        return []
+    match payload.get("type"):
+        case "message":
+            return _message(payload, envelope, event_id, quoted)
+        case "edit":
+            return _edit(payload, envelope, event_id)
+        case "delete":
+            return _delete(payload, envelope, event_id)
+        case "button":
+            return _button(payload, envelope, event_id)
+        case _:
+            return []
+
+
+def _message(
+    payload: Mapping[str, object], envelope: Envelope, event_id: str, quoted: Quote | None
+) -> list[InboundEvent]:
+    files = _files(payload.get("files"))
+    text = _text(payload.get("text"), MAX_CONTENT)
+    if not text.strip() and not files:
+        return []
+    message = ChatMessage(
+        id=event_id,
+        content=text,
+        author=MessageAuthor(envelope.person_id),
+        place=place_for(envelope.account, envelope.person_id),
+        timestamp=envelope.at,
+        reply_to_id=quoted.id if quoted else None,
+        quote=quoted,
+        attachments=files,
+    )
+    command = _COMMAND.fullmatch(text.strip())
+    if command is None:
+        return [MessageReceived(event_id, message)]
+    name, arguments = command.groups(default="")
+    return [
+        CommandInvoked(
+            event_id,
+            message.place,
+            message.author,
+            name.lower(),
+            arguments.strip(),
+            message,
+        )
+    ]
+
+
+def _edit(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+    message_id = _identifier(payload.get("message_id"))
+    text = _text(payload.get("text"), MAX_CONTENT)
+    if not message_id or not text.strip():
+        return []
+    changed = ChatMessage(
+        id=message_id,
+        content=text,
+        author=MessageAuthor(envelope.person_id),
+        place=place_for(envelope.account, envelope.person_id),
+        timestamp=envelope.at,
+    )
+    return [MessageEdited(event_id, changed)]
+
+
+def _delete(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+    message_id = _identifier(payload.get("message_id"))
+    if not message_id:
+        return []
+    place = place_for(envelope.account, envelope.person_id)
+    return [MessageDeleted(event_id, place, (message_id,))]
+
+
+def _button(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+    message_id = _identifier(payload.get("message_id"))
+    value = payload.get("value")
+    if not message_id or not isinstance(value, str) or not 0 < len(value) <= MAX_BUTTON_VALUE:
+        return []
+    return [
+        ButtonPressed(
+            event_id,
+            place_for(envelope.account, envelope.person_id),
+            MessageAuthor(envelope.person_id),
+            value,
+            _text(payload.get("label"), 200),
+            message_id,
+        )
+    ]
+
+
+def _identifier(value: object) -> str:
+    """`value` when it is a well-formed id, otherwise the empty string."""
+    return value if isinstance(value, str) and _ID.fullmatch(value) else ""
+
+
+def _text(value: object, limit: int) -> str:
+    """`value` when it is a text of at most `limit` characters, otherwise the empty string."""
+    return value if isinstance(value, str) and len(value) <= limit else ""
+
+
+def _files(value: object) -> tuple[Attachment, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(found for item in value[:MAX_FILES] if (found := _file(item)))
+
+
+def _file(item: object) -> Attachment | None:
+    if not isinstance(item, dict):
+        return None
+    ref, name, mime, size = (item.get(key) for key in ("ref", "name", "mime", "size"))
+    if not isinstance(ref, str) or not 0 < len(ref) <= 128:
+        return None
+    mime = mime if isinstance(mime, str) and len(mime) <= 100 else ""
+    return Attachment(
+        kind=_KINDS.get(mime.partition("/")[0], "document"),
+        ref=ref,
+        name=_text(name, 200),
+        mime=mime,
+        size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+    )
