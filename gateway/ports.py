@@ -45,6 +45,7 @@ class Capabilities:
     `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
     `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
     topics that gather a whole room (Telegram forums).
+    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
@@ -62,6 +63,7 @@ class Capabilities:
     files_in: bool = False
     files_out: bool = False
     native_commands: bool = False
+    idempotent_sends: bool = False
     max_buttons: int = 0
 
 
@@ -271,6 +273,18 @@ class AccountSettings(BaseModel, extra="forbid", frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class SendPace:
+    """Sends a second that a platform takes from one account; 0 is no limit.
+
+    `room_per_minute` binds rooms only, beside the limit of every chat.
+    """
+
+    platform_per_second: float = 0.0
+    chat_per_second: float = 0.0
+    room_per_minute: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class AdapterManifest:
     """What is known of an adapter without importing its platform's library.
 
@@ -286,6 +300,7 @@ class AdapterManifest:
     load: str
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may send the same event again."""
+    pace: SendPace = SendPace()
 
 
 # --- the model ----------------------------------------------------------------------------------

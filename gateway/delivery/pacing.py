@@ -1,0 +1,84 @@
+"""How fast one account may send: to all chats together, to one chat, to one room."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports import Clock, SendPace
+
+MAX_CHATS = 10_000
+"""Chats whose pace is remembered; the one longest silent is forgotten first."""
+
+
+@dataclass(slots=True)
+class _Gate:
+    """Lets one send through every `interval` seconds; `burst` of them at once after a pause."""
+
+    interval: float
+    burst: int = 1
+    next_free: float = 0.0
+
+    def reserve(self, now: float) -> float:
+        """Seconds to wait for the slot that is taken by this call."""
+        if self.interval <= 0:
+            return 0.0
+        earliest = now - (self.burst - 1) * self.interval
+        slot = max(self.next_free, earliest)
+        self.next_free = slot + self.interval
+        return max(0.0, slot - now)
+
+
+@dataclass(slots=True)
+class _Chat:
+    gates: list[_Gate] = field(default_factory=list)
+    penalty_until: float = 0.0
+
+
+class Pacer:
+    """Send budgets of one account. A penalty of one chat never delays another."""
+
+    def __init__(self, pace: SendPace, clock: Clock) -> None:
+        self._pace = pace
+        self._clock = clock
+        self._platform = _Gate(_interval(pace.platform_per_second), burst=5)
+        self._chats: OrderedDict[str, _Chat] = OrderedDict()
+
+    async def wait(self, place: Place) -> None:
+        """Return when a send to this place is due."""
+        chat = self._chat(place)
+        while (penalty := chat.penalty_until - self._clock.monotonic()) > 0:
+            await self._clock.sleep(penalty)
+        now = self._clock.monotonic()
+        delay = max((gate.reserve(now) for gate in (self._platform, *chat.gates)), default=0.0)
+        if delay > 0:
+            await self._clock.sleep(delay)
+
+    def penalise(self, place: Place, seconds: float) -> None:
+        """The platform refuses sends to this chat for so long."""
+        chat = self._chat(place)
+        chat.penalty_until = max(chat.penalty_until, self._clock.monotonic() + seconds)
+
+    def penalised(self, place: Place) -> bool:
+        """True while sends to this chat are refused."""
+        return self._chat(place).penalty_until > self._clock.monotonic()
+
+    def _chat(self, place: Place) -> _Chat:
+        chat = self._chats.get(place.channel_id)
+        if chat is None:
+            chat = self._chats[place.channel_id] = _Chat(self._gates(place))
+            while len(self._chats) > MAX_CHATS:
+                self._chats.popitem(last=False)
+        self._chats.move_to_end(place.channel_id)
+        return chat
+
+    def _gates(self, place: Place) -> list[_Gate]:
+        gates = [_Gate(_interval(self._pace.chat_per_second))]
+        if place.audience is not Audience.DIRECT and self._pace.room_per_minute > 0:
+            burst = max(1, int(self._pace.room_per_minute / 4))
+            gates.append(_Gate(60 / self._pace.room_per_minute, burst))
+        return gates
+
+
+def _interval(per_second: float) -> float:
+    return 1 / per_second if per_second > 0 else 0.0
