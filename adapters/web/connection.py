@@ -36,7 +36,8 @@ class WebAdapter:
 
     def __init__(self, settings: WebSettings, context: AdapterContext) -> None:
         self.settings = settings
-        self.conversations = Conversations(settings.max_people, settings.history)
+        started_ms = int(context.clock.now().timestamp() * 1000)
+        self.conversations = Conversations(settings.max_people, settings.history, started_ms)
         self.files = FileShelf(settings.max_files_bytes)
         self._context = context
         self._sink: EventSink | None = None

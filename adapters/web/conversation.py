@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from typing import Final, Literal
 
 from gateway.message import Button
@@ -32,7 +33,7 @@ class Line:
     """One message on the page.
 
     People's messages have `text` only. The assistant's have `html`, made safe by the renderer.
-    `version` counts the changes of the whole conversation: a line with a larger one is newer.
+    `version` is given by the conversation: of two lines, the one with the larger changed later.
     """
 
     id: str
@@ -50,9 +51,13 @@ class Line:
 
 @dataclass(slots=True)
 class Conversation:
-    """The lines of one person, at most `limit`, the oldest go first."""
+    """The lines of one person, at most `limit`, the oldest go first.
+
+    `versions` only ever grows, over restarts too: a page that was open sees what came since.
+    """
 
     limit: int
+    versions: Iterator[int] = field(default_factory=lambda: count(1))
     version: int = 0
     typing_until: float = 0.0
     watchers: int = 0
@@ -61,7 +66,7 @@ class Conversation:
 
     def put(self, line: Line) -> Line:
         """Add a line, or replace the one with its id; everybody who waits is woken."""
-        self.version += 1
+        self.version = next(self.versions)
         stamped = replace(line, version=self.version)
         self._lines[line.id] = stamped
         while len(self._lines) > self.limit:
@@ -116,18 +121,22 @@ class Conversation:
 
 
 class Conversations:
-    """All conversations, at most `max_people`; the one that was quiet for longest goes first."""
+    """All conversations; beyond `max_people` the one that was quiet for longest is forgotten.
 
-    def __init__(self, max_people: int, history: int) -> None:
+    One that an open page looks at stays; how many pages are open is bounded by the adapter.
+    """
+
+    def __init__(self, max_people: int, history: int, first_version: int = 1) -> None:
         self._max_people = max_people
         self._history = history
+        self._versions = count(first_version)
         self._by_person: OrderedDict[str, Conversation] = OrderedDict()
 
     def of(self, person_id: str) -> Conversation:
         """The conversation of this person, a new one if need be."""
         found = self._by_person.get(person_id)
         if found is None:
-            found = self._by_person[person_id] = Conversation(self._history)
+            found = self._by_person[person_id] = Conversation(self._history, self._versions)
             self._make_room(person_id)
         self._by_person.move_to_end(person_id)
         return found

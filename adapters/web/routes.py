@@ -112,7 +112,7 @@ class _Pages:
     async def events(self, request: web.Request) -> web.StreamResponse:
         person = _person(request)
         after = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
-        if not after.isascii() or not after.isdigit() or len(after) > 12:
+        if not after.isascii() or not after.isdigit() or len(after) > 18:
             return _error(400, "`after` is the version of the last line seen, a whole number")
         try:
             with self._adapter.watching(person) as conversation:
@@ -127,8 +127,6 @@ class _Pages:
         self, response: web.StreamResponse, conversation: Conversation, seen: int
     ) -> None:
         """Send lines as they change, until the page goes or the adapter is disconnected."""
-        # A page that was open over a restart has seen a larger version than there is now.
-        seen = seen if seen <= conversation.version else 0
         typing = False
         while self._adapter.connected:
             now = asyncio.get_running_loop().time()

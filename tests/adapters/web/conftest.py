@@ -1,0 +1,137 @@
+"""A page on a real port, and a gateway behind it that only writes down what arrives."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from adapters.web.connection import WebAdapter
+from adapters.web.manifest import WebSettings
+from gateway.message import InboundEvent, Outbound, Part, Place
+from gateway.people import Audience
+from gateway.ports import AdapterContext, WebhookHandler
+
+
+class FixedClock:
+    def now(self) -> datetime:
+        return datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+
+
+class NoState:
+    async def get(self, key: str) -> str | None:
+        return None
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        return None
+
+
+class NoWebhooks:
+    def add(self, path: str, handler: WebhookHandler) -> None:
+        raise AssertionError("the page has no webhook")
+
+    def remove(self, path: str) -> None:
+        return None
+
+
+def nothing(what: str, detail: str = "") -> None:
+    """Counts nothing."""
+
+
+def context() -> AdapterContext:
+    return AdapterContext("main", "Parley", FixedClock(), NoState(), NoWebhooks(), nothing)
+
+
+@dataclass
+class Inbox:
+    """What the gateway was handed; `fail` makes the next hand-over raise."""
+
+    events: list[InboundEvent] = field(default_factory=list)
+    fail: Exception | None = None
+
+    async def __call__(self, event: InboundEvent) -> None:
+        if self.fail is not None:
+            problem, self.fail = self.fail, None
+            raise problem
+        self.events.append(event)
+
+
+@dataclass
+class Page:
+    """The served adapter and a browser-like client."""
+
+    adapter: WebAdapter
+    inbox: Inbox
+    url: str
+    client: aiohttp.ClientSession
+    runner: web.AppRunner
+
+    @property
+    def origin(self) -> dict[str, str]:
+        return {"Origin": self.url}
+
+    async def open(self) -> str:
+        """Load the page and return who the browser now is."""
+        async with self.client.get(f"{self.url}/chat/") as response:
+            assert response.status == 200
+        return str((await self.history())["me"])
+
+    async def history(self) -> dict[str, object]:
+        async with self.client.get(f"{self.url}/chat/api/history") as response:
+            assert response.status == 200
+            found: dict[str, object] = await response.json()
+            return found
+
+    async def act(self, **action: object) -> tuple[int, str]:
+        async with self.client.post(
+            f"{self.url}/chat/api/actions", json=action, headers=self.origin
+        ) as response:
+            return response.status, await response.text()
+
+    async def upload(self, data: bytes, name: str, mime: str) -> dict[str, object]:
+        async with self.client.post(
+            f"{self.url}/chat/api/files",
+            data=data,
+            headers={**self.origin, "X-File-Name": name, "Content-Type": mime},
+        ) as response:
+            assert response.status == 200, await response.text()
+            stored: dict[str, object] = await response.json()
+            return stored
+
+
+def answer(person: str, html: str, key: str = "turn-1/0", **more: object) -> Outbound:
+    """An answer as the gateway hands it over."""
+    place = Place("web", "main", person, Audience.DIRECT)
+    return Outbound(key, place, Part(html, "plain"), **more)  # type: ignore[arg-type]
+
+
+async def serve(adapter: WebAdapter) -> tuple[web.AppRunner, str]:
+    app = web.Application()
+    app.add_routes(adapter.routes())
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0]
+    return runner, f"http://{host}:{port}"
+
+
+@pytest.fixture
+async def page() -> AsyncIterator[Page]:
+    adapter = WebAdapter(WebSettings(enabled=True, max_upload_bytes=1_000_000), context())
+    inbox = Inbox()
+    await adapter.connect(inbox)
+    runner, url = await serve(adapter)
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with aiohttp.ClientSession(cookie_jar=jar) as client:
+        yield Page(adapter, inbox, url, client, runner)
+        await adapter.disconnect()
+    await runner.cleanup()

@@ -1,0 +1,183 @@
+"""The adapter: what it sends stands on the page, what it cannot do it says."""
+
+import asyncio
+
+import pytest
+
+from adapters.web.connection import WebAdapter
+from adapters.web.manifest import MANIFEST, WebSettings
+from gateway.errors import BadInput, Permanent, StoreUnavailable, Transient
+from gateway.message import (
+    Attachment,
+    Button,
+    ButtonPressed,
+    MessageReceived,
+    Outbound,
+    OutboundFile,
+    Part,
+    Place,
+)
+from gateway.people import Audience
+from gateway.ports import CanDelete, CanEdit, CanFetch, CanType, PlatformAdapter
+from tests.adapters.web.conftest import Inbox, answer, context
+
+ADA = "web-ada"
+PLACE = Place("web", "main", ADA, Audience.DIRECT)
+ID = "0123456789abcdef"
+
+
+@pytest.fixture
+async def adapter() -> WebAdapter:
+    made = WebAdapter(WebSettings(enabled=True), context())
+    await made.connect(Inbox())
+    return made
+
+
+def test_the_page_is_off_until_it_is_switched_on() -> None:
+    assert not WebSettings().configured()
+    assert WebSettings(enabled=True).configured()
+
+
+def test_it_is_what_its_manifest_says(adapter: WebAdapter) -> None:
+    assert isinstance(adapter, PlatformAdapter)
+    for ability in (CanEdit, CanDelete, CanType, CanFetch):
+        assert isinstance(adapter, ability)
+    assert adapter.capabilities == MANIFEST.capabilities
+    assert MANIFEST.load == f"{WebAdapter.__module__}:{WebAdapter.__name__}"
+
+
+async def test_the_same_send_twice_is_one_message(adapter: WebAdapter) -> None:
+    first = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    again = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    await adapter.send(answer(ADA, "<p>More</p>", key="turn-1/1"))
+    assert first.message_id == again.message_id
+    assert [line.html for line in adapter.conversations.of(ADA).lines()] == [
+        "<p>Hi</p>",
+        "<p>More</p>",
+    ]
+
+
+async def test_an_answer_can_grow_and_go(adapter: WebAdapter) -> None:
+    sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    await adapter.edit(PLACE, sent.message_id, Part("<p>Hi there</p>", "Hi there"))
+    [line] = adapter.conversations.of(ADA).lines()
+    assert (line.html, line.edited) == ("<p>Hi there</p>", True)
+    await adapter.delete(PLACE, sent.message_id)
+    [line] = adapter.conversations.of(ADA).lines()
+    assert (line.html, line.deleted) == ("", True)
+    with pytest.raises(Permanent):
+        await adapter.edit(PLACE, sent.message_id, Part("<p>back</p>", "back"))
+
+
+async def test_an_edit_that_changes_nothing_wakes_nobody(adapter: WebAdapter) -> None:
+    sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    version = adapter.conversations.of(ADA).version
+    await adapter.edit(PLACE, sent.message_id, Part("<p>Hi</p>", "plain"))
+    assert adapter.conversations.of(ADA).version == version
+
+
+async def test_typing_ends_with_the_answer(adapter: WebAdapter) -> None:
+    await adapter.typing(PLACE, ID)
+    conversation = adapter.conversations.of(ADA)
+    assert conversation.typing_until > asyncio.get_running_loop().time()
+    await adapter.send(answer(ADA, "<p>Hi</p>"))
+    assert conversation.typing_until == 0.0
+
+
+async def test_blocks_foreign_places_and_huge_answers_are_refused(adapter: WebAdapter) -> None:
+    elsewhere = Place("web", "main", "C012", Audience.PUBLIC_ROOM)
+    for outbound in (
+        Outbound("k", PLACE, Part({"blocks": []}, "x")),
+        Outbound("k", elsewhere, Part("<p>x</p>", "x")),
+        Outbound("k", PLACE, Part("x" * 400_001, "x")),
+    ):
+        with pytest.raises(Permanent):
+            await adapter.send(outbound)
+
+
+async def test_files_go_both_ways_and_stay_with_their_owner(adapter: WebAdapter) -> None:
+    stored = adapter.files.add(ADA, "notes.txt", "text/plain", b"hello")
+    mine = Attachment("document", f"{ADA}/{stored.id}", "notes.txt")
+    assert await adapter.fetch(mine, limit=5) == b"hello"
+    with pytest.raises(BadInput):
+        await adapter.fetch(mine, limit=4)
+    with pytest.raises(Permanent):
+        await adapter.fetch(Attachment("document", f"web-ben/{stored.id}"), limit=5)
+    await adapter.send(Outbound("k", PLACE, file=OutboundFile("a.csv", "text/csv", b"1,2")))
+    [line] = adapter.conversations.of(ADA).lines()
+    [link] = line.files
+    assert adapter.files.get(link.id, ADA) is not None
+
+
+async def test_only_buttons_that_stand_on_the_page_can_be_pressed() -> None:
+    inbox = Inbox()
+    adapter = WebAdapter(WebSettings(enabled=True), context())
+    await adapter.connect(inbox)
+    sent = await adapter.send(answer(ADA, "<p>?</p>", buttons=(Button("Yes", "confirm:1"),)))
+    press = {"type": "button", "id": ID, "message_id": sent.message_id}
+    await adapter.act(ADA, {**press, "value": "confirm:1", "label": "forged"})
+    [event] = inbox.events
+    assert isinstance(event, ButtonPressed)
+    assert (event.value, event.label) == ("confirm:1", "Yes")
+    for person, value in ((ADA, "confirm:2"), ("web-ben", "confirm:1")):
+        with pytest.raises(BadInput):
+            await adapter.act(person, {**press, "value": value})
+
+
+async def test_what_could_not_be_stored_does_not_stay_on_the_page() -> None:
+    inbox = Inbox(fail=StoreUnavailable("full"))
+    adapter = WebAdapter(WebSettings(enabled=True), context())
+    await adapter.connect(inbox)
+    hello = {"type": "message", "id": ID, "text": "Hello"}
+    with pytest.raises(StoreUnavailable):
+        await adapter.act(ADA, hello)
+    assert adapter.conversations.of(ADA).lines() == []
+    await adapter.act(ADA, hello)
+    inbox.fail = StoreUnavailable("full")
+    with pytest.raises(StoreUnavailable):
+        await adapter.act(ADA, {"type": "edit", "id": "e" * 8, "message_id": ID, "text": "Bye"})
+    [line] = adapter.conversations.of(ADA).lines()
+    assert (line.text, line.edited) == ("Hello", False)
+
+
+async def test_a_reply_carries_what_it_answers() -> None:
+    inbox = Inbox()
+    adapter = WebAdapter(WebSettings(enabled=True), context())
+    await adapter.connect(inbox)
+    sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    await adapter.act(
+        ADA, {"type": "message", "id": ID, "text": "why?", "reply_to": sent.message_id}
+    )
+    [event] = inbox.events
+    assert isinstance(event, MessageReceived)
+    assert event.message.quote is not None
+    assert (event.message.quote.text, event.message.quote.by_this_bot) == ("plain", True)
+
+
+async def test_nobody_changes_what_is_not_theirs(adapter: WebAdapter) -> None:
+    sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
+    for action in (
+        {"type": "edit", "id": ID, "message_id": sent.message_id, "text": "x"},
+        {"type": "delete", "id": ID, "message_id": sent.message_id},
+        {"type": "delete", "id": ID, "message_id": "unknown-1"},
+    ):
+        with pytest.raises(BadInput):
+            await adapter.act(ADA, action)
+
+
+async def test_after_disconnect_nothing_is_taken_and_it_can_connect_again() -> None:
+    adapter = WebAdapter(WebSettings(enabled=True), context())
+    await adapter.disconnect()
+    inbox = Inbox()
+    await adapter.connect(inbox)
+    await adapter.disconnect()
+    await adapter.disconnect()
+    async with asyncio.timeout(1):
+        await adapter.wait_closed()
+    with pytest.raises(Transient):
+        await adapter.send(answer(ADA, "<p>Hi</p>"))
+    with pytest.raises(Transient):
+        await adapter.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
+    await adapter.connect(inbox)
+    await adapter.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
+    assert len(inbox.events) == 1

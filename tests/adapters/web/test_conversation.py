@@ -1,0 +1,69 @@
+"""Conversations and files are bounded, and tell those who wait what changed."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.web.conversation import Conversation, Conversations, Line
+from adapters.web.files import FileShelf
+from gateway.errors import BadInput
+
+NOW = datetime(2026, 11, 3, tzinfo=UTC)
+
+
+def line(name: str, text: str = "x") -> Line:
+    return Line(name, "person", NOW, text)
+
+
+def test_the_oldest_lines_go_first() -> None:
+    conversation = Conversation(limit=3)
+    for name in "abcde":
+        conversation.put(line(name))
+    assert [kept.id for kept in conversation.lines()] == ["c", "d", "e"]
+
+
+def test_since_gives_each_changed_line_once_in_the_order_of_its_change() -> None:
+    conversation = Conversation(limit=10)
+    seen = conversation.put(line("a")).version
+    conversation.put(line("b"))
+    conversation.put(line("a", "changed"))
+    assert [(kept.id, kept.text) for kept in conversation.since(seen)] == [
+        ("b", "x"),
+        ("a", "changed"),
+    ]
+
+
+async def test_waiting_ends_with_the_next_change() -> None:
+    conversation = Conversation(limit=10)
+    waiting = asyncio.create_task(conversation.changed(5.0))
+    await asyncio.sleep(0)
+    conversation.put(line("a"))
+    assert await waiting
+    assert not await conversation.changed(0.01)
+
+
+def test_versions_grow_over_a_restart() -> None:
+    before = Conversations(4, 10, first_version=1_000).of("web-a").put(line("a")).version
+    after = Conversations(4, 10, first_version=2_000).of("web-a").put(line("a")).version
+    assert after > before
+
+
+def test_the_quietest_conversation_is_forgotten_unless_a_page_looks_at_it() -> None:
+    conversations = Conversations(max_people=2, history=10)
+    conversations.of("web-watched").watchers = 1
+    conversations.of("web-quiet").put(line("a"))
+    conversations.of("web-new")
+    assert len(conversations) == 2
+    assert conversations.of("web-quiet").lines() == []
+
+
+def test_the_shelf_forgets_the_oldest_and_keeps_owners_apart() -> None:
+    shelf = FileShelf(max_bytes=10)
+    first = shelf.add("web-a", "one", "text/plain", b"123456")
+    second = shelf.add("web-a", "two", "text/plain", b"123456")
+    assert shelf.get(first.id, "web-a") is None
+    assert shelf.get(second.id, "web-a") == second
+    assert shelf.get(second.id, "web-b") is None
+    with pytest.raises(BadInput):
+        shelf.add("web-a", "huge", "text/plain", b"x" * 11)

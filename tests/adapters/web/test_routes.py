@@ -1,0 +1,220 @@
+"""The page over HTTP: sessions, origins, bounds, and the stream."""
+
+import asyncio
+import json
+
+import aiohttp
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.message import CommandInvoked, MessageReceived, OutboundFile
+from tests.adapters.web.conftest import Page, answer
+
+ID = "0123456789abcdef"
+
+
+async def next_event(response: aiohttp.ClientResponse) -> tuple[str, dict[str, object], str]:
+    """The next event of a stream: name, data, id. Comments are skipped."""
+    fields: dict[str, str] = {}
+    async with asyncio.timeout(5):
+        while True:
+            text = (await response.content.readline()).decode().rstrip("\n")
+            if not text and "data" in fields:
+                return fields["event"], json.loads(fields["data"]), fields.get("id", "")
+            name, _, value = text.partition(": ")
+            fields[name] = value
+
+
+async def test_the_page_takes_nothing_from_elsewhere(page: Page) -> None:
+    async with page.client.get(f"{page.url}/chat") as response:
+        text = await response.text()
+        assert response.url.path == "/chat/"
+        policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "<script>" not in text
+    assert " style=" not in text
+
+
+@pytest.mark.parametrize("name", ["chat.css", "chat.js", "richtext.js", "icon.svg"])
+async def test_assets_are_served(page: Page, name: str) -> None:
+    async with page.client.get(f"{page.url}/chat/assets/{name}") as response:
+        assert response.status == 200
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["chat.html", "..%2Froutes.py", "%2e%2e/routes.py", "x"])
+async def test_nothing_else_is(page: Page, name: str) -> None:
+    async with page.client.get(f"{page.url}/chat/assets/{name}") as response:
+        assert response.status == 404
+
+
+async def test_a_browser_is_one_person_and_stays_it(page: Page) -> None:
+    me = await page.open()
+    assert await page.open() == me
+    [cookie] = [c for c in page.client.cookie_jar if c.key == "parley_web"]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Strict"
+    assert cookie.value not in me
+    async with (
+        aiohttp.ClientSession() as stranger,
+        stranger.get(f"{page.url}/chat/api/history") as response,
+    ):
+        assert response.status == 401
+
+
+async def test_a_message_arrives_and_its_answer_is_there_after_a_reload(page: Page) -> None:
+    me = await page.open()
+    assert await page.act(type="message", id=ID, text="Hello") == (200, '{"ok": true}')
+    [event] = page.inbox.events
+    assert isinstance(event, MessageReceived)
+    assert event.message.author.id == me
+    await page.adapter.send(answer(me, "<p>Hi</p>"))
+    lines = (await page.history())["lines"]
+    assert isinstance(lines, list)
+    assert [(line["by"], line["text"], line["html"]) for line in lines] == [
+        ("person", "Hello", ""),
+        ("assistant", "plain", "<p>Hi</p>"),
+    ]
+
+
+async def test_a_repeated_request_keeps_its_id_and_shows_once(page: Page) -> None:
+    await page.open()
+    for _ in range(2):
+        assert (await page.act(type="message", id=ID, text="Hello"))[0] == 200
+    assert len({event.event_id for event in page.inbox.events}) == 1
+    lines = (await page.history())["lines"]
+    assert isinstance(lines, list)
+    assert len(lines) == 1
+
+
+async def test_a_command_is_a_command(page: Page) -> None:
+    await page.open()
+    await page.act(type="message", id=ID, text="/ask why")
+    assert isinstance(page.inbox.events[0], CommandInvoked)
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "http://127.0.0.1:1"])
+async def test_other_pages_cannot_act(page: Page, origin: str | None) -> None:
+    await page.open()
+    headers = {"Origin": origin} if origin else {}
+    for path in ("actions", "files"):
+        async with page.client.post(
+            f"{page.url}/chat/api/{path}", json={"type": "message"}, headers=headers
+        ) as response:
+            assert response.status == 403
+    assert page.inbox.events == []
+
+
+async def test_what_cannot_be_used_is_told(page: Page) -> None:
+    await page.open()
+    url = f"{page.url}/chat/api/actions"
+    json_type = {**page.origin, "Content-Type": "application/json"}
+    cases = [
+        (b"{", json_type, 400),
+        (b"[1]", json_type, 400),
+        (b"[" * 100_000, json_type, 400),
+        (b"{}", {**page.origin, "Content-Type": "text/plain"}, 415),
+        (b" " * 200_001, json_type, 413),
+        (b'{"type": "message"}', json_type, 422),
+    ]
+    for body, headers, status in cases:
+        async with page.client.post(url, data=body, headers=headers) as response:
+            assert response.status == status
+            assert (await response.json())["error"]
+    page.inbox.fail = StoreUnavailable("full")
+    assert (await page.act(type="message", id=ID, text="Hello"))[0] == 503
+
+
+async def test_an_upload_reaches_the_message_and_comes_back(page: Page) -> None:
+    me = await page.open()
+    stored = await page.upload(b"hello", "n%C3%B6tes.txt", "text/plain")
+    assert stored["name"] == "nötes.txt"
+    await page.act(type="message", id=ID, text="", files=[stored["id"]])
+    [event] = page.inbox.events
+    assert isinstance(event, MessageReceived)
+    [attachment] = event.message.attachments
+    assert await page.adapter.fetch(attachment, 100) == b"hello"
+    assert attachment.ref.startswith(me)
+    async with page.client.get(f"{page.url}/chat/api/files/{stored['id']}") as response:
+        assert await response.read() == b"hello"
+        assert response.headers["Content-Disposition"].startswith("attachment")
+        assert response.content_type == "application/octet-stream"
+
+
+async def test_an_upload_has_a_bound_and_a_stranger_no_access(page: Page) -> None:
+    await page.open()
+    async with page.client.post(
+        f"{page.url}/chat/api/files", data=b"x" * 1_000_001, headers=page.origin
+    ) as response:
+        assert response.status == 413
+    stored = await page.upload(b"secret", "s.txt", "text/plain")
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with aiohttp.ClientSession(cookie_jar=jar) as stranger:
+        await (await stranger.get(f"{page.url}/chat/")).read()
+        async with stranger.get(f"{page.url}/chat/api/files/{stored['id']}") as response:
+            assert response.status == 404
+        async with stranger.post(
+            f"{page.url}/chat/api/actions",
+            json={"type": "message", "id": ID, "text": "x", "files": [stored["id"]]},
+            headers=page.origin,
+        ) as response:
+            assert response.status == 422
+
+
+async def test_html_of_a_person_is_never_served_as_html(page: Page) -> None:
+    await page.open()
+    stored = await page.upload(b"<script>alert(1)</script>", "x.html", "text/html")
+    async with page.client.get(f"{page.url}/chat/api/files/{stored['id']}") as response:
+        assert response.content_type == "application/octet-stream"
+        assert "sandbox" in response.headers["Content-Security-Policy"]
+
+
+async def test_the_stream_brings_typing_answers_and_changes(page: Page) -> None:
+    me = await page.open()
+    async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
+        place = answer(me, "").place
+        await page.adapter.typing(place, ID)
+        assert (await next_event(stream))[:2] == ("typing", {"on": True})
+        sent = await page.adapter.send(
+            answer(me, "<p>Hi</p>", file=OutboundFile("a.png", "image/png", b"png"))
+        )
+        kind, line, version = await next_event(stream)
+        assert (kind, line["html"]) == ("line", "<p>Hi</p>")
+        assert (await next_event(stream))[:2] == ("typing", {"on": False})
+        await page.adapter.delete(place, sent.message_id)
+        kind, line, later = await next_event(stream)
+        assert line["deleted"]
+        assert int(later) > int(version)
+
+
+async def test_a_stream_that_broke_goes_on_where_it_was(page: Page) -> None:
+    me = await page.open()
+    await page.adapter.send(answer(me, "<p>one</p>", key="1"))
+    async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
+        seen = (await next_event(stream))[2]
+    await page.adapter.send(answer(me, "<p>two</p>", key="2"))
+    async with page.client.get(
+        f"{page.url}/chat/api/events?after=0", headers={"Last-Event-ID": seen}
+    ) as stream:
+        assert (await next_event(stream))[1]["html"] == "<p>two</p>"
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "9" * 40, "²"])
+async def test_a_stream_begins_at_a_number(page: Page, after: str) -> None:
+    await page.open()
+    async with page.client.get(f"{page.url}/chat/api/events", params={"after": after}) as response:
+        assert response.status == 400
+
+
+async def test_disconnecting_ends_the_streams(page: Page) -> None:
+    me = await page.open()
+    async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
+        await page.adapter.send(answer(me, "<p>Hi</p>"))
+        await next_event(stream)
+        await page.adapter.disconnect()
+        async with asyncio.timeout(5):
+            assert await stream.content.read() == b""
+    assert page.adapter.conversations.of(me).watchers == 0
