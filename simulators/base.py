@@ -88,7 +88,18 @@ class ApiCall:
     at: float
 
 
-FaultKind = Literal["rate_limit", "server_error", "drop_before", "drop_after", "slow"]
+FaultKind = Literal[
+    "rate_limit",
+    "server_error",
+    "drop_before",
+    "drop_after",
+    "slow",
+    # of the models' services only:
+    "overloaded",
+    "broken_stream",
+    "stream_error",
+    "slow_stream",
+]
 
 
 @dataclass(slots=True)
@@ -97,7 +108,9 @@ class Fault:
 
     `method` is the platform's name of the request ("sendMessage", "chat.postMessage",
     "POST /channels/{id}/messages", "messages"), or "*". `drop_before` closes the connection
-    before anything happened, `drop_after` after it happened but before the answer.
+    before anything happened, `drop_after` after it happened but before the answer, `broken_stream`
+    in the middle of the answer; `stream_error` says an error there. `slow` waits `delay` seconds
+    before the answer begins, `slow_stream` before each piece of it.
     """
 
     method: str

@@ -1,0 +1,76 @@
+"""What the simulated model says."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+StopReason: TypeAlias = Literal[
+    "",
+    "end_turn",
+    "max_tokens",
+    "tool_use",
+    "refusal",
+    "pause_turn",
+    "model_context_window_exceeded",
+]
+Body: TypeAlias = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class UseTool:
+    """The model asks for a tool. `raw` replaces the arguments' JSON text, for broken ones."""
+
+    name: str
+    input: Mapping[str, object] = field(default_factory=dict)
+    raw: str = ""
+
+    @property
+    def json(self) -> str:
+        """The arguments as they are streamed."""
+        return self.raw or json.dumps(self.input, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer. `stop` empty means what follows from the rest; `thinking` comes first, signed."""
+
+    text: str = ""
+    tools: tuple[UseTool, ...] = ()
+    stop: StopReason = ""
+    thinking: str = ""
+
+    @property
+    def stop_reason(self) -> str:
+        """Why the model stopped."""
+        return self.stop or ("tool_use" if self.tools else "end_turn")
+
+
+Reply: TypeAlias = Callable[[Body], Answer | str]
+
+
+def last_user_text(body: Body) -> str:
+    """What the last message says: its texts and tool results, joined."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        return ""
+    return text_of(messages[-1].get("content"))
+
+
+def text_of(content: object) -> str:
+    """The readable text of a message's content."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [
+        text_of(block.get("content")) if block.get("type") == "tool_result" else block.get("text")
+        for block in content
+        if isinstance(block, dict)
+    ]
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def echo(body: Body) -> Answer:
+    """The default reply: says what it was told, so that a test sees what arrived."""
+    return Answer(f"You said: {last_user_text(body) or '(nothing)'}")
