@@ -26,30 +26,39 @@ def verify_slack(
     seconds away from `now` (the wall clock, if None) is refused: somebody may be replaying it.
     """
     secret = _octets(signing_secret)
-    if not secret or not isinstance(body, bytes | bytearray) or not _is_timestamp(timestamp):
-        return False
     current = time.time() if now is None else now
-    if not isinstance(current, int | float):
+    if not (secret and _is_raw(body) and _is_timestamp(timestamp) and _is_number(current)):
         return False
     # Written this way round, a clock that is not a number refuses instead of accepting.
     if not abs(current - int(timestamp)) <= REPLAY_WINDOW:
         return False
-    base = b"v0:" + timestamp.encode("ascii") + b":" + bytes(body)
+    base = b"v0:" + timestamp.encode("ascii") + b":" + body
     return _same("v0=" + hmac.new(secret, base, hashlib.sha256).hexdigest(), signature)
 
 
 def verify_whatsapp(body: bytes, signature: str, app_secret: str) -> bool:
     """True when `signature` (the header X-Hub-Signature-256, "sha256=…") fits the raw `body`."""
     secret = _octets(app_secret)
-    if not secret or not isinstance(body, bytes | bytearray):
+    if not secret or not _is_raw(body):
         return False
-    return _same("sha256=" + hmac.new(secret, bytes(body), hashlib.sha256).hexdigest(), signature)
+    return _same("sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest(), signature)
 
 
 def verify_telegram(header: str, secret: str) -> bool:
     """True when the header X-Telegram-Bot-Api-Secret-Token is the secret set with setWebhook."""
     expected = _octets(secret)
     return bool(expected) and _same(secret, header)
+
+
+# The checks below take `object`: what arrives from outside keeps no promise of a signature.
+
+
+def _is_raw(value: object) -> bool:
+    return isinstance(value, bytes | bytearray)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def _is_timestamp(value: object) -> bool:

@@ -1,0 +1,101 @@
+"""The app manifest: what is pasted at api.slack.com/apps to create the Slack app in one step."""
+
+from typing import Final, Literal
+
+import yaml
+
+from gateway.ports import CommandSpec
+
+SCOPES: Final[dict[str, str]] = {
+    "app_mentions:read": "see messages that mention it",
+    "channels:history": "read messages of public channels it was invited to",
+    "channels:read": "notice when people join or leave public channels",
+    "chat:write": "answer",
+    "commands": "offer slash commands",
+    "files:read": "open files that people send it",
+    "files:write": "send files",
+    "groups:history": "read messages of private channels it was invited to",
+    "groups:read": "notice when people join or leave private channels",
+    "im:history": "read direct messages",
+    "im:read": "tell its own direct messages from those between other people",
+    "mpim:history": "read group direct messages it is part of",
+    "reactions:read": "see reactions",
+    "reactions:write": "add reactions",
+    "users:read": "know people's display names",
+}
+"""Every scope of the bot token, and what it is for."""
+
+EVENTS: Final = (
+    "app_mention",
+    "member_joined_channel",
+    "member_left_channel",
+    "message.channels",
+    "message.groups",
+    "message.im",
+    "message.mpim",
+    "reaction_added",
+    "reaction_removed",
+)
+"""The events the bot subscribes to."""
+
+COMMANDS: Final = (
+    CommandSpec("ask", "Ask the assistant", takes_arguments=True),
+    CommandSpec("context", "Show what the assistant remembers of this conversation"),
+    CommandSpec("clear", "Forget this conversation"),
+)
+"""The slash commands that exist unless others are given."""
+
+_NAME_LIMIT: Final = 35
+"""Characters of an app's name (docs.slack.dev, reference/app-manifest)."""
+
+
+def app_manifest(
+    name: str,
+    mode: Literal["socket", "http"] = "socket",
+    request_url: str = "",
+    commands: tuple[CommandSpec, ...] = COMMANDS,
+) -> str:
+    """The manifest as YAML.
+
+    `request_url` is the public address of `/webhook/slack`, needed in `http` mode only. Raises
+    ValueError when it is missing there, or not https.
+    """
+    if mode == "http" and not request_url.startswith("https://"):
+        raise ValueError(
+            "HTTP mode needs the public https address of the listener,"
+            " such as https://chat.example.org/webhook/slack"
+        )
+    url = {} if mode == "socket" else {"request_url": request_url}
+    slash = {} if mode == "socket" else {"url": request_url}
+    manifest: dict[str, object] = {
+        "display_information": {"name": name[:_NAME_LIMIT] or "Parley"},
+        "features": {
+            "app_home": {
+                "home_tab_enabled": False,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": name[:_NAME_LIMIT] or "Parley", "always_online": True},
+            "slash_commands": [_slash_command(command) | slash for command in commands],
+        },
+        "oauth_config": {"scopes": {"bot": sorted(SCOPES)}},
+        "settings": {
+            "event_subscriptions": {**url, "bot_events": list(EVENTS)},
+            "interactivity": {"is_enabled": True, **url},
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": mode == "socket",
+            "token_rotation_enabled": False,
+        },
+    }
+    return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True)
+
+
+def _slash_command(command: CommandSpec) -> dict[str, object]:
+    described: dict[str, object] = {
+        "command": f"/{command.name}",
+        "description": command.description,
+        "should_escape": True,
+    }
+    if command.takes_arguments:
+        described["usage_hint"] = f"[{command.argument_name}]"
+    return described

@@ -1,0 +1,113 @@
+"""What surrounds an event: which bot it reached, which workspace it came from, who listens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from adapters.slack.raw import Raw, identifier, items, mapping, text
+from gateway.message import MessageAuthor, Place
+from gateway.people import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The bot as Slack knows it (from `auth.test`). `names` are display names known so far."""
+
+    account: str = "main"
+    user_id: str = ""
+    bot_id: str = ""
+    team_id: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The surroundings of one event."""
+
+    me: Me
+    team_id: str
+    app_id: str
+    event_id: str
+
+    def is_me(self, source: Raw) -> bool:
+        """True when a message was posted by this bot, under any of its identities."""
+        known = {self.me.user_id, self.me.bot_id, self.app_id} - {""}
+        names = {identifier(source, key) for key in ("user", "bot_id", "app_id")}
+        return bool(known & names)
+
+    def place(self, channel: str, kind: str = "", thread_ts: str = "") -> Place:
+        """The place; `kind` is what the event calls its channel, if it does."""
+        return Place(
+            platform="slack",
+            account=self.me.account,
+            channel_id=channel,
+            audience=audience(channel, kind),
+            workspace_id=self.team_id,
+            thread_id=thread_ts,
+        )
+
+    def author(self, source: Raw) -> MessageAuthor | None:
+        """Who posted a message; None when it does not say."""
+        user, bot = identifier(source, "user"), identifier(source, "bot_id")
+        if not (user or bot):
+            return None
+        is_bot = bool(bot) or text(source, "subtype", 50) == "bot_message"
+        return MessageAuthor(user or bot, self._name(source, user), is_bot)
+
+    def _name(self, source: Raw, user: str) -> str:
+        profile = mapping(source, "user_profile")
+        return (
+            text(profile, "display_name", 80)
+            or text(profile, "real_name", 80)
+            or self.me.names.get(user, "")
+            or text(source, "username", 80)
+            or text(mapping(source, "bot_profile"), "name", 80)
+        )
+
+
+def frame_of(payload: Raw, me: Me) -> Frame:
+    """The surroundings that a payload states, completed by what is known of the bot.
+
+    On Enterprise Grid and in shared channels the first authorization names the installation that
+    the event is meant for; the payload's own team may be somebody else's.
+    """
+    authorized = next(iter(items(payload, "authorizations", 1)), {})
+    user_id = me.user_id
+    if not user_id and authorized.get("is_bot") is not False:
+        user_id = identifier(authorized, "user_id")
+    team = (
+        me.team_id
+        or identifier(authorized, "team_id")
+        or identifier(payload, "team_id")
+        or identifier(mapping(payload, "team"), "id")
+        or identifier(mapping(payload, "event"), "team")
+        or identifier(mapping(payload, "user"), "team_id")
+        or identifier(payload, "team")
+    )
+    known = Me(me.account, user_id, me.bot_id, team, me.names)
+    return Frame(known, team, identifier(payload, "api_app_id"), identifier(payload, "event_id"))
+
+
+_KINDS: Final = {
+    "im": Audience.DIRECT,
+    "app_home": Audience.DIRECT,
+    "directmessage": Audience.DIRECT,
+    "mpim": Audience.PRIVATE_ROOM,
+    "group": Audience.PRIVATE_ROOM,
+    "privategroup": Audience.PRIVATE_ROOM,
+    "G": Audience.PRIVATE_ROOM,
+    "channel": Audience.PUBLIC_ROOM,
+    "C": Audience.PUBLIC_ROOM,
+}
+_PREFIXES: Final = {"D": Audience.DIRECT, "G": Audience.PRIVATE_ROOM}
+
+
+def audience(channel: str, kind: str = "") -> Audience:
+    """Who listens, from what the event calls the channel, else from its id.
+
+    Unknown is public: the audience before which the least is said. A private channel's id looks
+    like a public one's, so that events without a kind are taken to be public.
+    """
+    if kind.startswith("mpdm-"):
+        return Audience.PRIVATE_ROOM
+    return _KINDS.get(kind) or _PREFIXES.get(channel[:1], Audience.PUBLIC_ROOM)

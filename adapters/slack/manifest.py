@@ -1,0 +1,70 @@
+"""Slack: what is known of it without importing its library."""
+
+from datetime import timedelta
+from typing import Final, Literal
+
+from pydantic import Field, SecretStr
+
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+
+MAX_BUTTONS: Final = 25
+"""Elements of one actions block (docs.slack.dev, reference/block-kit/blocks/actions-block)."""
+
+
+class SlackSettings(AccountSettings, extra="forbid", frozen=True):
+    """The keys under `platforms.slack`.
+
+    `socket` needs the bot token and the app token and no public address; `http` needs the bot
+    token and the signing secret, and Slack must reach the public listener.
+    """
+
+    bot_token: SecretStr = SecretStr("")
+    """Starts with `xoxb-`; from "OAuth & Permissions"."""
+    app_token: SecretStr = SecretStr("")
+    """Starts with `xapp-`, scope `connections:write`; from "Basic Information"."""
+    signing_secret: SecretStr = SecretStr("")
+    """32 hexadecimal digits; from "Basic Information"."""
+    base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+(/\S*)?$")
+    """Where the Web API is, if not at Slack (GovSlack, a simulator)."""
+    mode: Literal["socket", "http"] = "socket"
+
+    def configured(self) -> bool:
+        """True when the credentials of the chosen mode are there."""
+        return not self._absent()
+
+    def missing(self) -> tuple[str, ...]:
+        """What is still needed once any credential is set."""
+        secrets = (self.bot_token, self.app_token, self.signing_secret)
+        return self._absent() if any(s.get_secret_value() for s in secrets) else ()
+
+    def _absent(self) -> tuple[str, ...]:
+        needed = {"bot_token": self.bot_token}
+        if self.mode == "socket":
+            needed["app_token"] = self.app_token
+        else:
+            needed["signing_secret"] = self.signing_secret
+        return tuple(name for name, value in needed.items() if not value.get_secret_value())
+
+
+MANIFEST: Final = AdapterManifest(
+    platform="slack",
+    title="Slack",
+    settings=SlackSettings,
+    capabilities=Capabilities(
+        threads=True,
+        answers_open_threads=True,
+        joins_threads=True,
+        edits=True,
+        deletes=True,
+        reactions=True,
+        ephemeral=True,
+        files_in=True,
+        files_out=True,
+        native_commands=True,
+        max_buttons=MAX_BUTTONS,
+    ),
+    dialect="slack",
+    load="adapters.slack.adapter:SlackAdapter",
+    dedupe_for=timedelta(hours=1),
+)
+"""Slack as an adapter. It repeats an event three times within about six minutes."""
