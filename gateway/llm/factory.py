@@ -1,0 +1,85 @@
+"""From what is configured to a model that answers."""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from gateway.errors import ConfigurationError
+from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.failover import FailoverProvider
+from gateway.llm.offline import OfflineProvider
+from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.ports import Clock, LLMProvider
+
+PROVIDERS: Final = ("offline", "anthropic", "openai")
+MAX_FALLBACKS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """One model: the keys of `model` and of each entry of `model.fallbacks`.
+
+    `name` and `base_url` empty mean the provider's own; `openai` needs a name.
+    """
+
+    provider: str = "offline"
+    name: str = ""
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+
+
+def build_provider(
+    choice: ModelChoice, clock: Clock, fallbacks: Sequence[ModelChoice] = ()
+) -> LLMProvider:
+    """The configured model, with its fallbacks behind it. Raises `ConfigurationError`."""
+    if len(fallbacks) > MAX_FALLBACKS:
+        raise ConfigurationError(f"model.fallbacks: at most {MAX_FALLBACKS}")
+    providers = [_build(choice, "model")]
+    providers += [_build(each, f"model.fallbacks[{i}]") for i, each in enumerate(fallbacks)]
+    if len(providers) == 1 and choice.provider == "offline":
+        return providers[0]
+    return FailoverProvider(providers, clock)
+
+
+def _build(choice: ModelChoice, where: str) -> LLMProvider:
+    _check_url(choice, where)
+    match choice.provider:
+        case "offline":
+            return OfflineProvider()
+        case "anthropic":
+            if not choice.api_key:
+                raise ConfigurationError(
+                    f'{where}.api_key: is empty. Write "${{ANTHROPIC_API_KEY}}" and set that '
+                    f'variable, or {where}.provider: "offline"'
+                )
+            return AnthropicProvider(choice.api_key, choice.name, choice.base_url)
+        case "openai":
+            if not choice.name:
+                raise ConfigurationError(f"{where}.name: write the name of the model to use")
+            return OpenAICompatibleProvider(choice.api_key, choice.name, choice.base_url)
+        case other:
+            raise ConfigurationError(
+                f"{where}.provider: {other!r} is none of {', '.join(PROVIDERS)}"
+            )
+
+
+def _check_url(choice: ModelChoice, where: str) -> None:
+    """A key must not travel unencrypted, except to this machine or a network of one's own."""
+    if not choice.base_url:
+        return
+    parts = urlsplit(choice.base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigurationError(f"{where}.base_url: write a URL that begins with https://")
+    if parts.scheme == "http" and choice.api_key and not _is_private(parts.hostname):
+        raise ConfigurationError(
+            f"{where}.base_url: would send the key unencrypted over the internet; use https://"
+        )
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan", ".localhost"))

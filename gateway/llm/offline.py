@@ -1,0 +1,215 @@
+"""The model that needs no key and no network: it follows a few plain requests, always alike.
+
+It says that no language model is configured, tells what was said before, uses a tool when asked to
+and writes every kind of Markdown. The demo and the tests use it.
+"""
+
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final
+
+from gateway.llm.offline_samples import SAMPLES, everything, long_text
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    ToolOutcome,
+    Usage,
+)
+from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+
+PIECE: Final = 48
+"""Characters of one piece of the streamed answer."""
+
+MAX_COUNT: Final = 2_000
+MAX_QUOTED: Final = 2_000
+
+NOT_CONFIGURED: Final = (
+    "No language model is configured, so this is Parley's offline stand-in. "
+    "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
+)
+
+_SPEAKER: Final = re.compile(r"^\[[^\]\n]{1,80}\] ")
+_TOOL: Final = re.compile(
+    r"\b(?:use|call|run)\s+(?:the\s+)?(?P<word>tool\s+)?[`\"']?(?P<name>[A-Za-z0-9_.-]{1,64})[`\"']?"
+    r"(?:\s+tool\b)?[^{]{0,40}(?P<arguments>\{.*\})?",
+    re.IGNORECASE | re.DOTALL,
+)
+_SAY: Final = re.compile(
+    r"\b(?:say|repeat)(?: exactly)?:\s*(?P<text>.+)", re.IGNORECASE | re.DOTALL
+)
+_COUNT: Final = re.compile(r"\bcount to (\d{1,5})\b", re.IGNORECASE)
+_MY: Final = re.compile(
+    r"\b(?:what(?:'s|’s| is| was)|who is) my ([\w' -]{1,60}?)\s*\?*$", re.IGNORECASE
+)
+_WHAT_SAID: Final = re.compile(
+    r"\bwhat (?:did|have) i (?:just )?(?:say|said|ask|asked|write|written|tell|told)", re.IGNORECASE
+)
+_SO_FAR: Final = re.compile(
+    r"\b(?:what (?:have|did) we (?:talk|discuss)|summar|so far\b)", re.IGNORECASE
+)
+_WHICH_TOOLS: Final = re.compile(r"\b(?:which|what|list)\b.{0,20}\btools\b", re.IGNORECASE)
+_LONG: Final = re.compile(
+    r"\b(?:something|answer|text|really|very) long\b|\blong (?:answer|text|one)\b", re.IGNORECASE
+)
+_EVERYTHING: Final = re.compile(
+    r"\b(?:everything you can|all (?:the )?formats?|all formatting|all markdown)\b", re.IGNORECASE
+)
+_SHOW: Final = re.compile(
+    r"\b(?:show|write|give|make|draw|print)\b.{0,40}?\b("
+    + "|".join(SAMPLES)
+    + r")(?:s|ations?|ings?)?\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
+
+
+class OfflineProvider:
+    """A deterministic model: the same request gives the same answer, in the same pieces."""
+
+    name = "offline"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """One answer. Raises nothing."""
+        answer = _answer(request)
+        text = "".join(block.text for block in answer if isinstance(block, TextBlock))
+        for start in range(0, len(text), PIECE):
+            yield TextDelta(text[start : start + PIECE])
+        message = ModelMessage("assistant", answer)
+        usage = Usage(
+            estimate(request.system)
+            + estimate_tools(request.tools)
+            + estimate_messages(request.messages),
+            estimate_messages((message,)),
+        )
+        calls = any(isinstance(block, ToolCall) for block in answer)
+        yield ModelFinished(message, "tool_use" if calls else "end", usage, "offline")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
+    last = request.messages[-1].content if request.messages else ()
+    outcomes = [block for block in last if isinstance(block, ToolOutcome)]
+    if outcomes:
+        return (TextBlock(_report(outcomes)),)
+    asked = _own_words(last)
+    call = _tool_call(asked, request)
+    if call is not None:
+        return (call,)
+    text = _words(asked, _said_before(request.messages[:-1]), request)
+    images = sum(isinstance(block, ImageBlock) for block in last)
+    if images:
+        text = f"I received {images} picture{'s' if images > 1 else ''}. {text}"
+    return (TextBlock(text),)
+
+
+def _own_words(content: Sequence[ContentBlock]) -> str:
+    """What the person wrote: the last text; what stands before it are files and quotations."""
+    texts = [block.text for block in content if isinstance(block, TextBlock)]
+    return _SPEAKER.sub("", texts[-1]).strip() if texts else ""
+
+
+def _said_before(messages: Sequence[ModelMessage]) -> list[str]:
+    """The person's earlier messages, oldest first."""
+    said = (_own_words(message.content) for message in messages if message.role == "user")
+    return [text for text in said if text]
+
+
+def _report(outcomes: Sequence[ToolOutcome]) -> str:
+    parts = []
+    for outcome in outcomes:
+        verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
+        fence = "```"
+        while fence in outcome.content:
+            fence += "`"
+        parts.append(f"{verb}:\n\n{fence}\n{outcome.content}\n{fence}")
+    return "\n\n".join(parts)
+
+
+def _tool_call(asked: str, request: ModelRequest) -> ToolCall | None:
+    """The call that was asked for, if there is such a tool."""
+    found = _TOOL.search(asked)
+    if found is None or not request.tools or request.tool_choice == "none":
+        return None
+    wanted = found["name"].rstrip(".")
+    for tool in request.tools:
+        if wanted in (tool.name, tool.name.rpartition("__")[2]):
+            number = sum(message.role == "assistant" for message in request.messages)
+            return ToolCall(f"offline_{number}", tool.name, found["arguments"] or "{}")
+    return None
+
+
+def _words(asked: str, before: list[str], request: ModelRequest) -> str:
+    for pattern, write in _REQUESTS:
+        found = pattern.search(asked)
+        if found is not None:
+            return write(found, before)
+    if _WHICH_TOOLS.search(asked):
+        names = [f"- `{tool.name}`" for tool in request.tools]
+        return "\n".join(["I can use these tools:", "", *names]) if names else "I have no tools."
+    found = _TOOL.search(asked)
+    if found is not None and found["word"]:
+        return f"There is no tool `{found['name']}` that I may use here."
+    if _HELLO.search(asked):
+        return f"Hello! {NOT_CONFIGURED}"
+    if not asked:
+        return NOT_CONFIGURED
+    return f"{NOT_CONFIGURED}\n\nYou said: {_shortened(asked)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]} …"
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in _shortened(text).splitlines())
+
+
+def _count(found: re.Match[str], _before: list[str]) -> str:
+    return " ".join(str(number) for number in range(1, min(int(found[1]), MAX_COUNT) + 1))
+
+
+def _last_said(_found: re.Match[str], before: list[str]) -> str:
+    return f"You said:\n\n{_quote(before[-1])}" if before else "You said nothing before this."
+
+
+def _all_said(_found: re.Match[str], before: list[str]) -> str:
+    if not before:
+        return "We have not talked about anything yet."
+    points = "\n".join(f"{n}. {_shortened(' '.join(t.split()))}" for n, t in enumerate(before, 1))
+    return f"So far you said:\n\n{points}"
+
+
+def _recall(found: re.Match[str], before: list[str]) -> str:
+    """What the person said of something of theirs, the latest first."""
+    thing = found[1].strip()
+    forms = [rf"\bmy {re.escape(thing)}(?:'s| is| was)(?: now)? ([^\n.!?;]{{1,200}})"]
+    if thing.lower() == "name":
+        forms.append(r"\b(?:call me|i am called|i'm called) ([^\n.,!?;]{1,60})")
+    for text in reversed(before):
+        for form in forms:
+            told = re.search(form, text, re.IGNORECASE)
+            if told is not None:
+                return f"Your {thing} is {told[1].strip()}, you said."
+    return f"You have not told me your {thing}."
+
+
+_REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]], str]], ...]] = (
+    (_SAY, lambda found, _before: found["text"]),
+    (_COUNT, _count),
+    (_WHAT_SAID, _last_said),
+    (_SO_FAR, _all_said),
+    (_MY, _recall),
+    (_EVERYTHING, lambda _found, _before: everything()),
+    (_LONG, lambda _found, _before: long_text()),
+    (_SHOW, lambda found, _before: "\n\n".join(SAMPLES[found[1].lower()])),
+)
+"""What is asked for and how it is answered; the first that fits."""

@@ -1,0 +1,168 @@
+"""Our conversation as the chat completions API takes it, and its stream as we read it. No I/O."""
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gateway.errors import ModelUnavailable
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    Usage,
+)
+
+MAX_CALLS: Final = 64
+MAX_ARGUMENTS: Final = 200_000
+
+_STOPS: Final[Mapping[str | None, StopReason]] = {
+    "stop": "end",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+}
+
+
+def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, Any]:
+    """The JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at most
+    others."""
+    messages: list[dict[str, Any]] = []
+    if request.system.strip():
+        messages.append({"role": "system", "content": request.system})
+    for message in request.messages:
+        messages.extend(_user(message) if message.role == "user" else _assistant(message))
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": messages,
+        length_field: request.max_tokens,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.schema),
+                },
+            }
+            for tool in request.tools
+        ]
+        if request.tool_choice == "none":
+            body["tool_choice"] = "none"
+    return body
+
+
+def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for block in message.content:
+        if isinstance(block, ToolOutcome):
+            text = block.content if block.content.strip() else "(no output)"
+            content = f"Error: {text}" if block.is_error else text
+            yield {"role": "tool", "tool_call_id": block.call_id, "content": content}
+        elif isinstance(block, TextBlock) and block.text.strip():
+            parts.append({"type": "text", "text": block.text})
+        elif isinstance(block, ImageBlock):
+            url = f"data:{block.mime};base64,{base64.b64encode(block.data).decode('ascii')}"
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+    if len(parts) == 1 and parts[0]["type"] == "text":
+        yield {"role": "user", "content": parts[0]["text"]}  # some servers read texts only
+    elif parts:
+        yield {"role": "user", "content": parts}
+
+
+def _assistant(message: ModelMessage) -> Iterator[dict[str, Any]]:
+    text = "\n\n".join(b.text for b in message.content if isinstance(b, TextBlock) and b.text)
+    calls = [
+        {
+            "id": block.id,
+            "type": "function",
+            "function": {"name": block.name, "arguments": block.arguments},
+        }
+        for block in message.content
+        if isinstance(block, ToolCall)
+    ]
+    if calls:
+        yield {"role": "assistant", "content": text or None, "tool_calls": calls}
+    elif text:
+        yield {"role": "assistant", "content": text}
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+class AnswerReader:
+    """Puts a streamed answer together, chunk by chunk."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._text: list[str] = []
+        self._calls: dict[int, _Call] = {}
+        self._usage = Usage()
+        self._finish: str | None = None
+
+    def feed(self, chunk: Mapping[str, Any]) -> str:
+        """Take one chunk; returns the text that it adds to the answer, "" for none."""
+        self._model = chunk.get("model") or self._model
+        if chunk.get("usage"):
+            self._usage = _usage(chunk["usage"])
+        added = ""
+        for choice in (chunk.get("choices") or ())[:1]:
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or {}
+            added = str(delta.get("content") or delta.get("refusal") or "")
+            for piece in delta.get("tool_calls") or ():
+                self._add_call(piece)
+        if added:
+            self._text.append(added)
+        return added
+
+    def finish(self) -> ModelFinished:
+        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did."""
+        if self._finish is None:
+            raise ModelUnavailable("the answer broke off in the middle")
+        blocks: list[ContentBlock] = []
+        if self._text:
+            blocks.append(TextBlock("".join(self._text)))
+        for index in sorted(self._calls):
+            call = self._calls[index]
+            name, arguments = call.name, "".join(call.pieces)
+            blocks.append(ToolCall(call.id or f"call_{index}", name, arguments or "{}"))
+        stop = "tool_use" if self._calls else _STOPS.get(self._finish, "other")
+        message = ModelMessage("assistant", tuple(blocks))
+        return ModelFinished(message, stop, self._usage, self._model)
+
+    def _add_call(self, piece: Mapping[str, Any]) -> None:
+        index = int(piece.get("index") or 0)
+        if index not in self._calls and len(self._calls) >= MAX_CALLS:
+            return
+        call = self._calls.setdefault(index, _Call())
+        function = piece.get("function") or {}
+        call.id = piece.get("id") or call.id
+        call.name = function.get("name") or call.name
+        arguments = str(function.get("arguments") or "")
+        call.size += len(arguments)
+        if call.size <= MAX_ARGUMENTS:
+            call.pieces.append(arguments)
+
+
+def _usage(said: Mapping[str, Any]) -> Usage:
+    """Here the prompt's tokens include those read from the cache; ours do not."""
+    details = said.get("prompt_tokens_details") or {}
+    cached = int(details.get("cached_tokens") or 0)
+    prompt = int(said.get("prompt_tokens") or 0)
+    return Usage(max(0, prompt - cached), int(said.get("completion_tokens") or 0), cached)

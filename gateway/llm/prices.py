@@ -1,0 +1,99 @@
+"""What a call costs, in millionths of a dollar, so that sums are exact."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.errors import ConfigurationError
+from gateway.ports import Usage
+
+AS_OF: Final = "2026-11"
+"""When the figures below were read from platform.claude.com/docs/en/about-claude/pricing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens, which is the same as millionths of a dollar for one.
+
+    Where the cache has no price of its own, what it reads and takes costs as much as input.
+    """
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+DEFAULT_PRICES: Final[Mapping[str, Price]] = {
+    "claude-fable-5-1": Price(10, 50, 0.25, 12.5),
+    "claude-mythos-5-1": Price(10, 50, 0.25, 12.5),
+    "claude-fable-5": Price(10, 50, 1, 12.5),
+    "claude-mythos-5": Price(10, 50, 1, 12.5),
+    "claude-opus-5-5": Price(4, 20, 0.2, 5),
+    "claude-opus-5": Price(5, 25, 0.5, 6.25),
+    "claude-opus-4-8": Price(5, 25, 0.5, 6.25),
+    "claude-opus-4-7": Price(5, 25, 0.5, 6.25),
+    "claude-opus-4-6": Price(5, 25, 0.5, 6.25),
+    "claude-opus-4-5": Price(5, 25, 0.5, 6.25),
+    "claude-sonnet-5-5": Price(2, 10, 0.1, 2.5),
+    "claude-sonnet-5": Price(2, 10, 0.2, 2.5),
+    "claude-sonnet-4-6": Price(3, 15, 0.3, 3.75),
+    "claude-sonnet-4-5": Price(3, 15, 0.3, 3.75),
+    "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125),  # five times that for prompts over 100,000
+    "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
+    "offline": Price(0, 0),
+}
+
+_DATE: Final = re.compile(r"-\d{8}$")
+_FIELDS: Final = ("input", "output", "cache_read", "cache_write")
+
+
+def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Price]:
+    """The defaults with `budgets.prices` over them: model to dollars for a million tokens.
+
+    Raises `ConfigurationError` for a price that is no number from 0 on, or has no input or output.
+    """
+    prices = dict(DEFAULT_PRICES)
+    for model, entry in configured.items():
+        where = f"budgets.prices.{model}"
+        unknown = set(entry) - set(_FIELDS)
+        if unknown:
+            raise ConfigurationError(f"{where}.{min(unknown)}: write one of {', '.join(_FIELDS)}")
+        if "input" not in entry or "output" not in entry:
+            raise ConfigurationError(f"{where}: needs `input` and `output`, in dollars a million")
+        values = {name: _dollars(value, f"{where}.{name}") for name, value in entry.items()}
+        prices[model] = Price(**values)
+    return prices
+
+
+def _dollars(value: object, where: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if math.isfinite(value) and value >= 0:
+            return float(value)
+    raise ConfigurationError(f"{where}: write a number from 0 on, not {value!r}")
+
+
+def price_of(model: str, prices: Mapping[str, Price] = DEFAULT_PRICES) -> Price | None:
+    """The price of a model, also under its dated name; None when it is not known."""
+    return prices.get(model) or prices.get(_DATE.sub("", model))
+
+
+def cost(usage: Usage, price: Price) -> int:
+    """What the tokens cost, in millionths of a dollar, rounded up."""
+    read = price.input if price.cache_read is None else price.cache_read
+    write = price.input if price.cache_write is None else price.cache_write
+    exact = (
+        usage.input_tokens * price.input
+        + usage.output_tokens * price.output
+        + usage.cache_read_tokens * read
+        + usage.cache_write_tokens * write
+    )
+    return math.ceil(round(exact, 6))
+
+
+def reserve(input_tokens: int, max_tokens: int, price: Price) -> int:
+    """The most that one call may cost: nothing comes from the cache, the answer is full length."""
+    dearest = max(price.input, price.cache_write or 0.0)
+    return math.ceil(round(input_tokens * dearest + max_tokens * price.output, 6))

@@ -1,0 +1,233 @@
+"""A local server that speaks the chat completions API, as far as an assistant needs it.
+
+Answers are scripted as for the Anthropic simulator, which also says what an `Answer` is.
+"""
+
+import asyncio
+import itertools
+import json
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from aiohttp import web
+
+from simulators.anthropic.answers import Answer
+from simulators.anthropic.usage import count_tokens
+from simulators.base import Fault, Faults
+
+MAX_RECORDED: Final = 1_000
+PIECE: Final = 24
+_FINISH: Final = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, kind: str, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def _echo(body: Mapping[str, Any]) -> Answer:
+    content = body["messages"][-1].get("content")
+    text = content if isinstance(content, str) else json.dumps(content)
+    return Answer(f"You said: {text}")
+
+
+class OpenAISimulator:
+    """A server on loopback for the unchanged openai SDK; `window` is in tokens."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str = "test-key",
+        models: tuple[str, ...] = ("gpt-test",),
+        window: int = 128_000,
+        reply: Callable[[Mapping[str, Any]], Answer | str] = _echo,
+    ) -> None:
+        self.api_key = api_key
+        self.models = models
+        self.window = window
+        self.reply = reply
+        self.faults = Faults()
+        self.bodies: deque[Mapping[str, Any]] = deque(maxlen=MAX_RECORDED)
+        self._scripted: deque[Answer | str] = deque()
+        self._ids = itertools.count(1)
+        self._runner: web.AppRunner | None = None
+        self._port = 0
+
+    @property
+    def base_url(self) -> str:
+        """What to give the SDK as `base_url`."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def script(self, *answers: Answer | str) -> None:
+        """Let these be the next answers, one for each request that is accepted."""
+        self._scripted.extend(answers)
+
+    async def start(self) -> None:
+        """Listen on a free port of 127.0.0.1."""
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._completions)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Close every connection; safe to call twice."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _completions(self, request: web.Request) -> web.StreamResponse:
+        fault = self.faults.take("chat/completions")
+        if fault is not None and fault.kind == "drop_before":
+            return _hang_up(request)
+        try:
+            body = await request.json()
+            self._check(request, body, fault)
+        except _Refused as refused:
+            headers = {}
+            if fault is not None and refused.status == 429:
+                headers["retry-after"] = str(math.ceil(fault.retry_after))
+            return web.json_response(refused.body, status=refused.status, headers=headers)
+        self.bodies.append(body)
+        if fault is not None and fault.kind == "drop_after":
+            return _hang_up(request)
+        if fault is not None and fault.kind == "slow":
+            await asyncio.sleep(fault.delay)
+        said = self._scripted.popleft() if self._scripted else self.reply(body)
+        answer = Answer(said) if isinstance(said, str) else said
+        if not body.get("stream"):
+            return web.json_response(self._whole(body, answer))
+        response = web.StreamResponse()
+        response.content_type = "text/event-stream"
+        await response.prepare(request)
+        chunks = list(self._chunks(body, answer))
+        broken = fault is not None and fault.kind == "broken_stream"
+        for chunk in chunks[: len(chunks) // 2] if broken else chunks:
+            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        if broken:
+            return _hang_up(request)
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    def _check(self, request: web.Request, body: Any, fault: Fault | None) -> None:
+        if request.headers.get("Authorization") != f"Bearer {self.api_key}":
+            raise _Refused(401, "invalid_request_error", "Incorrect API key provided.")
+        if fault is not None and fault.kind == "rate_limit":
+            raise _Refused(429, "requests", "Rate limit reached.", "rate_limit_exceeded")
+        if fault is not None and fault.kind == "server_error":
+            raise _Refused(500, "server_error", "The server had an error.")
+        if fault is not None and fault.kind == "overloaded":
+            raise _Refused(503, "server_error", "The engine is currently overloaded.")
+        if body.get("model") not in self.models:
+            message = f"The model `{body.get('model')}` does not exist."
+            raise _Refused(404, "invalid_request_error", message, "model_not_found")
+        _check_messages(body.get("messages"))
+        tokens = count_tokens(body["messages"]) + count_tokens(body.get("tools") or [])
+        if tokens > self.window:
+            raise _Refused(
+                400,
+                "invalid_request_error",
+                f"This model's maximum context length is {self.window} tokens. However, your "
+                f"messages resulted in {tokens} tokens.",
+                "context_length_exceeded",
+            )
+
+    def _usage(self, body: Mapping[str, Any], answer: Answer) -> dict[str, object]:
+        prompt = count_tokens(body["messages"])
+        said = count_tokens(answer.text) + sum(count_tokens(use.json) for use in answer.tools)
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": max(1, said),
+            "total_tokens": prompt + max(1, said),
+            "prompt_tokens_details": {"cached_tokens": 0},
+        }
+
+    def _calls(self, answer: Answer) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": f"call_{next(self._ids)}",
+                "type": "function",
+                "function": {"name": use.name, "arguments": use.json},
+            }
+            for use in answer.tools
+        ]
+
+    def _whole(self, body: Mapping[str, Any], answer: Answer) -> dict[str, object]:
+        message: dict[str, object] = {"role": "assistant", "content": answer.text or None}
+        if answer.tools:
+            message["tool_calls"] = self._calls(answer)
+        finish = _FINISH.get(answer.stop_reason, "stop")
+        return {
+            "id": f"chatcmpl-{next(self._ids)}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": self._usage(body, answer),
+        }
+
+    def _chunks(self, body: Mapping[str, Any], answer: Answer) -> Iterator[dict[str, object]]:
+        base = {
+            "id": f"chatcmpl-{next(self._ids)}",
+            "object": "chat.completion.chunk",
+            "created": 0,
+            "model": body["model"],
+        }
+
+        def chunk(delta: dict[str, object], finish: str | None = None) -> dict[str, object]:
+            return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+        yield chunk({"role": "assistant", "content": ""})
+        for start in range(0, len(answer.text), PIECE):
+            yield chunk({"content": answer.text[start : start + PIECE]})
+        for index, call in enumerate(self._calls(answer)):
+            arguments = call["function"]["arguments"]
+            opening = {**call, "index": index, "function": {**call["function"], "arguments": ""}}
+            yield chunk({"tool_calls": [opening]})
+            for start in range(0, len(arguments), PIECE):
+                piece = {"arguments": arguments[start : start + PIECE]}
+                yield chunk({"tool_calls": [{"index": index, "function": piece}]})
+        yield chunk({}, _FINISH.get(answer.stop_reason, "stop"))
+        if (body.get("stream_options") or {}).get("include_usage"):
+            yield {**base, "choices": [], "usage": self._usage(body, answer)}
+
+
+def _check_messages(messages: object) -> None:
+    if not isinstance(messages, list) or not messages:
+        raise _Refused(400, "invalid_request_error", "'messages' must be a non-empty array.")
+    open_calls: set[str] = set()
+    for index, message in enumerate(messages):
+        role = message.get("role")
+        if role == "tool":
+            if message.get("tool_call_id") not in open_calls:
+                raise _Refused(
+                    400,
+                    "invalid_request_error",
+                    f"messages.[{index}].role: messages with role 'tool' must be a response to a "
+                    "preceding message with 'tool_calls'.",
+                )
+            open_calls.discard(message["tool_call_id"])
+            continue
+        if open_calls:
+            raise _Refused(
+                400,
+                "invalid_request_error",
+                "An assistant message with 'tool_calls' must be followed by tool messages "
+                f"responding to each 'tool_call_id': {', '.join(sorted(open_calls))}",
+            )
+        if role not in ("system", "developer", "user", "assistant"):
+            raise _Refused(400, "invalid_request_error", f"messages.[{index}].role: {role!r}")
+        open_calls = {call["id"] for call in message.get("tool_calls") or ()}
+        if not message.get("content") and not open_calls:
+            raise _Refused(400, "invalid_request_error", f"messages.[{index}].content: is empty")
+
+
+def _hang_up(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
