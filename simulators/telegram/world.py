@@ -1,0 +1,198 @@
+"""Chats, messages and files as Telegram's server keeps them, for one bot."""
+
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final
+
+from simulators.base import ShownButton, SimFile, SimPerson
+from simulators.telegram.entities import Entity
+
+MAX_MESSAGES: Final = 200_000
+"""Messages kept; a simulator that outlives this forgets nothing silently, it stops."""
+
+
+@dataclass(slots=True)
+class Chat:
+    """A chat, named as in the Bot API; `topics` maps a forum topic's id to its title."""
+
+    id: int
+    type: str
+    title: str = ""
+    username: str = ""
+    is_forum: bool = False
+    topics: dict[int, str] = field(default_factory=dict)
+    messages: list["Posted"] = field(default_factory=list)
+
+    @property
+    def is_group(self) -> bool:
+        """True for groups and supergroups."""
+        return self.type in ("group", "supergroup")
+
+    def as_json(self) -> dict[str, object]:
+        """As in the Bot API."""
+        found: dict[str, object] = {"id": self.id, "type": self.type}
+        if self.type == "private":
+            found["first_name"] = self.title
+        else:
+            found["title"] = self.title
+        if self.username:
+            found["username"] = self.username
+        if self.is_forum:
+            found["is_forum"] = True
+        return found
+
+
+@dataclass(slots=True)
+class Posted:
+    """A message that stands in a chat."""
+
+    id: int
+    chat: Chat
+    author: dict[str, object]
+    date: int
+    thread_id: int = 0
+    text: str = ""
+    entities: tuple[Entity, ...] = ()
+    files: tuple[SimFile, ...] = ()
+    media: dict[str, object] = field(default_factory=dict)
+    buttons: tuple[ShownButton, ...] = ()
+    keyboard: dict[str, object] | None = None
+    reply_to: "Posted | None" = None
+    quote: str = ""
+    payload: dict[str, object] = field(default_factory=dict)
+    by_bot: bool = False
+    via_bot: bool = False
+    edited: bool = False
+    deleted: bool = False
+    service: bool = False
+
+    def as_json(self, me: dict[str, object], *, nested: bool = False) -> dict[str, object]:
+        """As in the Bot API; `nested` leaves the message replied to out."""
+        found: dict[str, object] = {
+            "message_id": self.id,
+            "from": self.author,
+            "chat": self.chat.as_json(),
+            "date": self.date,
+        }
+        if self.thread_id:
+            found["message_thread_id"] = self.thread_id
+            found["is_topic_message"] = True
+        found.update(self.media)
+        if self.text:
+            has_media = bool(self.files)
+            found["caption" if has_media else "text"] = self.text
+            if self.entities:
+                listed = [one.as_json() for one in self.entities]
+                found["caption_entities" if has_media else "entities"] = listed
+        if self.keyboard is not None:
+            found["reply_markup"] = self.keyboard
+        if self.via_bot:
+            found["via_bot"] = me
+        if self.edited:
+            found["edit_date"] = int(time.time())
+        if self.reply_to is not None and not nested:
+            found["reply_to_message"] = self.reply_to.as_json(me, nested=True)
+            if self.quote:
+                found["quote"] = {"text": self.quote, "position": 0, "is_manual": True}
+        return found
+
+
+class World:
+    """Everything that exists on this Telegram."""
+
+    def __init__(self, bot_id: int, bot_name: str, username: str) -> None:
+        self.me: dict[str, object] = {
+            "id": bot_id,
+            "is_bot": True,
+            "first_name": bot_name,
+            "username": username,
+        }
+        self.bot_id = bot_id
+        self.username = username
+        self.chats: dict[int, Chat] = {}
+        self.people: dict[str, SimPerson] = {}
+        self.files: dict[str, SimFile] = {}
+        self.messages: dict[int, Posted] = {}
+        self._rooms: dict[str, Chat] = {}
+        self._message_ids = count(1)
+        self._person_ids = count(5_000_001)
+        self._room_ids = count(1_000_000_001)
+        self._file_ids = count(1)
+
+    def person(self, name: str) -> SimPerson:
+        """The person of that name, made on first use."""
+        found = self.people.get(name)
+        if found is None:
+            found = SimPerson(str(next(self._person_ids)), name)
+            self.people[name] = found
+        return found
+
+    def private_chat(self, person: SimPerson) -> Chat:
+        """The chat between this person and the bot."""
+        identity = int(person.id)
+        chat = self.chats.get(identity)
+        if chat is None:
+            chat = self.chats[identity] = Chat(identity, "private", person.name)
+        return chat
+
+    def group(self, title: str, *, public: bool) -> Chat:
+        """The supergroup of that title; a public one has a username."""
+        chat = self._rooms.get(title)
+        if chat is None:
+            number = next(self._room_ids)
+            username = f"room{number}" if public else ""
+            chat = Chat(-1_000_000_000_000 - number, "supergroup", title, username)
+            self._rooms[title] = self.chats[chat.id] = chat
+        return chat
+
+    def user(self, person: SimPerson) -> dict[str, object]:
+        """A person as in the Bot API."""
+        handle = "".join(c for c in person.name if c.isascii() and c.isalnum()).lower()
+        found: dict[str, object] = {
+            "id": int(person.id),
+            "is_bot": person.is_bot,
+            "first_name": person.name,
+        }
+        if handle and handle[0].isalpha():
+            found["username"] = handle
+        return found
+
+    def keep_file(self, file: SimFile) -> str:
+        """Store a file; returns its file id."""
+        file_id = f"file-{next(self._file_ids)}"
+        self.files[file_id] = file
+        return file_id
+
+    def post(self, message: Posted) -> Posted:
+        """Put a message into its chat."""
+        if len(self.messages) >= MAX_MESSAGES:
+            raise OverflowError(f"this simulator keeps {MAX_MESSAGES} messages")
+        message.chat.messages.append(message)
+        self.messages[message.id] = message
+        return message
+
+    def next_message_id(self) -> int:
+        """A fresh message id."""
+        return next(self._message_ids)
+
+    def media_of(self, file: SimFile) -> dict[str, object]:
+        """The part of a message that describes a file, as the app sends it."""
+        file_id = self.keep_file(file)
+        described: dict[str, object] = {
+            "file_id": file_id,
+            "file_unique_id": f"u{file_id}",
+            "file_size": len(file.data),
+        }
+        if file.mime in ("image/png", "image/jpeg", "image/webp"):
+            small = {**described, "width": 90, "height": 90, "file_size": min(1000, len(file.data))}
+            return {"photo": [small, {**described, "width": 800, "height": 800}]}
+        described["file_name"] = file.name
+        described["mime_type"] = file.mime
+        if file.mime == "audio/ogg":
+            return {"voice": {**described, "duration": 3}}
+        if file.mime.startswith("audio/"):
+            return {"audio": {**described, "duration": 3}}
+        if file.mime.startswith("video/"):
+            return {"video": {**described, "duration": 3, "width": 320, "height": 240}}
+        return {"document": described}
