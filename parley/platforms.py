@@ -1,0 +1,130 @@
+"""Finds the platforms that are installed: ours and those of other people's packages.
+
+A package takes part by an entry point of the group `parley.adapters` that names an
+`AdapterManifest`. A package that cannot be loaded is reported and leaves the others alone.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+from gateway.errors import ConfigurationError
+from gateway.ports import (
+    AccountSettings,
+    AdapterContext,
+    AdapterManifest,
+    PlatformAdapter,
+)
+
+GROUP: Final = "parley.adapters"
+OWN_PACKAGE: Final = "parley"
+_PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
+_LOAD: Final = re.compile(r"^[\w.]+:\w+$")
+_RESERVED_KEYS: Final = ("accounts",)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """The platforms by name, and one sentence about each package that cannot take part."""
+
+    manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+def discover(found: Iterable[EntryPoint] | None = None) -> Discovery:
+    """Load the manifests of all installed adapters; `found` replaces the installed packages.
+
+    When several packages claim a platform, Parley's own adapter stays; without one nobody gets it.
+    """
+    claims: defaultdict[str, list[tuple[EntryPoint, AdapterManifest]]] = defaultdict(list)
+    problems: list[str] = []
+    for entry in sorted(set(entry_points(group=GROUP) if found is None else found), key=_order):
+        try:
+            manifest = _checked(entry, entry.load())
+        except ConfigurationError as error:
+            problems.append(str(error))
+        except Exception as error:  # noqa: BLE001 -- a stranger's module may raise anything
+            reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+            problems.append(f"{_name(entry)} could not be loaded: {reason}. The others still work.")
+        else:
+            claims[manifest.platform].append((entry, manifest))
+    manifests = {}
+    for platform, rivals in claims.items():
+        winner, problem = _settle(platform, rivals)
+        if winner is not None:
+            manifests[platform] = winner
+        if problem:
+            problems.append(problem)
+    return Discovery(manifests, tuple(problems))
+
+
+def adapter_class(
+    manifest: AdapterManifest,
+) -> Callable[[AccountSettings, AdapterContext], PlatformAdapter]:
+    """Import the adapter, and with it its platform's library. Raises `ConfigurationError`."""
+    module_name, _, class_name = manifest.load.partition(":")
+    try:
+        adapter: Callable[[AccountSettings, AdapterContext], PlatformAdapter]
+        adapter = getattr(import_module(module_name), class_name)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        raise ConfigurationError(
+            f"The adapter for {manifest.title} ({manifest.load}) could not be loaded: {reason}."
+        ) from error
+    return adapter
+
+
+def _order(entry: EntryPoint) -> tuple[bool, str, str]:
+    return (_package(entry) != OWN_PACKAGE, entry.name, entry.value)
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else ""
+
+
+def _name(entry: EntryPoint) -> str:
+    package = _package(entry)
+    return f'The adapter plugin "{entry.name}"' + (f" of the package {package}" if package else "")
+
+
+def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
+    """The manifest, when it keeps the rules. Raises `ConfigurationError`."""
+
+    def refuse(reason: str) -> ConfigurationError:
+        return ConfigurationError(f"{_name(entry)} cannot take part: {reason}.")
+
+    if not isinstance(value, AdapterManifest):
+        raise refuse(f"{entry.value} is not an AdapterManifest")
+    if not _PLATFORM.match(value.platform):
+        raise refuse("its platform name should be 2 to 30 lower-case letters and digits")
+    if value.platform != entry.name:
+        raise refuse(f'the entry point should be called "{value.platform}", like its platform')
+    if not _LOAD.match(value.load):
+        raise refuse('its load should read "package.module:Class"')
+    if not issubclass(value.settings, AccountSettings):
+        raise refuse("its settings should be a subclass of AccountSettings")
+    taken = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]
+    if taken:
+        raise refuse(f'its settings use the key "{taken[0]}", which belongs to Parley')
+    needed = [k for k, f in value.settings.model_fields.items() if f.is_required()]
+    if needed:
+        raise refuse(f'its settings need a default for "{needed[0]}"')
+    return value
+
+
+def _settle(
+    platform: str, rivals: list[tuple[EntryPoint, AdapterManifest]]
+) -> tuple[AdapterManifest | None, str]:
+    if len(rivals) == 1:
+        return rivals[0][1], ""
+    who = ", ".join(_package(entry) or entry.value for entry, _ in rivals)
+    own = [manifest for entry, manifest in rivals if _package(entry) == OWN_PACKAGE]
+    if len(own) == 1:
+        rest = "Parley's own adapter is used."
+        return own[0], f'Several packages offer the platform "{platform}" ({who}). {rest}'
+    rest = "None of them is used; uninstall all but one."
+    return None, f'Several packages offer the platform "{platform}" ({who}). {rest}'

@@ -1,0 +1,113 @@
+"""Loads the configuration: file, `.env`, environment, references; one answer or every problem."""
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from parley.platforms import Discovery, discover
+from parley.settings.document import Settings, settings_model
+from parley.settings.environment import Overlay, read_dotenv
+from parley.settings.explain import Explainer
+from parley.settings.problems import Path as KeyPath
+from parley.settings.problems import Problem, SettingsError
+from parley.settings.references import Resolver
+from parley.settings.schema import typed
+from parley.settings.yaml_file import Value, YamlDocument, read_yaml
+
+API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None) -> Settings:
+    """The configuration of the file at `path` (None: of the environment alone).
+
+    Precedence, highest first: `PARLEY_…` variables of `env`, those of the file `.env` beside the
+    configuration, the file itself, defaults. `platforms` is what may be configured; None asks the
+    installed packages. Raises `SettingsError` with every problem.
+    """
+    document = YamlDocument({}) if path is None else read_yaml(path)
+    folder = Path() if path is None else path.parent
+    dotenv = {} if path is None else read_dotenv(folder / ".env")
+    found = discover() if platforms is None else platforms
+    return _settings(document, {**dotenv, **env}, folder, found, str(path or ""))
+
+
+def from_mapping(
+    values: Mapping[str, object],
+    env: Mapping[str, str] | None = None,
+    platforms: Discovery | None = None,
+) -> Settings:
+    """The configuration that a file with these values gives: for the demo and for tests."""
+    document = YamlDocument(json.loads(json.dumps(values)))
+    return _settings(document, env or {}, Path(), platforms or discover(), "")
+
+
+def _settings(
+    document: YamlDocument, env: Mapping[str, str], folder: Path, platforms: Discovery, name: str
+) -> Settings:
+    model = settings_model(platforms.manifests)
+    resolver = Resolver(env, folder)
+    resolved = {
+        key: _resolve(resolver, value, (key,), document, name)
+        for key, value in document.values.items()
+    }
+    overlay = Overlay(model, resolved)
+    overlay.apply(env)
+    problems = resolver.problems + overlay.problems
+    values = _with_api_keys(typed(overlay.values, model), env)
+    origins = {p: f"{name} line {line}" for p, line in document.lines.items()} if name else {}
+    explainer = Explainer(model, values, {**origins, **overlay.origins}, platforms.problems)
+    known = {p.path for p in problems}
+    try:
+        settings = model.model_validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        found = explainer.explain(error)
+        raise SettingsError(problems + [p for p in found if p.path not in known]) from None
+    problems += incomplete(settings)
+    if problems:
+        raise SettingsError(problems)
+    return settings
+
+
+def _resolve(
+    resolver: Resolver, value: Value, path: KeyPath, document: YamlDocument, name: str
+) -> Value:
+    line = document.lines.get(path)
+    return resolver.resolve(value, path, f"{name} line {line}" if line and name else name)
+
+
+def incomplete(settings: Settings) -> list[Problem]:
+    """Accounts that have some of their credentials and lack others."""
+    return [
+        Problem(
+            f"{account.path}.{key}",
+            "is missing.",
+            f"Add it, or remove the section {account.path} to switch the platform off.",
+        )
+        for account in settings.platforms.accounts()
+        if not account.settings.configured()
+        for key in account.settings.missing()
+    ]
+
+
+def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
+    """Give models without an `api_key` the one of the conventional variable, if it is set, and a
+    model with a key but no `provider` the provider `anthropic`."""
+    values = copy.deepcopy(values)
+    main = values.setdefault("model", {}) if isinstance(values, dict) else None
+    if not isinstance(main, dict):
+        return values
+    fallbacks = main.get("fallbacks")
+    for choice in (main, *(fallbacks if isinstance(fallbacks, list) else ())):
+        if not isinstance(choice, dict):
+            continue
+        provider = choice.get("provider", "anthropic" if choice is main else "")
+        variable = API_KEYS.get(provider) if isinstance(provider, str) else None
+        if choice.get("api_key") is None and variable and env.get(variable, "").strip():
+            choice["api_key"] = env[variable]
+        if choice.get("api_key"):
+            choice.setdefault("provider", "anthropic")
+    return values

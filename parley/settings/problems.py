@@ -1,0 +1,69 @@
+"""What is wrong with a configuration: every problem at once, each with its place and advice."""
+
+import difflib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gateway.errors import ConfigurationError
+
+Path: TypeAlias = tuple[str | int, ...]
+MAX_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to put right. `origin` is a file with its line, or a variable; never a value."""
+
+    path: str
+    text: str
+    advice: str = ""
+    origin: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.path} ({self.origin})" if self.origin else self.path
+        line = f"{where}: {self.text}" if where else self.text
+        return f"{line} {self.advice}".rstrip()
+
+
+class SettingsError(ConfigurationError):
+    """The configuration is refused. `problems` holds every reason, not only the first."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        shown = [f"  {n}. {p}" for n, p in enumerate(self.problems[:MAX_SHOWN], 1)]
+        if len(self.problems) > MAX_SHOWN:
+            shown.append(f"  and {len(self.problems) - MAX_SHOWN} more")
+        count = len(self.problems)
+        title = (
+            "The configuration has a problem"
+            if count == 1
+            else (f"The configuration has {count} problems")
+        )
+        super().__init__("\n".join([f"{title}:", *shown]))
+
+
+def dotted(path: Path) -> str:
+    """`("model", "fallbacks", 0, "name")` as people write it: model.fallbacks[0].name."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def closest(wrong: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant, empty when none is close."""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else ""
+
+
+def suggestion(wrong: str, known: Collection[str]) -> str:
+    """A sentence that names what was probably meant, or all there is when nothing is close."""
+    close = closest(wrong, known)
+    if close:
+        return f'Did you mean "{close}"?'
+    return f"Known here: {', '.join(sorted(known))}." if known else ""
