@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import structlog
 
 from gateway.errors import StoreUnavailable
-from gateway.message import MessageReceived
+from gateway.message import CommandInvoked, MessageReceived
 from gateway.stores import InboxEntry
 
 Overlap = Literal["collect", "queue", "drop"]
@@ -29,13 +30,16 @@ log = structlog.get_logger(__name__)
 @dataclass(slots=True)
 class _Lane:
     waiting: deque[InboxEntry] = field(default_factory=deque)
+    batch: list[InboxEntry] = field(default_factory=list)
     running: "asyncio.Task[None] | None" = None
+    stopped: bool = False
 
 
 class Lanes:
     """Runs `handle` for the entries of each lane in order, at most `concurrency` at a time.
 
-    A lane exists only while it has work. `dropped` gets what the overlap "drop" turns away.
+    A lane exists only while it has work. `dropped` gets what the overlap "drop" turns away and
+    what was stopped.
     """
 
     def __init__(
@@ -90,12 +94,20 @@ class Lanes:
         self._idle.clear()
         self._start_ready()
 
+    def holds(self, lane: str, message_ids: Collection[str]) -> bool:
+        """True when one of these messages waits in the lane, or is being answered."""
+        found = self._lanes.get(lane)
+        if found is None:
+            return False
+        return any(_message_id(e) in message_ids for e in (*found.batch, *found.waiting))
+
     def stop_running(self, lane: str) -> bool:
-        """End the turn that runs in a lane; False when none does."""
+        """End the turn that runs in a lane, which is then `dropped`; False when none does."""
         found = self._lanes.get(lane)
         if found is None or found.running is None:
             return False
-        return found.running.cancel()
+        found.stopped = found.running.cancel()
+        return found.stopped
 
     async def drain(self, timeout: float) -> bool:
         """Take nothing new and wait until everything is done; False after `timeout` seconds."""
@@ -133,8 +145,9 @@ class Lanes:
             batch = self._next_batch(lane)
             self._waiting -= len(batch)
             self._running += 1
+            lane.batch, lane.stopped = batch, False
             lane.running = self._spawn(self._handle(batch))
-            lane.running.add_done_callback(lambda _task, name=name: self._finished(name))
+            lane.running.add_done_callback(partial(self._finished, name))
 
     def _next_batch(self, lane: _Lane) -> list[InboxEntry]:
         batch = [lane.waiting.popleft()]
@@ -147,10 +160,13 @@ class Lanes:
             batch.append(lane.waiting.popleft())
         return batch
 
-    def _finished(self, name: str) -> None:
+    def _finished(self, name: str, _task: "asyncio.Task[None]") -> None:
         self._running -= 1
         lane = self._lanes[name]
         lane.running = None
+        if lane.stopped:
+            self._spawn(self._dropped(lane.batch))
+        lane.batch = []
         if lane.waiting and not self._closed:
             self._ready.append(name)
         else:
@@ -159,6 +175,15 @@ class Lanes:
         self._start_ready()
         if not self._lanes:
             self._idle.set()
+
+
+def _message_id(entry: InboxEntry) -> str:
+    event = entry.event
+    if isinstance(event, MessageReceived):
+        return event.message.id
+    if isinstance(event, CommandInvoked) and event.message is not None:
+        return event.message.id
+    return ""
 
 
 def _same_author(first: InboxEntry, second: InboxEntry) -> bool:

@@ -234,6 +234,14 @@ class CanFetch(Protocol):
 
 
 @runtime_checkable
+class CanShowLive(Protocol):
+    async def show_live(self, place: Place, message_id: str, text: str) -> None:
+        """Show the Markdown written so far in answer to `message_id`; empty takes it away again,
+        before the final answer is sent. Never raises."""
+        ...
+
+
+@runtime_checkable
 class CanAnswerInline(Protocol):
     async def answer_inline(self, query_id: str, suggestions: tuple[Button, ...]) -> None:
         """Offer texts to send for an inline query; `query_id` is the event's id."""

@@ -15,3 +15,4 @@ class Decision:
     allowed: bool
     reason: str
     detail: str = ""
+    retry_after: float = 0.0

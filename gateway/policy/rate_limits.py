@@ -56,7 +56,13 @@ class Taken:
         """This outcome as a decision with its reason."""
         if self.allowed:
             return Decision(STAGE, True, "within_limits")
-        return Decision(STAGE, False, f"{self.level}_limit", f"again in {self.retry_after:.0f} s")
+        return Decision(
+            STAGE,
+            False,
+            f"{self.level}_limit",
+            f"again in {self.retry_after:.0f} s",
+            self.retry_after,
+        )
 
 
 def rules_for(person: PersonId, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:

@@ -1,0 +1,61 @@
+"""Questions with two buttons, asked before something that cannot be undone."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Final, Literal
+
+from gateway.conversation import ConversationKey
+from gateway.message import Button
+from gateway.people import Role
+from gateway.services import Services
+
+PREFIX: Final = "confirm:"
+VALID_FOR: Final = timedelta(minutes=10)
+
+Answer = Literal["yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What is confirmed, by whom it was asked. `person` is `str(PersonId)`."""
+
+    action: Literal["clear"]
+    person: str
+    key: ConversationKey
+
+
+def is_confirmation(value: str) -> bool:
+    """True for the value of a button of ours."""
+    return value.startswith(PREFIX)
+
+
+def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
+    """The two buttons under the question."""
+    return (
+        Button(yes, f"{PREFIX}{confirmation_id}:yes"),
+        Button(no, f"{PREFIX}{confirmation_id}:no"),
+    )
+
+
+async def remember(services: Services, confirmation_id: str, asked: Confirmation) -> None:
+    """Keep a question until it is answered or too old."""
+    state = services.stores.states.of("parley", "confirmations")
+    await state.put(confirmation_id, json.dumps(asdict(asked)), VALID_FOR)
+
+
+async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
+    """The question a button belongs to, its id first; None when it is unknown or too old."""
+    confirmation_id, _, answer = value.removeprefix(PREFIX).partition(":")
+    state = services.stores.states.of("parley", "confirmations")
+    stored = await state.get(confirmation_id)
+    if stored is None or answer not in ("yes", "no"):
+        return None
+    data = json.loads(stored)
+    asked = Confirmation(data["action"], data["person"], ConversationKey(**data["key"]))
+    return confirmation_id, asked, "yes" if answer == "yes" else "no"
+
+
+def may_answer(asked: Confirmation, person: str, role: Role) -> bool:
+    """Who asked may answer, and so may operators."""
+    return asked.person == person or role.at_least(Role.OPERATOR)

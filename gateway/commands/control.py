@@ -1,0 +1,158 @@
+"""Commands, button presses, edits and deletions: what is not a question to the model."""
+
+import structlog
+
+from gateway.commands import confirmations
+from gateway.commands.catalogue import HELP, START, help_text
+from gateway.commands.confirmations import Confirmation
+from gateway.errors import DeliveryError
+from gateway.exchange import Exchange
+from gateway.lanes import Lanes
+from gateway.message import (
+    Button,
+    ButtonPressed,
+    CommandInvoked,
+    InlineQueried,
+    MessageDeleted,
+    MessageEdited,
+    Reply,
+)
+from gateway.people import Audience, PersonId, Role
+from gateway.pipeline import Pipeline, private_reader
+from gateway.policy.access import decide_access
+from gateway.policy.decision import Decision
+from gateway.policy.invocation import decide_invocation
+from gateway.policy.roles import role_of
+from gateway.ports import CanAnswerInline
+from gateway.services import Services
+from gateway.stores import InboxEntry
+from gateway.turn.tokens import estimate
+
+MAX_INLINE = 250
+"""Characters of an inline query that are offered back (Telegram sends at most 256)."""
+
+log = structlog.get_logger(__name__)
+
+
+class Control:
+    """Answers what people tell the assistant to do, rather than ask it."""
+
+    def __init__(self, services: Services, pipeline: Pipeline) -> None:
+        self._services = services
+        self._pipeline = pipeline
+
+    async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
+        """Run a command, if this person may."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange):
+            return
+        match event.name:
+            case "context":
+                await self._answer(exchange, Reply(await self._context(exchange)))
+            case "clear":
+                await self._ask_to_clear(exchange)
+            case _ if event.name in (HELP, START):
+                await self._answer(exchange, Reply(help_text(self._services.assistant.name)))
+            case _:
+                raise AssertionError(f"/{event.name} is routed here but not known")
+
+    async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
+        """End the turn that runs in this conversation."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange):
+            return
+        stopped = lanes.stop_running(entry.lane)
+        text = "Stopped." if stopped else "There is nothing to stop."
+        await self._answer(exchange, Reply(text))
+
+    async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
+        """Do, or leave, what one of our questions asked about."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange):
+            return
+        found = await confirmations.recall(self._services, event.value)
+        if found is None:
+            await self._answer(exchange, Reply("This question is no longer open."))
+            return
+        confirmation_id, asked, answer = found
+        if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
+            exchange.note(Decision("confirmation", False, "not_the_asker"))
+            await self._answer(exchange, Reply("Only the person who asked can answer this."))
+            return
+        first = await self._services.stores.buckets.once(
+            f"answered:{confirmation_id}", confirmations.VALID_FOR
+        )
+        exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
+        await self._answer(exchange, Reply(await self._settle(asked, answer == "yes", first)))
+
+    async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
+        """Let the stored conversation follow an edit or a deletion."""
+        conversations = self._services.stores.conversations
+        if isinstance(event, MessageDeleted):
+            await conversations.delete(event.place, event.message_ids)
+        else:
+            content = decide_invocation(event.message, self._services.policies.invocation).content
+            await conversations.edit(event.message.place, event.message.id, content)
+        self._services.count("revised", event.kind)
+        await self._services.stores.inbox.finish((entry.id,), ())
+
+    async def inline(self, event: InlineQueried) -> None:
+        """Offer to ask what is being typed; choosing it sends it to the chat."""
+        services, place = self._services, event.place
+        adapter = services.connected[place.platform, place.account].adapter
+        person = PersonId(place.platform, place.account, event.author.id)
+        role = role_of(person, services.policies.roles, aliases=event.author.aliases)
+        decision = decide_access(
+            person,
+            place,
+            services.policies.access,
+            aliases=event.author.aliases,
+            trusted=role.at_least(Role.OPERATOR),
+        )
+        query = event.query.strip()[:MAX_INLINE]
+        if not (decision.allowed and query and isinstance(adapter, CanAnswerInline)):
+            return
+        offer = Button(f"Ask {services.assistant.name}", query, description=query)
+        try:
+            await adapter.answer_inline(event.event_id, (offer,))
+        except DeliveryError as error:
+            log.warning("inline_not_answered", platform=place.platform, error=str(error))
+
+    async def _context(self, exchange: Exchange) -> str:
+        limits = self._services.policies.context
+        turns = await self._services.stores.conversations.latest(exchange.key, limits.max_messages)
+        if not turns:
+            return "I remember nothing of this conversation yet."
+        tokens = sum(estimate(turn.text) for turn in turns)
+        hours = round(limits.ttl.total_seconds() / 3600)
+        return (
+            f"From this conversation I see the last **{len(turns)}** of at most "
+            f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
+            f"I stop looking back {hours} hours after the last one. `/clear` deletes them."
+        )
+
+    async def _ask_to_clear(self, exchange: Exchange) -> None:
+        asked = Confirmation("clear", str(exchange.who.person), exchange.key)
+        if exchange.adapter.capabilities.max_buttons < len(("yes", "no")):
+            await self._answer(exchange, Reply(await self._settle(asked, True, True)))
+            return
+        await confirmations.remember(self._services, exchange.id, asked)
+        question = "Delete what I remember of this conversation?"
+        await self._answer(
+            exchange,
+            Reply(question, buttons=confirmations.buttons(exchange.id, "Delete", "Keep")),
+        )
+
+    async def _settle(self, asked: Confirmation, confirmed: bool, first: bool) -> str:
+        if not first:
+            return "This question was answered already."
+        if not confirmed:
+            return "Nothing was deleted."
+        gone = await self._services.stores.conversations.clear(asked.key)
+        return f"Done: {gone} messages deleted." if gone else "There was nothing to delete."
+
+    async def _answer(self, exchange: Exchange, reply: Reply) -> None:
+        """Answer a command; in a room, where the platform can, only the asker sees it."""
+        if exchange.place.audience is not Audience.DIRECT:
+            reply = Reply(reply.markdown, reply.buttons, reply.files, private_reader(exchange))
+        await self._pipeline.reply(exchange, reply, "answered")

@@ -1,0 +1,82 @@
+"""One question and its answer, as it makes its way through the stages."""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gateway.conversation import ConversationKey
+from gateway.message import ChatMessage, Outbound, Place
+from gateway.people import Principal
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import ContentBlock, ModelMessage, PlatformAdapter
+from gateway.stores import Trace
+from gateway.turn.types import TurnResult
+
+MAX_DECISIONS = 50
+
+
+def new_id() -> str:
+    """A correlation id: 16 hexadecimal digits, not guessable."""
+    return secrets.token_hex(8)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What is known so far. Each stage reads what earlier ones wrote and adds its own.
+
+    `messages` are of one author, oldest first; several when they were collected. `content` is what
+    reaches the model. `place` is where the answer goes.
+    """
+
+    id: str
+    inbox_ids: tuple[str, ...]
+    messages: tuple[ChatMessage, ...]
+    content: str
+    place: Place
+    key: ConversationKey
+    adapter: PlatformAdapter
+    started: datetime
+    started_monotonic: float
+    kind: str = "message"
+    reply_handle: str = ""
+    principal: Principal | None = None
+    accounts: tuple[Account, ...] = ()
+    history: tuple[ModelMessage, ...] = ()
+    files: tuple[ContentBlock, ...] = ()
+    result: TurnResult | None = None
+    answer: str = ""
+    outbound: tuple[Outbound, ...] = ()
+    decisions: list[Decision] = field(default_factory=list)
+
+    @property
+    def last(self) -> ChatMessage:
+        """The message that is answered."""
+        return self.messages[-1]
+
+    @property
+    def who(self) -> Principal:
+        """The principal, once the first stage has run."""
+        if self.principal is None:
+            raise AssertionError("the principal is asked for before the stage that finds it")
+        return self.principal
+
+    def note(self, decision: Decision) -> None:
+        """Keep a decision for the trace."""
+        if len(self.decisions) < MAX_DECISIONS:
+            self.decisions.append(decision)
+
+    def trace(self, outcome: str, now_monotonic: float) -> Trace:
+        """What was decided, for `parley why`."""
+        return Trace(
+            id=self.id,
+            message_id=self.last.id,
+            platform=self.place.platform,
+            account=self.place.account,
+            conversation=str(self.key),
+            kind=self.kind,
+            at=self.started,
+            decisions=tuple(self.decisions),
+            outcome=outcome,
+            milliseconds=(now_monotonic - self.started_monotonic) * 1000,
+        )

@@ -1,0 +1,134 @@
+"""The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
+
+from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.exchange import new_id
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    InlineQueried,
+    MembershipChanged,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    ReactionChanged,
+    place_of,
+)
+from gateway.policy.decision import Decision
+from gateway.policy.idempotency import dedupe_key
+from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.routing import Router
+from gateway.services import Services
+from gateway.stores import InboxEntry, Trace
+
+
+class Intake:
+    """Implements `gateway.ports.EventSink`: returns once the event is stored, or is none of ours."""
+
+    def __init__(self, services: Services, router: Router) -> None:
+        self._services = services
+        self._router = router
+
+    async def __call__(self, event: InboundEvent) -> None:
+        """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
+        it was received."""
+        match event:
+            case MessageReceived():
+                await self._message(event)
+            case CommandInvoked():
+                await self._command(event)
+            case ButtonPressed():
+                await self._store(event, self.key_for(event))
+            case MessageEdited() | MessageDeleted():
+                await self._revision(event)
+            case InlineQueried():
+                self._router.answer_inline(event)
+            case ReactionChanged() | MembershipChanged():
+                self._services.count("noted", event.kind)
+
+    def key_for(self, event: InboundEvent) -> ConversationKey:
+        """The conversation an event belongs to."""
+        place = place_of(event)
+        match event:
+            case MessageReceived() | MessageEdited():
+                message_id = event.message.id
+            case MessageDeleted():
+                message_id = event.message_ids[0] if event.message_ids else ""
+            case _:
+                message_id = ""
+        connected = self._services.connected[place.platform, place.account]
+        place = place_to_answer(place, message_id, connected.manifest.capabilities)
+        return key_of(self._services.extensions.tenant_provider.get_tenant_id(place), place)
+
+    async def _message(self, event: MessageReceived) -> None:
+        key = self.key_for(event)
+        takes_part = await self._takes_part(event.message, key)
+        policy = self._services.policies.invocation
+        decision = decide_invocation(event.message, policy, bot_takes_part=takes_part).decision
+        if decision.allowed:
+            await self._store(event, key)
+        else:
+            self._forget(event, key, decision)
+
+    async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
+        """Whether the assistant has spoken in this thread; asked only where that matters."""
+        triggers, _ = self._services.policies.invocation.rule_for(
+            message.platform, message.channel_id
+        )
+        connected = self._services.connected[message.platform, message.place.account]
+        joins = connected.manifest.capabilities.joins_threads
+        if not (joins and message.thread_id and Trigger.THREAD in triggers):
+            return False
+        return await self._services.stores.conversations.takes_part(key)
+
+    async def _command(self, event: CommandInvoked) -> None:
+        if any(command.name == event.name for command in self._services.commands):
+            await self._store(event, self.key_for(event))
+        elif event.message is not None and event.message.is_direct_message:
+            await self._message(MessageReceived(event.event_id, event.message))
+        else:
+            unknown = Decision("invocation", False, "unknown_command")
+            self._forget(event, self.key_for(event), unknown)
+
+    async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
+        """Edits and deletions matter for what was stored, or is about to be, and nothing else."""
+        key, place = self.key_for(event), place_of(event)
+        ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
+        waiting = self._router.lanes.holds(str(key), ids)
+        if waiting or await self._services.stores.conversations.knows(place, ids):
+            await self._store(event, key)
+        else:
+            self._services.count("forgotten", event.kind)
+
+    async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
+        services = self._services
+        self._router.check_room()
+        place = place_of(event)
+        entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
+        hold = services.connected[place.platform, place.account].manifest.dedupe_for
+        if await services.stores.inbox.add(entry, hold):
+            self._router.route(entry)
+        else:
+            services.count("duplicate", place.platform)
+
+    def _forget(
+        self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
+    ) -> None:
+        """Nothing is stored, not even that there was something; who looks on live may see why."""
+        self._services.count("forgotten", decision.reason)
+        message_id = event.message.id if event.message is not None else event.event_id
+        self._services.observe(
+            Trace(
+                new_id(),
+                message_id,
+                key.platform,
+                key.account,
+                str(key),
+                event.kind,
+                self._services.clock.now(),
+                (decision,),
+                "ignored",
+                0.0,
+            )
+        )

@@ -1,0 +1,46 @@
+"""An answer that grows while it is written, on platforms that can show it.
+
+In a public room only what the response filter has passed is shown.
+"""
+
+from types import TracebackType
+from typing import Self
+
+from gateway.exchange import Exchange
+from gateway.people import Audience
+from gateway.policy.response_filter import StreamFilter
+from gateway.ports import CanShowLive
+
+
+class LiveAnswer:
+    """Feeds an adapter with the text so far; does nothing where the adapter cannot show it."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        adapter = exchange.adapter
+        self._adapter = adapter if isinstance(adapter, CanShowLive) else None
+        self._place = exchange.place
+        self._message_id = exchange.last.id
+        public = exchange.place.audience is Audience.PUBLIC_ROOM
+        self._filter = StreamFilter() if public else None
+        self._shown = ""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._adapter is not None and self._shown:
+            await self._adapter.show_live(self._place, self._message_id, "")
+
+    async def on_text(self, piece: str) -> None:
+        """Take the next piece of the answer."""
+        if self._adapter is None:
+            return
+        passed = piece if self._filter is None else self._filter.feed(piece)
+        if passed:
+            self._shown += passed
+            await self._adapter.show_live(self._place, self._message_id, self._shown)

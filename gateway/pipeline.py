@@ -1,0 +1,213 @@
+"""The message's way, from the inbox to the outbox, as lists of stages that read top to bottom."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from gateway.conversation import key_of, place_to_answer
+from gateway.errors import StoreUnavailable
+from gateway.exchange import Exchange, new_id
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageAuthor,
+    MessageEdited,
+    MessageReceived,
+    Reply,
+    author_of,
+    place_of,
+)
+from gateway.policy.decision import Decision
+from gateway.policy.invocation import decide_invocation
+from gateway.refusals import refusal_for
+from gateway.render import render
+from gateway.services import Services
+from gateway.stages.admission import check_access, check_limits, guard_loops, identify
+from gateway.stages.answering import address, filter_answer, render_answer
+from gateway.stages.saving import save
+from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
+from gateway.stores import InboxEntry
+
+Stage = Callable[[Exchange, Services], Awaitable[Decision]]
+
+ADMISSION: tuple[Stage, ...] = (identify, guard_loops, check_access, check_limits)
+"""Passed by every message on its own."""
+
+TURN: tuple[Stage, ...] = (
+    reserve_budget,
+    gather_context,
+    read_attachments,
+    ask_model,
+    filter_answer,
+    render_answer,
+    save,
+)
+"""Passed once by the messages of one author that became one turn."""
+
+SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
+
+log = structlog.get_logger(__name__)
+
+
+class Pipeline:
+    """Answers messages. One call of `handle` is one turn of one conversation."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def handle(self, entries: Sequence[InboxEntry]) -> None:
+        """Answer these entries, messages of one author in one conversation, oldest first."""
+        opened = [self.open(entry) for entry in entries]
+        admitted = [exchange for exchange in opened if await self.admit(exchange)]
+        if not admitted:
+            return
+        turn = merge(admitted)
+        if await self._run(TURN, turn):
+            await self._close(turn, turn.result.outcome if turn.result else "answered")
+        for other in admitted[:-1]:
+            other.note(Decision("lane", True, "collected", turn.id))
+            await self._close(other, "collected")
+
+    async def admit(self, exchange: Exchange) -> bool:
+        """True when this person may ask now; otherwise the exchange is refused and closed."""
+        return await self._run(ADMISSION, exchange)
+
+    async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
+        """Answer with fixed words, and be done with the exchange."""
+        connected = self._services.connected[exchange.place.platform, exchange.place.account]
+        exchange.outbound = address(
+            exchange.id,
+            exchange.place,
+            render(reply.markdown, connected.manifest.dialect),
+            reply,
+            reply_to_id=exchange.last.id if exchange.kind == "message" else "",
+            reply_handle=exchange.reply_handle,
+        )
+        await self._finish(exchange, outcome)
+
+    async def drop(self, entries: Sequence[InboxEntry]) -> None:
+        """Be done with entries without an answer: turned away by the overlap, or stopped."""
+        for entry in entries:
+            exchange = self.open(entry)
+            exchange.note(Decision("lane", False, "dropped"))
+            await self._finish(exchange, "dropped")
+
+    def open(self, entry: InboxEntry) -> Exchange:
+        """The exchange that an entry begins."""
+        services, event = self._services, entry.event
+        message, handle = question_of(event, entry.received_at)
+        connected = services.connected[message.platform, message.place.account]
+        place = message.place
+        if isinstance(event, MessageReceived):
+            place = place_to_answer(place, message.id, connected.manifest.capabilities)
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        invocation = decide_invocation(message, services.policies.invocation, bot_takes_part=True)
+        exchange = Exchange(
+            id=new_id(),
+            inbox_ids=(entry.id,),
+            messages=(message,),
+            content=invocation.content,
+            place=place,
+            key=key_of(tenant, place),
+            adapter=connected.adapter,
+            started=services.clock.now(),
+            started_monotonic=services.clock.monotonic(),
+            kind=event.kind,
+            reply_handle=handle,
+        )
+        is_message = isinstance(event, MessageReceived)
+        reason = invocation.decision.reason if is_message else event.kind
+        exchange.note(Decision("invocation", True, reason))
+        return exchange
+
+    async def _run(self, stages: Sequence[Stage], exchange: Exchange) -> bool:
+        """Run stages until one says no; the exchange is then refused and closed."""
+        for stage in stages:
+            try:
+                decision = await stage(exchange, self._services)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                log.exception("stage_failed", stage=stage.__name__, exchange=exchange.id)
+                decision = Decision(stage.__name__, False, "failed", "see the log")
+            exchange.note(decision)
+            if not decision.allowed:
+                await self._refuse(exchange, decision)
+                return False
+        return True
+
+    async def _refuse(self, exchange: Exchange, decision: Decision) -> None:
+        if exchange.accounts:
+            await self._services.stores.usage.settle(exchange.id, (), exchange.accounts)
+        outcome = f"refused:{decision.stage}"
+        text = await self._words_for(exchange, decision)
+        if text:
+            await self.reply(exchange, Reply(text, private_to=private_reader(exchange)), outcome)
+        else:
+            await self._finish(exchange, outcome)
+
+    async def _finish(self, exchange: Exchange, outcome: str) -> None:
+        services = self._services
+        await services.stores.inbox.finish(exchange.inbox_ids, exchange.outbound)
+        services.deliverer.submit(exchange.outbound)
+        await self._close(exchange, outcome)
+
+    async def _words_for(self, exchange: Exchange, decision: Decision) -> str:
+        """What the person hears: nothing when access is denied, nothing to a bot (it would be
+        fuel for a loop), and a limit only once in its window."""
+        if exchange.last.author.is_bot:
+            return ""
+        if decision.reason == "failed":
+            return SORRY.format(reference=exchange.id)
+        refusal = refusal_for(decision)
+        if refusal is None:
+            return ""
+        key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key}"
+        first = await self._services.stores.buckets.once(key, refusal.quiet_for)
+        return refusal.text if first else ""
+
+    async def _close(self, exchange: Exchange, outcome: str) -> None:
+        services = self._services
+        trace = exchange.trace(outcome, services.clock.monotonic())
+        services.count("exchange", outcome)
+        services.observe(trace)
+        await services.stores.traces.add(trace)
+
+
+def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
+    """The message to answer, and the handle that answers it, of anything a person did."""
+    match event:
+        case MessageReceived():
+            return event.message, ""
+        case CommandInvoked(message=ChatMessage() as message):
+            return replace(message, content=event.arguments), event.reply_handle
+        case MessageEdited():
+            return event.message, ""
+        case CommandInvoked():
+            text, handle = event.arguments, event.reply_handle
+        case ButtonPressed():
+            text, handle = event.label, event.reply_handle
+        case _:
+            text, handle = "", ""
+    author = author_of(event) or MessageAuthor("")
+    return ChatMessage(event.event_id, text, author, place_of(event), received_at), handle
+
+
+def merge(exchanges: Sequence[Exchange]) -> Exchange:
+    """One exchange for several messages of one author: the last one, with all their words."""
+    last = exchanges[-1]
+    if len(exchanges) == 1:
+        return last
+    last.messages = tuple(message for e in exchanges for message in e.messages)
+    last.inbox_ids = tuple(inbox_id for e in exchanges for inbox_id in e.inbox_ids)
+    last.content = "\n".join(e.content for e in exchanges if e.content)
+    return last
+
+
+def private_reader(exchange: Exchange) -> str:
+    """The id that a refusal is shown to alone, where the platform can do that."""
+    return exchange.last.author.id if exchange.adapter.capabilities.ephemeral else ""

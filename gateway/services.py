@@ -1,0 +1,108 @@
+"""What the stages work with: policies, stores and ports, put together once in `parley/app.py`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gateway.conversation import ContextLimits
+from gateway.delivery.deliverer import Deliverer
+from gateway.extensions import ExtensionRegistry
+from gateway.llm.prices import Price
+from gateway.policy.access import AccessPolicy
+from gateway.policy.budgets import Budgets
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.loop_guard import LoopGuard
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.roles import RolePolicy, ToolPolicy
+from gateway.ports import AdapterManifest, Clock, CommandSpec, LLMProvider, PlatformAdapter
+from gateway.stores import (
+    AdapterStates,
+    Buckets,
+    Conversations,
+    Inbox,
+    Outbox,
+    Trace,
+    Traces,
+    UsageLedger,
+)
+from gateway.turn.toolbox import Toolbox
+from gateway.turn.types import TurnLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where things are kept."""
+
+    inbox: Inbox
+    outbox: Outbox
+    buckets: Buckets
+    states: AdapterStates
+    conversations: Conversations
+    usage: UsageLedger
+    traces: Traces
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How the assistant is in a channel; empty values keep the general ones."""
+
+    persona: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """Who answers. `channels` is by "platform:id" or bare id."""
+
+    name: str = "Parley"
+    voice: Voice = Voice()
+    channels: Mapping[str, Voice] = field(default_factory=dict)
+    max_tokens: int = 4096
+
+    def voice_in(self, platform: str, channel_id: str) -> Voice:
+        """Persona and model in force in a channel."""
+        own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        if own is None:
+            return self.voice
+        return Voice(own.persona or self.voice.persona, own.model or self.voice.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Every rule the operator set."""
+
+    invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
+    access: AccessPolicy = field(default_factory=AccessPolicy)
+    roles: RolePolicy = field(default_factory=RolePolicy)
+    tools: ToolPolicy = field(default_factory=ToolPolicy)
+    limits: RateLimits = field(default_factory=RateLimits)
+    budgets: Budgets = field(default_factory=Budgets)
+    context: ContextLimits = field(default_factory=ContextLimits)
+    turn: TurnLimits = field(default_factory=TurnLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """An account and what is known of its platform."""
+
+    manifest: AdapterManifest
+    adapter: PlatformAdapter
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a stage may use. `observe` sees every trace, also of what is not stored."""
+
+    assistant: Assistant
+    policies: Policies
+    stores: Stores
+    provider: LLMProvider
+    toolbox: Toolbox
+    connected: Mapping[tuple[str, str], Connected]
+    deliverer: Deliverer
+    loop_guard: LoopGuard
+    extensions: ExtensionRegistry
+    commands: tuple[CommandSpec, ...]
+    clock: Clock
+    count: Callable[[str, str], None]
+    observe: Callable[[Trace], None]
+    prices: Mapping[str, Price]

@@ -1,0 +1,71 @@
+"""From the model's Markdown to sends that the platform takes."""
+
+from gateway.exchange import Exchange
+from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.policy.decision import Decision
+from gateway.policy.response_filter import filter_response
+from gateway.render import render
+from gateway.services import Services
+
+MAX_PARTS = 60
+"""Parts of one answer: what the longest answer of a model needs on the narrowest platform."""
+
+
+async def filter_answer(exchange: Exchange, services: Services) -> Decision:
+    """Nothing that looks like a secret goes into a public room."""
+    filtered = filter_response(exchange.answer, exchange.place.audience)
+    if filtered.blocked:
+        who = exchange.who.person
+        decision = Decision("response_filter", True, filtered.reason)
+        await services.extensions.audit_logger.audit(
+            "answer_withheld", who, exchange.place, decision
+        )
+    exchange.answer = filtered.text
+    return Decision("response_filter", True, filtered.reason)
+
+
+async def render_answer(exchange: Exchange, services: Services) -> Decision:
+    """Render for the platform, split there, and address every part."""
+    connected = services.connected[exchange.place.platform, exchange.place.account]
+    parts = render(exchange.answer, connected.manifest.dialect)[:MAX_PARTS]
+    reply_to = "" if exchange.kind == "command" else exchange.last.id
+    exchange.outbound = address(
+        exchange.id,
+        exchange.place,
+        parts,
+        Reply(exchange.answer),
+        reply_to_id=reply_to,
+        reply_handle=exchange.reply_handle,
+    )
+    return Decision("render", True, connected.manifest.dialect, f"{len(parts)} parts")
+
+
+def address(
+    reply_id: str,
+    place: Place,
+    parts: list[Part],
+    reply: Reply,
+    *,
+    reply_to_id: str = "",
+    reply_handle: str = "",
+) -> tuple[Outbound, ...]:
+    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
+
+    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
+    """
+    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
+    pieces += [(None, file) for file in reply.files]
+    buttons: tuple[Button, ...] = reply.buttons
+    return tuple(
+        Outbound(
+            key=f"{reply_id}:{index}",
+            place=place,
+            part=part,
+            file=file,
+            buttons=buttons if index == len(parts) - 1 else (),
+            reply_to_id=reply_to_id if index == 0 else "",
+            private_to=reply.private_to,
+            reply_handle=reply_handle,
+        )
+        for index, (part, file) in enumerate(pieces)
+    )
