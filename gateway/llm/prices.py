@@ -69,9 +69,8 @@ def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Pri
 
 
 def _dollars(value: object, where: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if math.isfinite(value) and value >= 0:
-            return float(value)
+    if isinstance(value, int | float) and value is not True and 0 <= value < math.inf:
+        return float(value)
     raise ConfigurationError(f"{where}: write a number from 0 on, not {value!r}")
 
 

@@ -1,8 +1,35 @@
 """One turn with the model: ask, run the tools it asks for, ask again, until it answers or a cap
 is reached."""
 
-from gateway.ports import Clock, LLMProvider, ToolProvider
-from gateway.turn.types import OnText, TurnLimits, TurnRequest, TurnResult
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, cast
+
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
+from gateway.ports import (
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    ToolProvider,
+    ToolSpec,
+    Usage,
+)
+from gateway.turn.calls import CallRunner
+from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
+from gateway.turn.sentences import closing
+from gateway.turn.types import OnText, Outcome, ToolUse, TurnLimits, TurnRequest, TurnResult
+
+MAX_ERROR: Final = 500
+_CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
 
 
 async def run_turn(
@@ -15,4 +42,224 @@ async def run_turn(
 ) -> TurnResult:
     """Answer `request`. Never raises for what a model or a tool does; only cancellation and
     what `on_text` raises come through."""
-    raise NotImplementedError
+    turn = _Turn(request, provider, tools, limits, clock, on_text)
+    try:
+        async with asyncio.timeout(limits.seconds) as bound:
+            outcome = await turn.run()
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        outcome = "time"
+    return await turn.finish(outcome)
+
+
+class _Turn:
+    """The state of one turn. `_own` are its messages so far, the person's first."""
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        provider: LLMProvider,
+        tools: ToolProvider,
+        limits: TurnLimits,
+        clock: Clock,
+        on_text: OnText | None,
+    ) -> None:
+        self._request = request
+        self._provider = provider
+        self._tools = tools
+        self._limits = limits
+        self._clock = clock
+        self._on_text = on_text
+        self._offered: dict[str, ToolSpec] = {}
+        self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
+        self._room = request.window - request.max_tokens
+        self._calibration = request.calibration
+        self._pieces: list[str] = []
+        self._call_pieces: list[str] = []
+        self._usage = Usage()
+        self._uses: list[ToolUse] = []
+        self._notes: list[str] = []
+        self._model = ""
+        self._model_calls = 0
+        self._error = ""
+
+    async def run(self) -> Outcome:
+        """Rounds with tools, and at the end of them, if a cap was hit, one call without."""
+        await self._find_tools()
+        runner = CallRunner(self._tools, self._offered, self._limits, self._clock)
+        capped: Outcome | None = None
+        for number in range(self._limits.rounds + 1):
+            if capped is None and number == self._limits.rounds:
+                capped = "rounds"
+            answer = await self._ask(may_call=capped is None)
+            if not isinstance(answer, ModelFinished):
+                return capped if answer == "tokens" and capped is not None else answer
+            calls = [block for block in answer.message.content if isinstance(block, ToolCall)]
+            if capped is not None:
+                return capped
+            if answer.stop == "refusal":
+                return "declined"
+            if not calls:
+                return "length" if answer.stop == "max_tokens" else "answered"
+            done = await runner.run(calls, cut_off=answer.stop == "max_tokens")
+            self._own.append(ModelMessage("user", done.outcomes))
+            self._uses.extend(done.uses)
+            capped = done.verdict or (None if self._affords_two_calls() else "tokens")
+        return capped or "rounds"
+
+    async def finish(self, outcome: Outcome) -> TurnResult:
+        """The result; says the closing sentence, if there is one to say."""
+        said = self._call_pieces if outcome in _CAPS else self._pieces
+        has_text = bool("".join(said).strip())
+        sentence = closing(outcome, has_text, self._request.reference)
+        messages = self._messages()
+        if sentence:
+            self._call_pieces = []
+            await self._say(sentence)
+        return TurnResult(
+            text="".join(self._pieces),
+            outcome=outcome,
+            messages=messages,
+            usage=self._usage,
+            calls=tuple(self._uses),
+            model=self._model,
+            model_calls=self._model_calls,
+            notes=tuple(self._notes),
+            error=self._error,
+            calibration=self._calibration,
+        )
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    async def _find_tools(self) -> None:
+        try:
+            self._offered = {spec.name: spec for spec in await self._tools.tools()}
+        except ToolError as error:
+            self._notes.append(f"no tools: {error}"[:MAX_ERROR])
+
+    async def _ask(self, *, may_call: bool) -> ModelFinished | Outcome:
+        """One call to the model, shortened and repeated where it is too long for it."""
+        self._call_pieces = []
+        for _ in range(1 + RETRIES):
+            fitted = self._fit()
+            if fitted is None:
+                return "too_long"
+            if fitted.tokens + self._request.max_tokens > self._tokens_left():
+                return "tokens"
+            try:
+                return await self._call(fitted, may_call)
+            except ContextTooLong as error:
+                self._error = str(error)[:MAX_ERROR]
+                self._notes.append("the model found the conversation too long")
+                self._room = smaller_room(fitted, error)
+            except (ModelUnavailable, ModelRefused) as error:
+                self._error = str(error)[:MAX_ERROR]
+                if self._pieces:
+                    return "broken"
+                return "unavailable" if isinstance(error, ModelUnavailable) else "refused"
+        return "too_long"
+
+    async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
+        request = ModelRequest(
+            system=self._request.system,
+            messages=fitted.messages,
+            tools=tuple(self._offered.values()),
+            model=self._request.model,
+            max_tokens=self._request.max_tokens,
+            tool_choice="auto" if may_call or not self._offered else "none",
+        )
+        self._model_calls += 1
+        finished: ModelFinished | None = None
+        async with aclosing(_events(self._provider, request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    await self._say(event.text)
+                else:
+                    finished = event
+        if finished is None:
+            raise ModelUnavailable("the model's answer has no end")
+        if not self._call_pieces:
+            await self._say(_text_of(finished.message))
+        self._learn(fitted, finished)
+        return finished
+
+    async def _say(self, text: str) -> None:
+        """Hand out a piece; the texts of two calls are two paragraphs."""
+        if not text:
+            return
+        piece = f"\n\n{text}" if self._pieces and not self._call_pieces else text
+        self._call_pieces.append(piece)
+        self._pieces.append(piece)
+        if self._on_text is not None:
+            await self._on_text(piece)
+
+    def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
+        used = finished.usage
+        prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+        self._calibration = self._calibration.observe(fitted.tokens, prompt)
+        self._usage += used
+        self._model = finished.model
+        if finished.message.content:
+            self._own.append(finished.message)
+
+    # --- sizes ----------------------------------------------------------------------------------
+
+    def _fit(self) -> Fitted | None:
+        fitted = fit(
+            self._request.system,
+            tuple(self._offered.values()),
+            self._request.history,
+            self._own,
+            self._room,
+            self._calibration,
+        )
+        if fitted is not None and fitted.changed:
+            note = f"left out {fitted.dropped} messages, shortened {fitted.shortened} texts"
+            if note not in self._notes:
+                self._notes.append(note)
+        return fitted
+
+    def _tokens_left(self) -> int:
+        used = self._usage
+        prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+        return self._limits.tokens - prompt - used.output_tokens
+
+    def _affords_two_calls(self) -> bool:
+        """Whether one more round with tools leaves enough for the answer after it."""
+        fitted = self._fit()
+        one = (fitted.tokens if fitted else 0) + self._request.max_tokens
+        return 2 * one <= self._tokens_left()
+
+    # --- what is kept ---------------------------------------------------------------------------
+
+    def _messages(self) -> tuple[ModelMessage, ...]:
+        """The turn as history may keep it: no reasoning, no call without its outcome."""
+        kept = [_without(message, OpaqueBlock) for message in self._own]
+        if kept[-1].role == "assistant":
+            kept[-1] = _without(kept[-1], ToolCall)
+        unfinished = "".join(self._call_pieces).strip()
+        if unfinished and self._own[-1].role == "user":
+            kept.append(ModelMessage("assistant", (TextBlock(unfinished),)))
+        return tuple(message for message in kept if message.content)
+
+
+def _without(message: ModelMessage, kind: type[OpaqueBlock] | type[ToolCall]) -> ModelMessage:
+    return replace(message, content=tuple(b for b in message.content if not isinstance(b, kind)))
+
+
+def _text_of(message: ModelMessage) -> str:
+    return "\n\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+
+
+async def _events(provider: LLMProvider, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+    """The provider's events; an exception that is no `ModelError` becomes one."""
+    stream: AsyncIterator[ModelEvent] = provider.stream(request)
+    async with aclosing(cast("AsyncGenerator[ModelEvent, None]", stream)) as events:
+        try:
+            async for event in events:
+                yield event
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelUnavailable(f"the provider failed: {type(error).__name__}") from error

@@ -1,0 +1,171 @@
+"""Making a conversation fit the model's window, with proof that every step makes it smaller.
+
+What cannot be cut is measured first: the system prompt and the tools. Then the oldest of the
+history goes, whole exchanges at a time, and only when all of it is gone are the longest texts of
+the turn itself shortened. A text that still does not fit is given up on, never tried in circles.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.errors import ContextTooLong
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelMessage,
+    OpaqueBlock,
+    TextBlock,
+    ToolOutcome,
+    ToolSpec,
+)
+from gateway.turn.clip import clip
+from gateway.turn.tokens import (
+    Calibration,
+    estimate,
+    estimate_block,
+    estimate_messages,
+    estimate_tools,
+)
+
+RETRIES: Final = 2
+"""Attempts after the service said that a request is too long."""
+
+SHORTEST: Final = 400
+"""Characters to which a text may be shortened, not further."""
+
+IMAGE_LEFT_OUT: Final = TextBlock("(A picture was left out here, because it did not fit.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Messages that fit. `tokens` are the estimate of the whole prompt; `dropped` messages of the
+    history are missing, `shortened` texts or pictures of the turn are not whole."""
+
+    messages: tuple[ModelMessage, ...]
+    tokens: int
+    dropped: int = 0
+    shortened: int = 0
+
+    @property
+    def changed(self) -> bool:
+        """True when anything was left out."""
+        return bool(self.dropped or self.shortened)
+
+
+def fit(
+    system: str,
+    tools: Sequence[ToolSpec],
+    history: Sequence[ModelMessage],
+    own: Sequence[ModelMessage],
+    room: int,
+    calibration: Calibration,
+) -> Fitted | None:
+    """History and the turn's own messages in at most `room` tokens; None when that cannot be."""
+    overhead = estimate(system, calibration) + estimate_tools(tools, calibration)
+    left = room - overhead
+    if left <= 0:
+        return None
+    own_size = estimate_messages(own, calibration)
+    start = _first_that_fits(history, left - own_size, calibration)
+    kept = tuple(history[start:])
+    if own_size <= left:
+        size = overhead + own_size + estimate_messages(kept, calibration)
+        messages = kept + (_without_reasoning(own) if start else tuple(own))
+        return Fitted(messages, size, dropped=start)
+    shorter, cuts = _shortened(_without_reasoning(own), left, calibration)
+    size = estimate_messages(shorter, calibration)
+    if size > left:
+        return None
+    return Fitted(shorter, overhead + size, dropped=len(history), shortened=cuts)
+
+
+def smaller_room(sent: Fitted, error: ContextTooLong) -> int:
+    """The room for the next attempt, always less than what was sent.
+
+    Where the service named its figures they say by how much the estimate was off; otherwise half.
+    """
+    if error.tokens and error.limit and error.tokens > error.limit > 0:
+        share = min(0.9, 0.95 * error.limit / error.tokens)
+    else:
+        share = 0.5
+    return int(sent.tokens * share)
+
+
+def _first_that_fits(history: Sequence[ModelMessage], left: int, calibration: Calibration) -> int:
+    """Where the history begins: at a question of the person, never between a call and its
+    outcome."""
+    start, size = len(history), 0
+    for index in range(len(history) - 1, -1, -1):
+        size += estimate_messages(history[index : index + 1], calibration)
+        if size > left:
+            break
+        if _is_question(history[index]):
+            start = index
+    return start
+
+
+def _is_question(message: ModelMessage) -> bool:
+    return message.role == "user" and not any(
+        isinstance(block, ToolOutcome) for block in message.content
+    )
+
+
+def _without_reasoning(own: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
+    """Signed reasoning is only valid behind exactly what stood before it."""
+    return tuple(
+        replace(
+            message,
+            content=tuple(block for block in message.content if not isinstance(block, OpaqueBlock)),
+        )
+        for message in own
+    )
+
+
+def _shortened(
+    own: Sequence[ModelMessage], left: int, calibration: Calibration
+) -> tuple[tuple[ModelMessage, ...], int]:
+    """The longest texts cut, then the pictures left out, until it fits or nothing is to be cut."""
+    blocks = [list(message.content) for message in own]
+    places = [(m, b) for m, message in enumerate(blocks) for b in range(len(message))]
+    places.sort(key=lambda place: -estimate_block(blocks[place[0]][place[1]], calibration))
+    excess = estimate_messages(own, calibration) - left
+    cuts = 0
+    for message, number in places:
+        if excess <= 0:
+            break
+        if own[message].role != "user":
+            continue
+        block = blocks[message][number]
+        shorter = _shorter(block, excess, calibration)
+        saved = estimate_block(block, calibration) - estimate_block(shorter, calibration)
+        if saved > 0:
+            blocks[message][number] = shorter
+            excess -= saved
+            cuts += 1
+    shorter_own = (
+        replace(message, content=tuple(content))
+        for message, content in zip(own, blocks, strict=True)
+    )
+    return tuple(shorter_own), cuts
+
+
+def _shorter(block: ContentBlock, excess: int, calibration: Calibration) -> ContentBlock:
+    """The block with about `excess` tokens less, or as short as it may get."""
+    match block:
+        case TextBlock(text=text):
+            return TextBlock(_cut(text, excess, calibration))
+        case ToolOutcome(content=content):
+            return replace(block, content=_cut(content, excess, calibration))
+        case ImageBlock():
+            return IMAGE_LEFT_OUT
+        case _:
+            return block
+
+
+def _cut(text: str, excess: int, calibration: Calibration) -> str:
+    if len(text) <= SHORTEST:
+        return text
+    size = estimate(text, calibration)
+    share = max(0.0, 1 - 1.1 * (excess + 20) / size)
+    return clip(text, max(SHORTEST, int(len(text) * share)))
