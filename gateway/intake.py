@@ -1,6 +1,7 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
 from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.errors import StoreUnavailable
 from gateway.exchange import new_id
 from gateway.message import (
     ButtonPressed,
@@ -29,10 +30,17 @@ class Intake:
     def __init__(self, services: Services, router: Router) -> None:
         self._services = services
         self._router = router
+        self._closed = False
+
+    def close(self) -> None:
+        """Take nothing more: platforms that wait for an acknowledgement send it again later."""
+        self._closed = True
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
         it was received."""
+        if self._closed:
+            raise StoreUnavailable("the program is shutting down")
         match event:
             case MessageReceived():
                 await self._message(event)

@@ -51,12 +51,14 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """Who answers. `channels` is by "platform:id" or bare id."""
+    """Who answers. `channels` is by "platform:id" or bare id; `default_model` is the name under
+    which a call is priced where a channel names none."""
 
     name: str = "Parley"
     voice: Voice = Voice()
     channels: Mapping[str, Voice] = field(default_factory=dict)
     max_tokens: int = 4096
+    default_model: str = "offline"
 
     def voice_in(self, platform: str, channel_id: str) -> Voice:
         """Persona and model in force in a channel."""

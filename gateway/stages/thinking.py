@@ -38,7 +38,8 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     )
     if not accounts:
         return decide_budget((), (), 0).decision
-    model = model_for(exchange, services) or services.provider.name
+    voice = services.assistant.voice_in(exchange.place.platform, exchange.place.channel_id)
+    model = voice.model or services.assistant.default_model
     price = price_of(model, services.prices)
     if price is None:
         return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
@@ -115,11 +116,6 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     for use in exchange.result.calls:
         exchange.note(Decision("tool", use.ok, use.name, use.note))
     return Decision("model", True, exchange.result.outcome, exchange.result.model)
-
-
-def model_for(exchange: Exchange, services: Services) -> str:
-    """The model that the channel asks for, empty for the provider's own."""
-    return services.assistant.voice_in(exchange.place.platform, exchange.place.channel_id).model
 
 
 def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:

@@ -1,0 +1,51 @@
+"""Forgets what has served its time: expired ids, old conversations, old traces."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import Clock
+
+EVERY = 300.0
+"""Seconds between two rounds."""
+
+log = structlog.get_logger(__name__)
+
+Chore = Callable[[], Awaitable[int]]
+
+
+class Housekeeping:
+    """Runs its chores again and again; one that fails is tried again in the next round."""
+
+    def __init__(self, chores: Sequence[Chore], clock: Clock) -> None:
+        self._chores = chores
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, the first round at once."""
+        self._task = asyncio.create_task(self._run(), name="housekeeping")
+
+    async def stop(self) -> None:
+        """End."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def round(self) -> int:
+        """Run every chore once; returns how many rows went."""
+        gone = 0
+        for chore in self._chores:
+            try:
+                gone += await chore()
+            except StoreUnavailable as error:
+                log.warning("chore_failed", error=str(error))
+        return gone
+
+    async def _run(self) -> None:
+        while True:
+            await self.round()
+            await self._clock.sleep(EVERY)
