@@ -1,0 +1,89 @@
+"""What is known of Telegram without its library."""
+
+import re
+from typing import Final, Literal
+
+from pydantic import Field, SecretStr, field_validator
+
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
+
+
+class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
+    """The keys under `platforms.telegram`.
+
+    `webhook_url` is the public https address; without a path of its own, the gateway's
+    `/webhook/telegram` is appended. Webhook mode needs a secret: without one, anybody who guesses
+    the address could speak as anybody.
+    """
+
+    bot_token: SecretStr = SecretStr("")
+    base_url: str = "https://api.telegram.org"
+    mode: Literal["polling", "webhook"] = "polling"
+    webhook_url: str = Field(default="", max_length=2048)
+    webhook_secret: SecretStr = SecretStr("")
+
+    @field_validator("base_url")
+    @classmethod
+    def _server_address(cls, value: str) -> str:
+        if not value.startswith(("https://", "http://")):
+            raise ValueError("must begin with https:// (or http:// for a local Bot API server)")
+        return value.rstrip("/").removesuffix("/bot")
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _public_address(cls, value: str) -> str:
+        if value and not value.startswith("https://"):
+            raise ValueError("must begin with https://: Telegram calls no other address")
+        return value
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _allowed_characters(cls, value: SecretStr) -> SecretStr:
+        secret = value.get_secret_value()
+        if secret and not _SECRET.fullmatch(secret):
+            raise ValueError("takes 1 to 256 of A-Z, a-z, 0-9, _ and -")
+        return value
+
+    def configured(self) -> bool:
+        """True when there is everything that the chosen mode needs."""
+        return not self._absent()
+
+    def missing(self) -> tuple[str, ...]:
+        """What is still needed once any of the credentials is set."""
+        started = (
+            self.bot_token.get_secret_value()
+            or self.webhook_url
+            or self.webhook_secret.get_secret_value()
+        )
+        return self._absent() if started else ()
+
+    def _absent(self) -> tuple[str, ...]:
+        needed = {"bot_token": self.bot_token.get_secret_value()}
+        if self.mode == "webhook":
+            needed["webhook_url"] = self.webhook_url
+            needed["webhook_secret"] = self.webhook_secret.get_secret_value()
+        return tuple(name for name, value in needed.items() if not value)
+
+
+MANIFEST: Final = AdapterManifest(
+    platform="telegram",
+    title="Telegram",
+    settings=TelegramSettings,
+    capabilities=Capabilities(
+        rooms=True,
+        threads=True,
+        edits=True,
+        deletes=True,
+        typing=True,
+        reactions=True,
+        inline_queries=True,
+        files_in=True,
+        files_out=True,
+        native_commands=True,
+        max_buttons=100,
+    ),
+    dialect="telegram",
+    load="adapters.telegram.adapter:TelegramAdapter",
+)
