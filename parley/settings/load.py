@@ -81,16 +81,15 @@ def _resolve(
 
 def incomplete(settings: Settings) -> list[Problem]:
     """Accounts that have some of their credentials and lack others."""
-    return [
-        Problem(
-            f"{account.path}.{key}",
-            "is missing.",
-            f"Add it, or remove the section {account.path} to switch the platform off.",
-        )
-        for account in settings.platforms.accounts()
-        if not account.settings.configured()
-        for key in account.settings.missing()
-    ]
+    problems = []
+    for account in settings.platforms.accounts():
+        missing = account.settings.missing()
+        untouched = missing == type(account.settings)().missing()
+        if account.settings.configured() or untouched:
+            continue
+        advice = f"Add it, or remove the section {account.path} to switch the platform off."
+        problems += [Problem(f"{account.path}.{key}", "is missing.", advice) for key in missing]
+    return problems
 
 
 def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:

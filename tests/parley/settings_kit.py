@@ -11,7 +11,7 @@ from parley.platforms import Discovery
 from parley.settings import Settings, SettingsError, load
 
 
-class PigeonSettings(AccountSettings):
+class PigeonSettings(AccountSettings, frozen=True):
     """A platform with two credentials."""
 
     ring_number: SecretStr | None = None
@@ -28,7 +28,7 @@ class PigeonSettings(AccountSettings):
         return tuple(k for k, there in have.items() if not there) if any(have.values()) else ()
 
 
-class DrumSettings(AccountSettings):
+class DrumSettings(AccountSettings, frozen=True):
     """A platform without credentials."""
 
     enabled: bool = False

@@ -1,0 +1,199 @@
+"""The example plugin, installed beside Parley, is found, connects, receives and sends for real."""
+
+import asyncio
+import tomllib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import Permanent, StartError, StoreUnavailable, Transient
+from gateway.message import InboundEvent, MessageReceived, Outbound, OutboundFile, Part, Place
+from gateway.people import Audience
+from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
+from parley.platforms import adapter_class, discover
+from parley.settings import from_mapping
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "parley-adapter-lines"
+PASSWORD = "correct-horse"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example as pip leaves it: its modules on the path, its entry points in a dist-info."""
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    info = tmp_path / f"parley_adapter_lines-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    lines = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+class WallClock:
+    """The real time."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class NoState:
+    """An adapter's memory that nobody uses."""
+
+    async def get(self, key: str) -> str | None:
+        return None
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        raise AssertionError("the example keeps nothing")
+
+
+class NoWebhooks:
+    """A public listener that nobody uses."""
+
+    def add(self, path: str, handler: object) -> None:
+        raise AssertionError("the example has no webhook")
+
+    def remove(self, path: str) -> None: ...
+
+
+def build(port: int = 0) -> PlatformAdapter:
+    """The adapter as the program makes it: discovered, configured, loaded by name."""
+    found = discover()
+    settings = from_mapping(
+        {"platforms": {"lines": {"port": port, "password": PASSWORD}}}, platforms=found
+    )
+    (account,) = settings.accounts()
+    context = AdapterContext(
+        account=account.name,
+        assistant_name="Parley",
+        clock=WallClock(),
+        state=NoState(),
+        webhooks=NoWebhooks(),
+        count=lambda what, detail="": None,
+    )
+    return adapter_class(found.manifests["lines"])(account.settings, context)
+
+
+@asynccontextmanager
+async def connected(sink: EventSink) -> AsyncIterator[tuple[PlatformAdapter, int]]:
+    adapter = build()
+    await adapter.connect(sink)
+    try:
+        yield adapter, adapter.port  # type: ignore[attr-defined]
+    finally:
+        await adapter.disconnect()
+        await adapter.wait_closed()
+
+
+@asynccontextmanager
+async def a_person(
+    port: int, first_line: str
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(first_line.encode() + b"\n")
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+def text_to(adapter: PlatformAdapter, name: str) -> Outbound:
+    """A text for a person of the adapter's."""
+    place = Place(adapter.platform, adapter.account, name, Audience.DIRECT)
+    return Outbound(key="k", place=place, part=Part("hi", "hi"))
+
+
+async def nothing(event: InboundEvent) -> None:
+    """Takes events and does nothing."""
+
+
+@pytest.mark.usefixtures("installed")
+def test_it_is_found_beside_our_own_platforms() -> None:
+    found = discover()
+    assert found.manifests["lines"].title == "Lines over TCP"
+    assert "telegram" in found.manifests
+    assert found.problems == ()
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_line_becomes_a_message_and_an_answer_a_line() -> None:
+    async def echo(event: InboundEvent) -> None:
+        assert isinstance(event, MessageReceived)
+        message = event.message
+        assert message.place.audience is Audience.DIRECT
+        assert message.author.id == "ada"
+        part = Part(f"You said {message.content}.", f"You said {message.content}.")
+        await adapter.send(Outbound(key="k1", place=message.place, part=part))
+
+    async with connected(echo) as (adapter, port), a_person(port, f"ada {PASSWORD}") as (r, w):
+        assert await r.readline() == b"Hello ada, this is Parley.\n"
+        w.write("hübsch\n\nand more\n".encode())
+        assert (await r.readline()).decode() == "You said hübsch.\n"
+        assert (await r.readline()).decode() == "You said and more.\n"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("first", ["ada wrong", "ada", f"A!B {PASSWORD}", f"{PASSWORD}"])
+async def test_nobody_gets_in_without_the_password(first: str) -> None:
+    async with connected(nothing) as (_, port), a_person(port, first) as (reader, _):
+        assert await reader.read() == b"Write your name and the password.\n"
+
+
+@pytest.mark.usefixtures("installed")
+async def test_what_could_not_be_stored_is_said_to_the_person() -> None:
+    async def broken(event: InboundEvent) -> None:
+        raise StoreUnavailable("disk full")
+
+    async with connected(broken) as (_, port), a_person(port, f"ada {PASSWORD}") as (r, w):
+        await r.readline()
+        w.write(b"hello\n")
+        assert await r.readline() == b"That could not be stored; write it again.\n"
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_line_without_end_closes_the_connection() -> None:
+    async with connected(nothing) as (_, port), a_person(port, f"ada {PASSWORD}") as (r, w):
+        await r.readline()
+        w.write(b"x" * 10_000)
+        assert await r.read() == b""
+
+
+@pytest.mark.usefixtures("installed")
+async def test_sends_that_cannot_work_raise_the_typed_errors() -> None:
+    async with connected(nothing) as (adapter, port):
+        async with a_person(port, f"ada {PASSWORD}") as (reader, _):
+            await reader.readline()
+            place = text_to(adapter, "ada").place
+            file = OutboundFile("a.txt", "text/plain", b"a")
+            with pytest.raises(Permanent):
+                await adapter.send(Outbound(key="k", place=place, file=file))
+        with pytest.raises(Transient) as raised:
+            await adapter.send(text_to(adapter, "bob"))
+        assert raised.value.retry_after == 5.0
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
+    async with connected(nothing) as (adapter, port):
+        assert isinstance(adapter, CanDiagnose)
+        assert [check.ok for check in await adapter.diagnose()] == [True]
+        second = build(port)
+        assert isinstance(second, CanDiagnose)
+        (check,) = await second.diagnose()
+        assert (check.ok, check.advice) == (False, "Choose another platforms.lines.port.")
+        with pytest.raises(StartError, match="Cannot listen on"):
+            await second.connect(nothing)
