@@ -195,7 +195,7 @@ class WhatsAppSimulator:
         """React; an empty emoji takes the reaction back."""
         human = self._in_chat(person, room)
         content = {"message_id": message_id, "emoji": emoji}
-        self._post(human, [self._item(human, "reaction", content)], wrote=True)
+        self._post(human, [self._item(human, "reaction", content)], wrote=False)
 
     def duplicate_next(self, times: int = 1) -> None:
         """Deliver the next event `times` more often."""

@@ -1,0 +1,103 @@
+"""Meta's error codes, and what each means for a send.
+
+Source: Meta, "Cloud API error codes" (developers.facebook.com, WhatsApp Business Platform,
+support/error-codes); the pause for 131056 from "Pair rate limits": one message in 6 seconds.
+Codes decide, not HTTP statuses: Meta recommends it, and sends rate limits with 400 as with 429.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from gateway.errors import DeliveryError, Permanent, Transient, WindowClosed
+
+Outcome: TypeAlias = Literal["transient", "window", "permanent"]
+
+WINDOW_CODE: Final = 131047
+TOKEN_CODES: Final = frozenset({0, 190})
+WRONG_ID_SUBCODE: Final = 33
+
+PAUSES: Final[dict[int, float]] = {131056: 6.0}
+
+OUTCOMES: Final[dict[int, Outcome]] = {
+    0: "permanent",  # AuthException: the token does not authenticate
+    2: "transient",  # API service: down or overloaded
+    3: "permanent",  # API method: capability or permission
+    4: "transient",  # API too many calls
+    10: "permanent",  # permission denied
+    33: "permanent",  # the business phone number was deleted
+    100: "permanent",  # invalid parameter; with subcode 33 a wrong phone number id
+    190: "permanent",  # access token expired or invalid
+    200: "permanent",  # API permission (200 to 299)
+    368: "permanent",  # temporarily blocked for policy violations
+    80007: "transient",  # rate limit of the WhatsApp Business Account
+    130429: "transient",  # throughput reached
+    130472: "permanent",  # the person is part of an experiment of Meta's
+    130497: "permanent",  # restricted from messaging people in this country
+    131000: "transient",  # something went wrong
+    131005: "permanent",  # access denied
+    131008: "permanent",  # required parameter missing
+    131009: "permanent",  # parameter value not valid
+    131016: "transient",  # service unavailable
+    131021: "permanent",  # recipient is the sender
+    131026: "permanent",  # undeliverable: no WhatsApp, blocked, old version
+    131030: "permanent",  # recipient not in the test number's list
+    131031: "permanent",  # account locked
+    131042: "permanent",  # payment issue
+    131047: "window",  # more than 24 hours since the person wrote
+    131048: "permanent",  # spam rate limit: quality of the number
+    131051: "permanent",  # unsupported message type
+    131052: "permanent",  # media download error
+    131053: "permanent",  # media upload error
+    131056: "transient",  # pair rate limit
+    131057: "transient",  # account in maintenance mode
+    132000: "permanent",  # template: number of parameters
+    132001: "permanent",  # template does not exist in the language
+    132005: "permanent",  # template text too long
+    132007: "permanent",  # template violates a content policy
+    132012: "permanent",  # template parameter format
+    132015: "permanent",  # template paused for low quality
+    132016: "permanent",  # template disabled
+    132018: "permanent",  # template parameter has newlines, tabs or many spaces
+    133004: "transient",  # server temporarily unavailable
+    133010: "permanent",  # phone number not registered
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFailure:
+    """A refusal as it came. `retry_after` in seconds, None when the answer had none."""
+
+    status: int
+    code: int | None = None
+    subcode: int | None = None
+    message: str = ""
+    details: str = ""
+    retry_after: float | None = None
+
+    def __str__(self) -> str:
+        number = f"error {self.code}" if self.code is not None else f"HTTP {self.status}"
+        return f"WhatsApp: {number} {self.details or self.message}".strip()
+
+
+def outcome_of(failure: GraphFailure) -> Outcome:
+    """What to think of a refusal; codes Meta adds later are judged by the HTTP status."""
+    known = OUTCOMES.get(failure.code) if failure.code is not None else None
+    if known is not None:
+        return known
+    if failure.status == 429 or failure.status >= 500:
+        return "transient"
+    return "permanent"
+
+
+def delivery_error(failure: GraphFailure) -> DeliveryError:
+    """The typed error for a refusal."""
+    match outcome_of(failure):
+        case "transient":
+            pause = failure.retry_after
+            if pause is None and failure.code is not None:
+                pause = PAUSES.get(failure.code)
+            return Transient(str(failure), pause)
+        case "window":
+            return WindowClosed(str(failure))
+        case "permanent":
+            return Permanent(str(failure))

@@ -1,0 +1,174 @@
+"""The bodies of `POST /{phone_number_id}/messages`, composed without I/O.
+
+An `Outbound` becomes exactly one message. Up to three buttons that fit are reply buttons under a
+text of at most 1,024 characters; otherwise the choices become a list, whose text may have 4,096
+(Meta, "Interactive reply buttons messages" and "Interactive list messages"). So nothing of the
+text is ever cut, and nothing has to be sent twice.
+"""
+
+import re
+from typing import Final, TypeAlias
+
+from adapters.whatsapp.manifest import WhatsAppTemplate
+from gateway.errors import Permanent, WindowClosed
+from gateway.message import Button, OutboundFile, Part
+
+Body: TypeAlias = dict[str, object]
+
+MAX_REPLY_BUTTONS: Final = 3
+MAX_ROWS: Final = 10
+BUTTON_TITLE: Final = 20
+BUTTON_BODY: Final = 1024
+ROW_TITLE: Final = 24
+ROW_DESCRIPTION: Final = 72
+LIST_BODY: Final = 4096
+LIST_BUTTON: Final = "Choose"
+
+_MB: Final = 1024 * 1024
+MEDIA: Final[dict[str, tuple[str, int]]] = {
+    "image/jpeg": ("image", 5 * _MB),
+    "image/png": ("image", 5 * _MB),
+    "audio/aac": ("audio", 16 * _MB),
+    "audio/amr": ("audio", 16 * _MB),
+    "audio/mpeg": ("audio", 16 * _MB),
+    "audio/mp4": ("audio", 16 * _MB),
+    "audio/ogg": ("audio", 16 * _MB),
+    "video/mp4": ("video", 16 * _MB),
+    "video/3gpp": ("video", 16 * _MB),
+    "text/plain": ("document", 100 * _MB),
+    "application/pdf": ("document", 100 * _MB),
+    "application/msword": ("document", 100 * _MB),
+    "application/vnd.ms-excel": ("document", 100 * _MB),
+    "application/vnd.ms-powerpoint": ("document", 100 * _MB),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": (
+        "document",
+        100 * _MB,
+    ),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("document", 100 * _MB),
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": (
+        "document",
+        100 * _MB,
+    ),
+}
+"""Type to kind of message and largest size in bytes (Meta, "Supported media types")."""
+
+TEXTUAL: Final = frozenset(
+    {"application/json", "application/xml", "application/yaml", "application/x-yaml"}
+    | {"application/toml", "application/sql", "application/javascript"}
+)
+"""Types that are text, and are sent as text/plain because Meta takes no other text."""
+
+
+def message_to(address: str, reply_to: str = "") -> Body:
+    """The common head: `to` for a phone number, `recipient` for a BSUID."""
+    field = "to" if address.isascii() and address.isdigit() else "recipient"
+    body: Body = {"messaging_product": "whatsapp", "recipient_type": "individual", field: address}
+    if reply_to:
+        body["context"] = {"message_id": reply_to}
+    return body
+
+
+def text_body(part: Part) -> str:
+    """What a part says on WhatsApp."""
+    return part.payload if isinstance(part.payload, str) else part.text
+
+
+def text_message(text: str) -> Body:
+    """A text, without a preview of its links."""
+    return {"type": "text", "text": {"body": text, "preview_url": False}}
+
+
+def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
+    """A text with choices. Raises `Permanent` for what WhatsApp cannot show at all."""
+    if len(buttons) > MAX_ROWS:
+        raise Permanent(f"WhatsApp: {len(buttons)} choices; a message has at most {MAX_ROWS}")
+    if not text.strip():
+        raise Permanent("WhatsApp: choices need a text above them")
+    if _fit_as_buttons(text, buttons):
+        action: Body = {
+            "buttons": [
+                {"type": "reply", "reply": {"id": b.value, "title": b.label}} for b in buttons
+            ]
+        }
+        return _interactive("button", text, action)
+    if len(text) > LIST_BODY:
+        raise Permanent(f"WhatsApp: {len(text)} characters above choices; at most {LIST_BODY}")
+    action = {"button": LIST_BUTTON, "sections": [{"rows": [_row(b) for b in buttons]}]}
+    return _interactive("list", text, action)
+
+
+def template_message(text: str, template: WhatsAppTemplate) -> Body:
+    """The text as the template's parameter. Raises `WindowClosed` when it does not fit.
+
+    A parameter takes no line breaks, no tabs and no more than four spaces in a row (error 132018).
+    """
+    flat = re.sub(r"\s+", " ", text).strip()
+    if not flat or len(flat) > template.max_chars:
+        raise WindowClosed(
+            f"WhatsApp: the 24-hour window is closed, and {len(flat)} characters do not fit the "
+            f"template {template.name} (at most {template.max_chars})"
+        )
+    parameter: Body = {"type": "text", "text": flat}
+    if not template.parameter.isdigit():
+        parameter["parameter_name"] = template.parameter
+    return {
+        "type": "template",
+        "template": {
+            "name": template.name,
+            "language": {"code": template.language},
+            "components": [{"type": "body", "parameters": [parameter]}],
+        },
+    }
+
+
+def upload_type(file: OutboundFile) -> tuple[str, str]:
+    """Kind of message and type to upload as. Raises `Permanent` for what Meta does not take."""
+    mime = file.mime.partition(";")[0].strip().lower()
+    if mime not in MEDIA and (mime.startswith("text/") or mime in TEXTUAL):
+        mime = "text/plain"
+    known = MEDIA.get(mime)
+    if known is None:
+        raise Permanent(f"WhatsApp takes no files of type {mime[:80] or 'unknown'}")
+    kind, most = known
+    if len(file.data) > most:
+        raise Permanent(f"WhatsApp: {len(file.data)} bytes; at most {most} for {mime}")
+    return kind, mime
+
+
+def media_message(kind: str, media_id: str, name: str, caption: str = "") -> Body:
+    """An uploaded file; only documents carry a name, audio has no caption."""
+    content: Body = {"id": media_id}
+    if kind == "document":
+        content["filename"] = name[:240] or "file"
+    if caption and kind != "audio":
+        content["caption"] = caption
+    return {"type": kind, kind: content}
+
+
+def _fit_as_buttons(text: str, buttons: tuple[Button, ...]) -> bool:
+    labels = {button.label for button in buttons}
+    return (
+        len(buttons) <= MAX_REPLY_BUTTONS
+        and len(text) <= BUTTON_BODY
+        and len(labels) == len(buttons)
+        and all(len(b.label) <= BUTTON_TITLE and not b.description for b in buttons)
+    )
+
+
+def _row(button: Button) -> Body:
+    """A row; a label too long for the title stands whole in the description."""
+    row: Body = {"id": button.value, "title": button.label}
+    description = button.description
+    if len(button.label) > ROW_TITLE:
+        row["title"] = button.label[: ROW_TITLE - 1].rstrip() + "…"
+        description = f"{button.label}: {description}" if description else button.label
+    if len(description) > ROW_DESCRIPTION:
+        description = description[: ROW_DESCRIPTION - 1].rstrip() + "…"
+    if description:
+        row["description"] = description
+    return row
+
+
+def _interactive(kind: str, text: str, action: Body) -> Body:
+    interactive = {"type": kind, "body": {"text": text}, "action": action}
+    return {"type": "interactive", "interactive": interactive}

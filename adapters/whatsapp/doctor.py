@@ -1,0 +1,103 @@
+"""What `parley doctor` asks of a WhatsApp account, and what to do about each answer."""
+
+from typing import Final
+
+from adapters.whatsapp.codes import TOKEN_CODES, WRONG_ID_SUBCODE, GraphFailure
+from adapters.whatsapp.graph import GraphClient, GraphRefused
+from adapters.whatsapp.manifest import API_VERSION, WhatsAppSettings
+from adapters.whatsapp.wire import text
+from gateway.errors import DeliveryError
+from gateway.ports import Check
+
+OLDEST_VERSION: Final = 22
+"""Graph API versions live about two years; v22.0 is of January 2025 (Graph API changelog)."""
+
+TOKEN_ADVICE: Final = (
+    "Create a system user's token with whatsapp_business_messaging and "
+    "whatsapp_business_management (Business settings > System users); the one on the API Setup "
+    "page lasts a day."
+)
+ID_ADVICE: Final = (
+    'Copy "Phone number ID" from WhatsApp > API Setup. It is neither the phone number nor the '
+    '"WhatsApp Business Account ID" that stands beside it.'
+)
+
+
+async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check]:
+    """The checks, in the order in which people set things up. Never raises."""
+    return [
+        _present(
+            "app secret",
+            bool(settings.app_secret),
+            "Copy it from App settings > Basic. Without it anybody could write in Meta's name, so "
+            "WhatsApp does not start.",
+        ),
+        _present(
+            "verify token",
+            bool(settings.verify_token),
+            "Choose any long text, and enter the same under WhatsApp > Configuration > Webhook.",
+        ),
+        _version(settings.api_version),
+        *await _account(settings, graph),
+        _template(settings),
+    ]
+
+
+async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check]:
+    if not settings.access_token or not settings.phone_number_id:
+        return [
+            _present("access token", bool(settings.access_token), TOKEN_ADVICE),
+            _present("phone number id", bool(settings.phone_number_id), ID_ADVICE),
+        ]
+    try:
+        answer = await graph.number()
+    except GraphRefused as error:
+        return _refused(error.failure)
+    except DeliveryError as error:
+        advice = f"Check the network, a proxy, and base_url ({settings.base_url})."
+        return [Check("platform reachable", False, str(error), advice)]
+    if not text(answer, "display_phone_number", 40):
+        detail = f"{settings.phone_number_id} exists, but is no phone number"
+        return [Check("access token", True, "accepted"), _wrong_id(detail)]
+    number = text(answer, "display_phone_number", 40)
+    name = text(answer, "verified_name", 100)
+    quality = text(answer, "quality_rating", 20) or "unknown"
+    return [
+        Check("access token", True, "accepted"),
+        Check("phone number id", True, f"{number} {name} (quality {quality})".strip()),
+    ]
+
+
+def _refused(failure: GraphFailure) -> list[Check]:
+    if failure.code in TOKEN_CODES:
+        return [Check("access token", False, str(failure), TOKEN_ADVICE)]
+    if failure.code == 100:
+        detail = "Meta knows no such object"
+        if failure.subcode != WRONG_ID_SUBCODE:
+            detail = "it is no phone number"
+        return [Check("access token", True, "accepted"), _wrong_id(detail)]
+    if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
+        advice = "The token lacks a permission, or the app is not assigned to this account."
+        return [Check("access token", False, str(failure), f"{advice} {TOKEN_ADVICE}")]
+    return [Check("platform reachable", False, str(failure), "Try again in a few minutes.")]
+
+
+def _wrong_id(detail: str) -> Check:
+    return Check("phone number id", False, detail, ID_ADVICE)
+
+
+def _present(name: str, there: bool, advice: str) -> Check:
+    return Check(name, there, "set" if there else "missing", "" if there else advice)
+
+
+def _version(version: str) -> Check:
+    fresh = int(version[1:].partition(".")[0]) >= OLDEST_VERSION
+    advice = "" if fresh else f"Remove api_version, or set {API_VERSION}."
+    return Check("api version", fresh, version, advice)
+
+
+def _template(settings: WhatsAppSettings) -> Check:
+    if settings.template is None:
+        detail = "none: people who have not written for 24 hours cannot be reached"
+        return Check("template", True, detail, "Set template.name and template.language for that.")
+    return Check("template", True, f"{settings.template.name} ({settings.template.language})")

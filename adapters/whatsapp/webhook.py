@@ -1,0 +1,130 @@
+"""Meta's requests: the handshake, and signed deliveries, stored before they are answered."""
+
+import hmac
+import json
+import logging
+from dataclasses import replace
+from typing import Final
+
+from adapters.signatures import verify_whatsapp
+from adapters.whatsapp.codes import WINDOW_CODE
+from adapters.whatsapp.identity import Identities, under_key
+from adapters.whatsapp.manifest import WhatsAppSettings
+from adapters.whatsapp.parse import Arrival, Status, read
+from adapters.whatsapp.window import Windows, is_open
+from gateway.errors import StoreUnavailable
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    InboundEvent,
+    MessageReceived,
+    WhatsAppExtras,
+)
+from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
+
+MAX_CHALLENGE: Final = 200
+"""Characters of Meta's hub.challenge, which has about ten."""
+
+_log = logging.getLogger(__name__)
+
+
+class Webhook:
+    """Answers one account's callback URL."""
+
+    def __init__(
+        self,
+        settings: WhatsAppSettings,
+        context: AdapterContext,
+        identities: Identities,
+        windows: Windows,
+        sink: EventSink,
+    ) -> None:
+        self._settings = settings
+        self._context = context
+        self._identities = identities
+        self._windows = windows
+        self._sink = sink
+
+    async def __call__(self, request: WebhookRequest) -> WebhookResponse:
+        """200 once everything is stored, 401 for a wrong signature, 503 when the store is down (so
+        that Meta sends it again).
+        """
+        if request.method == "GET":
+            return self._handshake(request)
+        signature = request.headers.get("x-hub-signature-256", "")
+        secret = self._settings.app_secret.get_secret_value()
+        if not verify_whatsapp(request.body, signature, secret):
+            self._context.count("refused", "signature")
+            return WebhookResponse(401)
+        try:
+            payload = json.loads(request.body)
+        except (ValueError, RecursionError):
+            self._context.count("refused", "json")
+            return WebhookResponse(400)
+        try:
+            await self._take(payload)
+        except StoreUnavailable:
+            self._context.count("unstored")
+            return WebhookResponse(503)
+        return WebhookResponse(200)
+
+    def _handshake(self, request: WebhookRequest) -> WebhookResponse:
+        wanted = self._settings.verify_token.get_secret_value().encode()
+        given = request.query.get("hub.verify_token", "").encode("utf-8", "replace")
+        challenge = request.query.get("hub.challenge", "")
+        fits = (
+            bool(wanted)
+            and request.query.get("hub.mode") == "subscribe"
+            and hmac.compare_digest(given, wanted)
+        )
+        if not fits or not 0 < len(challenge) <= MAX_CHALLENGE:
+            self._context.count("refused", "handshake")
+            return WebhookResponse(403)
+        return WebhookResponse(200, challenge)
+
+    async def _take(self, payload: object) -> None:
+        reading = read(payload, self._settings.phone_number_id, self._context.account)
+        for what in reading.ignored:
+            self._context.count("ignored", what)
+        for code in reading.errors:
+            self._context.count("platform_error", str(code))
+            _log.warning("whatsapp reports error %s", code)
+        for move in reading.moves:
+            await self._identities.moved(move)
+        # One after another, and not past a failure: a person's messages keep their order.
+        for arrival in reading.arrivals:
+            await self._hand_over(arrival)
+        for status in reading.statuses:
+            await self._note(status)
+
+    async def _hand_over(self, arrival: Arrival) -> None:
+        key = await self._identities.key(arrival.who)
+        event = under_key(arrival.event, key, arrival.who)
+        if isinstance(event, MessageReceived | CommandInvoked | ButtonPressed):
+            await self._windows.wrote(key, arrival.at)
+        if not is_open(arrival.at, self._context.clock.now()):
+            event = _outside_window(event)
+        await self._sink(event)
+
+    async def _note(self, status: Status) -> None:
+        """Statuses are no events; a failure is counted, and a closed window remembered."""
+        if status.status != "failed":
+            return
+        for code in status.codes or (0,):
+            self._context.count("delivery_failed", str(code))
+        _log.warning(
+            "whatsapp did not deliver %s: %s", status.message_id, list(status.codes) or "no reason"
+        )
+        if WINDOW_CODE in status.codes and status.recipient.key:
+            key = await self._identities.known_key(status.recipient)
+            await self._windows.refused(key, status.at or self._context.clock.now())
+
+
+def _outside_window(event: InboundEvent) -> InboundEvent:
+    """The same event, saying that its message came too late to be answered freely."""
+    if isinstance(event, MessageReceived | CommandInvoked) and event.message is not None:
+        extras = event.message.extras
+        if isinstance(extras, WhatsAppExtras):
+            late = replace(event.message, extras=replace(extras, window_open=False))
+            return replace(event, message=late)
+    return event
