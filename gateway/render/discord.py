@@ -1,0 +1,100 @@
+"""Discord's Markdown, so that it shows what was meant and nothing else.
+
+Mentions in a text must not notify anybody. That is the sender's part (`allowed_mentions` with an
+empty `parse`): it stops the notification and leaves every character as it is. Here the escapes
+make `<@…>`, `<#…>` and the like show as the text they are.
+"""
+
+import re
+from typing import Final
+
+from gateway.render.inline import Mark
+from gateway.render.layout import TextRenderer
+from gateway.render.tree import CodeBlock, Heading, Run
+
+_SPECIAL: Final = re.compile(r"([\\*_~`|\[<])")
+_LINE_START: Final = re.compile(r"(#{1,3} |-# |>>> |> |[-+] )")
+_NUMBERED: Final = re.compile(r"^(\d{1,9})([.)] )")
+_BACKTICKS: Final = re.compile(r"`+")
+_LINKABLE: Final = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
+_ENCODED: Final = {"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"}
+_DEEPEST_HEADING: Final = 3
+BREAK: Final = "\u200b"
+"""Nothing to see; stands where two marks would be read as one."""
+
+
+class DiscordRenderer(TextRenderer):
+    """Writes Discord's Markdown."""
+
+    bullet = "- "
+
+    def heading(self, heading: Heading) -> list[str]:
+        """Discord knows three levels, of one line each."""
+        marker = "#" * min(heading.level, _DEEPEST_HEADING)
+        return [f"{marker} {line}" for line in self.inline(heading.runs)]
+
+    def code_block(self, code: CodeBlock) -> list[str]:
+        """A fence; three backticks inside would end it, so they are kept apart."""
+        body = code.text.replace("```", f"`{BREAK}`{BREAK}`")
+        if body.endswith("`"):
+            body += "\n"
+        return [f"```{code.language}", *body.split("\n"), "```"]
+
+    def marks(self, run: Run) -> tuple[Mark, ...]:
+        """Link outermost; code has no style of its own but may lie in others."""
+        marks: list[Mark] = []
+        if run.link and not run.is_bare_link:
+            marks.append(("link", run.link))
+        marks += [
+            (sign, "")
+            for sign, is_set in (
+                ("||", run.spoiler),
+                ("**", run.bold),
+                ("*", run.italic),
+                ("~~", run.strike),
+            )
+            if is_set
+        ]
+        return tuple(marks)
+
+    def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
+        """See `inline.Marker`."""
+        kind, address = mark
+        if kind == "link":
+            return _link(address, inner)
+        if kind != "*":
+            return (kind, kind)
+        return (f"{BREAK}*", "*") if after.isalnum() else ("_", "_")
+
+    def text(self, text: str, *, line_start: bool) -> str:
+        """Literal text: whatever Discord would read as Markdown is escaped."""
+        escaped = _SPECIAL.sub(r"\\\1", text)
+        if not line_start:
+            return escaped
+        stripped = escaped.lstrip()
+        indent = escaped[: len(escaped) - len(stripped)]
+        if _LINE_START.match(stripped):
+            return f"{indent}\\{stripped}"
+        return indent + _NUMBERED.sub(r"\1\\\2", stripped, count=1)
+
+    def code(self, text: str) -> str:
+        """Inline code in a fence longer than any inside."""
+        longest = max((len(found) for found in _BACKTICKS.findall(text)), default=0)
+        fence = "`" * (longest + 1)
+        pad = " " if text.startswith("`") or text.endswith("`") else ""
+        return f"{fence}{pad}{text}{pad}{fence}"
+
+    def address(self, address: str, *, alone: bool) -> str:
+        """Bare, or in angle brackets where what follows would be read as part of it."""
+        return address if alone else f"<{address}>"
+
+
+def _link(address: str, inner: str) -> tuple[str, str]:
+    """A masked link; Discord takes http only, and none whose text looks like an address."""
+    if _LINKABLE.fullmatch(address) and not any(sign in inner for sign in ("://", "[", "]")):
+        encoded = "".join(_ENCODED.get(char, char) for char in address)
+        return ("[", f"]({encoded})")
+    return ("", f" ({address})")
+
+
+DISCORD = DiscordRenderer()

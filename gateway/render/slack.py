@@ -1,0 +1,251 @@
+"""Slack's Block Kit: headers, rich text, one table a message; nothing is ever parsed as mrkdwn.
+
+Rich text says bold or code beside the text instead of in it, so that no character needs an escape
+and no `<!channel>` in an answer can call anybody.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias, assert_never
+
+from gateway.message import Part
+from gateway.render import limits, split, table
+from gateway.render.cut import units
+from gateway.render.layout import BOXES, RULE
+from gateway.render.plain import PLAIN
+from gateway.render.tree import (
+    Block,
+    CodeBlock,
+    Document,
+    Heading,
+    Inline,
+    Item,
+    ItemList,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    inline_text,
+)
+
+Json: TypeAlias = dict[str, object]
+
+_LINKABLE: Final = re.compile(r"(https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE)
+_STYLES: Final = ("bold", "italic", "strike", "code")
+_MARKUP: Final = re.compile(r"[&<>\n]")
+_PLAIN: Final = Run("")
+_TABLE_OVERHEAD: Final = 200
+
+
+def parts(blocks: Document) -> list[Part]:
+    """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
+    groups = split.pack(_one_table(blocks), limits.SLACK_MESSAGE_JSON, _size, _may_join)
+    return [_part(group) for group in groups]
+
+
+def escape(text: str) -> str:
+    """A text as mrkdwn shows it literally: docs.slack.dev/messaging/formatting-message-text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _part(blocks: Document) -> Part:
+    text = PLAIN.document(blocks)
+    return Part({"blocks": [_written(block) for block in blocks], "text": escape(text)}, text)
+
+
+def _one_table(blocks: Document) -> Document:
+    """The first table stays one; later ones become code, unless they need a message each."""
+    seen = False
+    out: list[Block] = []
+    for block in blocks:
+        shown: Block = block
+        if isinstance(block, Table):
+            code = CodeBlock(table.aligned(block)) if seen else None
+            if code and len(code.text) <= limits.SLACK_TABLE_AS_CODE:
+                shown = code
+            seen = True
+        out.append(shown)
+    return tuple(out)
+
+
+def _may_join(group: Sequence[Block], block: Block) -> bool:
+    """Whether a message with the blocks of `group` may hold one more."""
+    if len(group) >= limits.SLACK_BLOCKS:
+        return False
+    return not (_is_native_table(block) and any(map(_is_native_table, group)))
+
+
+def _is_native_table(block: Block) -> bool:
+    return isinstance(block, Table) and len(block.header) <= limits.SLACK_TABLE_COLUMNS
+
+
+def _size(block: Block) -> int:
+    """Characters that Slack counts of a block; too many for a table with too many rows."""
+    if isinstance(block, Table) and _is_native_table(block):
+        if len(block.rows) >= limits.SLACK_TABLE_ROWS:
+            return limits.SLACK_MESSAGE_JSON + 1
+        cells = [cell for row in (block.header, *block.rows) for cell in row]
+        # The structure around cells cannot count, or no table could have the rows it may have.
+        return sum(units(table.cell_text(cell)) or 1 for cell in cells) + _TABLE_OVERHEAD
+    return units(json.dumps(_written(block), ensure_ascii=False, separators=(",", ":")))
+
+
+def _written(block: Block) -> Json:
+    match block:
+        case Rule():
+            return {"type": "divider"}
+        case Heading() if _is_header(block.runs):
+            text = {"type": "plain_text", "text": inline_text(block.runs), "emoji": True}
+            return {"type": "header", "text": text}
+        case Table() if _is_native_table(block):
+            return _table(block)
+        case _:
+            return {"type": "rich_text", "elements": _elements(block)}
+
+
+def _is_header(runs: Inline) -> bool:
+    """A header block takes one short line without styles; bold says nothing in a heading."""
+    text = inline_text(runs)
+    plain = all(replace(run, bold=False, text="") == _PLAIN for run in runs)
+    return plain and units(text) <= limits.SLACK_HEADER and not _MARKUP.search(text)
+
+
+def _table(block: Table) -> Json:
+    rows = [[_cell(cell) for cell in row] for row in (tuple(map(_bold, block.header)), *block.rows)]
+    columns = [{"align": align, "is_wrapped": True} for align in block.aligns]
+    return {"type": "table", "rows": rows, "column_settings": columns}
+
+
+def _cell(runs: Inline) -> Json:
+    return {"type": "rich_text", "elements": [_section(runs)]}
+
+
+def _elements(block: Block) -> list[Json]:
+    match block:
+        case Paragraph():
+            return [_section(block.runs)]
+        case Heading():
+            return [_section(_bold(block.runs))]
+        case CodeBlock():
+            return [_code(block)]
+        case Table():
+            return [_code(CodeBlock(table.aligned(block)))]
+        case Quote():
+            return _quote(block)
+        case ItemList():
+            return _Lists().write(block)
+        case Rule():
+            return [_section((Run(RULE),))]
+    assert_never(block)
+
+
+def _quote(quote: Quote) -> list[Json]:
+    """Quotes with code between them where the quote holds some: a quote holds text only."""
+    out: list[Json] = []
+    runs: list[Run] = []
+    for block in quote.blocks:
+        if isinstance(block, CodeBlock | Table):
+            out += [*_quoted(runs), *_elements(block)]
+            runs = []
+            continue
+        if runs:
+            runs.append(Run("\n"))
+        runs += block.runs if isinstance(block, Paragraph) else _as_text(block)
+    return [*out, *_quoted(runs)] or _quoted([Run(" ")])
+
+
+def _quoted(runs: Sequence[Run]) -> list[Json]:
+    return [{"type": "rich_text_quote", "elements": _inline(tuple(runs))}] if runs else []
+
+
+def _as_text(block: Block) -> Inline:
+    if isinstance(block, Heading):
+        return _bold(block.runs)
+    return (Run("\n".join(PLAIN.block(block))),)
+
+
+class _Lists:
+    """Flattens nested lists: Slack takes one list after the other, each with an indent."""
+
+    def __init__(self) -> None:
+        self._out: list[Json] = []
+
+    def write(self, items: ItemList, indent: int = 0) -> list[Json]:
+        """The elements of a list and of all that is in its items."""
+        for item in items.items:
+            self._item(item, min(indent, limits.SLACK_INDENT))
+        return self._out
+
+    def _item(self, item: Item, indent: int) -> None:
+        runs: list[Run] = [Run(BOXES[item.checked])] if item.checked is not None else []
+        shown = item.continued
+        for block in item.blocks:
+            if isinstance(block, Paragraph | Heading) and not shown:
+                text = block.runs if isinstance(block, Paragraph) else _bold(block.runs)
+                runs += [Run("\n"), *text] if runs and not _is_box(runs) else text
+                continue
+            if not shown:
+                self._entry(item, tuple(runs), indent)
+                shown = True
+            if isinstance(block, ItemList):
+                self.write(block, indent + 1)
+            else:
+                self._out += _elements(block)
+        if not shown:
+            self._entry(item, tuple(runs), indent)
+
+    def _entry(self, item: Item, runs: Inline, indent: int) -> None:
+        style = "bullet" if item.number is None else "ordered"
+        last = self._out[-1] if self._out else {}
+        entries = last.get("elements")
+        if (last.get("style"), last.get("indent", 0)) == (style, indent) and isinstance(
+            entries, list
+        ):
+            entries.append(_section(runs))
+            return
+        new: Json = {"type": "rich_text_list", "style": style, "elements": [_section(runs)]}
+        if indent:
+            new["indent"] = indent
+        if item.number is not None and item.number > 1:
+            new["offset"] = item.number - 1
+        self._out.append(new)
+
+
+def _is_box(runs: Sequence[Run]) -> bool:
+    return len(runs) == 1 and runs[0].text in BOXES.values()
+
+
+def _code(code: CodeBlock) -> Json:
+    element: Json = {
+        "type": "rich_text_preformatted",
+        "elements": [{"type": "text", "text": code.text}],
+    }
+    return {**element, "language": code.language} if code.language else element
+
+
+def _section(runs: Inline) -> Json:
+    return {"type": "rich_text_section", "elements": _inline(runs)}
+
+
+def _inline(runs: Inline) -> list[Json]:
+    """Text and link elements; never empty, which Slack refuses."""
+    elements = [_element(run) for run in runs if run.text]
+    return elements or [{"type": "text", "text": " "}]
+
+
+def _element(run: Run) -> Json:
+    text, element = run.text, dict[str, object]()
+    if run.link and _LINKABLE.fullmatch(run.link):
+        element = {"type": "link", "url": run.link, "text": text}
+    else:
+        shown = f"{text} ({run.link})" if run.link and not run.is_bare_link else text
+        element = {"type": "text", "text": shown}
+    style = {name: True for name in _STYLES if getattr(run, name)}
+    return {**element, "style": style} if style else element
+
+
+def _bold(runs: Inline) -> Inline:
+    return tuple(replace(run, bold=True) for run in runs)

@@ -1,0 +1,133 @@
+"""Safe HTML for the local page: every character escaped, every tag ours."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Final, assert_never
+
+from gateway.message import Part
+from gateway.render import inline
+from gateway.render.inline import Mark
+from gateway.render.layout import BOXES
+from gateway.render.plain import PLAIN
+from gateway.render.tree import (
+    Block,
+    CodeBlock,
+    Document,
+    Heading,
+    Inline,
+    Item,
+    ItemList,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+)
+
+_LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
+
+
+def parts(blocks: Document) -> list[Part]:
+    """One part: the page scrolls."""
+    html = document(blocks)
+    return [Part(html, PLAIN.document(blocks))] if html else []
+
+
+def document(blocks: Sequence[Block]) -> str:
+    """The HTML of some blocks."""
+    return "".join(map(_block, blocks))
+
+
+class _HtmlMarker:
+    """Writes inline text as HTML; see `inline.Marker`."""
+
+    def marks(self, run: Run) -> tuple[Mark, ...]:
+        """See `inline.Marker`."""
+        tags = (
+            ('span class="spoiler"', run.spoiler),
+            ("strong", run.bold),
+            ("em", run.italic),
+            ("s", run.strike),
+            ("code", run.code),
+        )
+        link = (("a", run.link),) if run.link else ()
+        return (*link, *((tag, "") for tag, is_set in tags if is_set))
+
+    def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
+        """See `inline.Marker`."""
+        tag, address = mark
+        if tag != "a":
+            return f"<{tag}>", f"</{tag.partition(' ')[0]}>"
+        if _LINKABLE.fullmatch(address):
+            return f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">', "</a>"
+        return "", "" if inner == address else f" ({escape(address)})"
+
+    def text(self, text: str, *, line_start: bool) -> str:
+        """See `inline.Marker`."""
+        return escape(text)
+
+    def code(self, text: str) -> str:
+        """See `inline.Marker`."""
+        return escape(text)
+
+    def address(self, address: str, *, alone: bool) -> str:
+        """See `inline.Marker`."""
+        return escape(address)
+
+
+_MARKER: Final = _HtmlMarker()
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return f"<p>{_inline(block.runs)}</p>"
+        case Heading():
+            return f"<h{block.level}>{_inline(block.runs)}</h{block.level}>"
+        case CodeBlock():
+            kind = f' class="language-{escape(block.language)}"' if block.language else ""
+            return f"<pre><code{kind}>{escape(block.text)}</code></pre>"
+        case Quote():
+            return f"<blockquote>{document(block.blocks)}</blockquote>"
+        case ItemList():
+            return _list(block)
+        case Table():
+            return _table(block)
+        case Rule():
+            return "<hr>"
+    assert_never(block)
+
+
+def _inline(runs: Inline) -> str:
+    return "<br>".join(inline.lines(runs, _MARKER))
+
+
+def _list(items: ItemList) -> str:
+    start = items.items[0].number
+    tag = "ul" if start is None else "ol"
+    opening = f'<ol start="{start}">' if start not in (None, 1) else f"<{tag}>"
+    return f"{opening}{''.join(map(_item, items.items))}</{tag}>"
+
+
+def _item(item: Item) -> str:
+    box = "" if item.checked is None else BOXES[item.checked]
+    # A paragraph alone in its item needs no distance to its neighbours.
+    first = item.blocks[0] if item.blocks else None
+    if isinstance(first, Paragraph):
+        return f"<li>{box}{_inline(first.runs)}{document(item.blocks[1:])}</li>"
+    return f"<li>{box}{document(item.blocks)}</li>"
+
+
+def _table(table: Table) -> str:
+    header = _row("th", table.header, table)
+    rows = "".join(_row("td", row, table) for row in table.rows)
+    return f"<table><thead>{header}</thead><tbody>{rows}</tbody></table>"
+
+
+def _row(tag: str, cells: Sequence[Inline], table: Table) -> str:
+    shown = (
+        f'<{tag} class="{align}">{_inline(cell)}</{tag}>'
+        for align, cell in zip(table.aligns, cells, strict=True)
+    )
+    return f"<tr>{''.join(shown)}</tr>"
