@@ -1,0 +1,192 @@
+"""What a person of the demo does, as validated requests, and how it is done on the simulator."""
+
+import base64
+import binascii
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, field_validator
+
+from parley.demo.world import Refused, Where, World
+from simulators.base import Fault, FaultKind, SimFile
+
+MAX_TEXT: Final = 4_000
+MAX_FILE: Final = 2_000_000
+MAX_FILES: Final = 4
+MAX_REQUEST: Final = MAX_FILES * MAX_FILE * 4 // 3 + 100_000
+"""Bytes of one request: the files in base64, and room for the rest."""
+
+SENDING: Final = {
+    "discord": "POST /channels/{id}/messages",
+    "slack": "chat.postMessage",
+    "telegram": "sendMessage",
+    "whatsapp": "messages",
+}
+"""The request by which each platform takes an answer, as its simulator names it."""
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+MessageId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Action(BaseModel, extra="forbid", frozen=True):
+    """What all actions say: where, and as whom."""
+
+    platform: Name
+    room: Name
+    person: Name
+    thread: Annotated[str, Field(max_length=200)] = ""
+
+    @property
+    def where(self) -> Where:
+        """The place."""
+        return Where(self.platform, self.room, self.person, self.thread)
+
+
+class Upload(BaseModel, extra="forbid", frozen=True):
+    """A file; `data` is base64."""
+
+    name: Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[^/\\\x00-\x1f]+$")]
+    mime: Annotated[str, Field(max_length=100, pattern=r"^[\w.+-]+/[\w.+-]+$")]
+    data: Annotated[str, Field(max_length=MAX_FILE * 4 // 3 + 4)]
+
+    @field_validator("data")
+    @classmethod
+    def _is_base64(cls, value: str) -> str:
+        try:
+            base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError) as problem:
+            raise ValueError("is not base64") from problem
+        return value
+
+    def as_file(self) -> SimFile:
+        """The file a person sends."""
+        return SimFile(self.name, self.mime, base64.b64decode(self.data))
+
+
+class Say(Action, extra="forbid", frozen=True):
+    """Write a message."""
+
+    do: Literal["say"]
+    text: Annotated[str, Field(max_length=MAX_TEXT)] = ""
+    mention: bool = False
+    reply_to: Annotated[str, Field(max_length=200)] = ""
+    files: Annotated[tuple[Upload, ...], Field(max_length=MAX_FILES)] = ()
+
+
+class Command(Action, extra="forbid", frozen=True):
+    """Use a slash command."""
+
+    do: Literal["command"]
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
+    arguments: Annotated[str, Field(max_length=MAX_TEXT)] = ""
+
+
+class Press(Action, extra="forbid", frozen=True):
+    """Press a button."""
+
+    do: Literal["press"]
+    message_id: MessageId
+    label: Name
+
+
+class Edit(Action, extra="forbid", frozen=True):
+    """Change a message of one's own."""
+
+    do: Literal["edit"]
+    message_id: MessageId
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+
+
+class Delete(Action, extra="forbid", frozen=True):
+    """Delete a message of one's own."""
+
+    do: Literal["delete"]
+    message_id: MessageId
+
+
+class React(Action, extra="forbid", frozen=True):
+    """React to a message."""
+
+    do: Literal["react"]
+    message_id: MessageId
+    emoji: Annotated[str, Field(min_length=1, max_length=16)]
+
+
+class OpenThread(Action, extra="forbid", frozen=True):
+    """Begin a thread in a room."""
+
+    do: Literal["thread"]
+    title: Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class Trouble(Action, extra="forbid", frozen=True):
+    """Let something go wrong: with the next answer, the next event, or the connection."""
+
+    do: Literal["trouble"]
+    kind: Literal["duplicate", "rate_limit", "server_error", "drop_after", "disconnect"]
+
+
+AnyAction = Annotated[
+    Say | Command | Press | Edit | Delete | React | OpenThread | Trouble, Field(discriminator="do")
+]
+ACTIONS: Final[TypeAdapter[AnyAction]] = TypeAdapter(AnyAction)
+
+
+async def perform(world: World, action: AnyAction) -> dict[str, object]:
+    """Do it; the id of what was written, or the key of the thread, where there is one.
+
+    Raises `Refused`, and `NotSupported` for what the platform does not have.
+    """
+    simulator = world.simulator(action.platform)
+    person = world.person(action.platform, action.person)
+    room = world.room(action.where)
+    match action:
+        case Say():
+            if not action.text.strip() and not action.files:
+                raise Refused("there is nothing to send")
+            message_id = await simulator.say(
+                person,
+                room,
+                action.text,
+                mention=action.mention,
+                reply_to=action.reply_to,
+                files=tuple(upload.as_file() for upload in action.files),
+            )
+            return {"id": message_id}
+        case Command():
+            await simulator.command(person, room, action.name, action.arguments)
+        case Press():
+            await simulator.press(person, room, action.message_id, action.label)
+        case Edit():
+            _own(world, action.where, action.message_id)
+            await simulator.edit(person, room, action.message_id, action.text)
+        case Delete():
+            _own(world, action.where, action.message_id)
+            await simulator.delete(person, room, action.message_id)
+        case React():
+            await simulator.react(person, room, action.message_id, action.emoji)
+        case OpenThread():
+            return {"room": await world.open_thread(action.where, action.title)}
+        case Trouble():
+            await _make_trouble(world, action)
+    return {}
+
+
+def _own(world: World, where: Where, message_id: str) -> None:
+    for seen in world.seen(where):
+        if seen.shown.id == message_id and seen.author == where.person:
+            return
+    raise Refused("only one's own messages can be changed")
+
+
+async def _make_trouble(world: World, action: Trouble) -> None:
+    simulator = world.simulator(action.platform)
+    kind: FaultKind
+    match action.kind:
+        case "duplicate":
+            simulator.duplicate_next()
+            return
+        case "disconnect":
+            await simulator.drop_connections()
+            return
+        case "rate_limit" | "server_error" | "drop_after" as kind:
+            simulator.faults.add(Fault(SENDING[action.platform], kind, retry_after=2.0))

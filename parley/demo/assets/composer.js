@@ -1,0 +1,141 @@
+// Writing: text, commands, mentions, replies, edits, files.
+
+import { $, act, button, make } from "./dom.js";
+
+const SUGGESTIONS = [
+  "Show me a table", "Show me everything you can", "Write something long", "What did I just say?",
+  "/context", "/clear",
+];
+const MAX_FILE = 2_000_000;
+const text = $("text");
+const files = [];
+let about = null; // { kind: "reply" | "thread" | "edit", message }
+
+/** Wire the form. `state` is shared; `after` is called with the answer to what was done. */
+export function startComposer(state, after) {
+  $("suggestions").replaceChildren(...SUGGESTIONS.map((suggestion) => button(suggestion, () => {
+    text.value = suggestion;
+    submit(state, after);
+  }, "chip")));
+  $("composer").addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(state, after);
+  });
+  text.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      submit(state, after);
+    }
+  });
+  text.addEventListener("input", grow);
+  $("about-drop").addEventListener("click", () => begin(null));
+  $("files").addEventListener("change", () => attach([...$("files").files]));
+}
+
+/** Reply to, go on in the thread of, or edit a message; null stops that. */
+export function begin(kind, message) {
+  about = kind && { kind, message };
+  $("about").hidden = !kind;
+  if (kind) {
+    const verb = { reply: "Replying to", thread: "In the thread of", edit: "Editing" }[kind];
+    $("about-text").textContent = `${verb}: ${(message.text || "a file").slice(0, 70)}`;
+    text.value = kind === "edit" ? message.text : text.value;
+    text.focus();
+  }
+  grow();
+}
+
+/** Show or hide what the room does not need. */
+export function roomChanged(state) {
+  begin(null);
+  $("mention-chip").hidden = state.room === "direct";
+  $("mention-name").textContent = `@${state.assistant}`;
+  text.placeholder = state.room === "direct"
+    ? `Message ${state.assistant} as ${state.person}`
+    : `Message the room as ${state.person}`;
+}
+
+export function problem(message) {
+  $("problem").textContent = message;
+  $("problem").hidden = !message;
+}
+
+async function submit(state, after) {
+  const written = text.value;
+  if (!written.trim() && !files.length) {
+    return;
+  }
+  $("send").disabled = true;
+  try {
+    const done = await act(state, action(state, written));
+    text.value = "";
+    files.length = 0;
+    drawFiles();
+    begin(null);
+    problem("");
+    after(done);
+  } catch (error) {
+    problem(error.message);
+  } finally {
+    $("send").disabled = false;
+    text.focus();
+    grow();
+  }
+}
+
+function action(state, written) {
+  if (about?.kind === "edit") {
+    return { do: "edit", message_id: about.message.id, text: written };
+  }
+  const thread = about?.kind === "thread" ? about.message.root || about.message.id : "";
+  const command = /^\/([a-z][a-z0-9_-]{0,31})(?:\s+([\s\S]*))?$/.exec(written.trim());
+  if (command && !files.length) {
+    return { do: "command", thread, name: command[1], arguments: command[2] || "" };
+  }
+  return {
+    do: "say",
+    thread,
+    text: written,
+    mention: state.room !== "direct" && $("mention").checked,
+    reply_to: about?.kind === "reply" ? about.message.id : "",
+    files: files.map(({ name, mime, data }) => ({ name, mime, data })),
+  };
+}
+
+async function attach(chosen) {
+  for (const file of chosen.slice(0, 4 - files.length)) {
+    if (file.size > MAX_FILE) {
+      problem(`${file.name} is larger than 2 MB.`);
+      continue;
+    }
+    files.push({ name: file.name, mime: file.type || "application/octet-stream", data: await base64(file) });
+  }
+  $("files").value = "";
+  drawFiles();
+}
+
+function base64(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result.slice(reader.result.indexOf(",") + 1)));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+}
+
+function drawFiles() {
+  $("attached").hidden = !files.length;
+  $("attached").replaceChildren(...files.map((file, index) => {
+    const drop = button("Remove", () => {
+      files.splice(index, 1);
+      drawFiles();
+    });
+    drop.setAttribute("aria-label", `Remove ${file.name}`);
+    return make("li", "", `${file.name} `, drop);
+  }));
+}
+
+function grow() {
+  text.style.height = "auto";
+  text.style.height = `${Math.min(text.scrollHeight + 2, 200)}px`;
+}

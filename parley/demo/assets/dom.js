@@ -1,0 +1,43 @@
+// Small helpers: elements and requests.
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element with a class, text or children. */
+export function make(tag, className = "", ...children) {
+  const element = document.createElement(tag);
+  if (className) {
+    element.className = className;
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A button that never submits. */
+export function button(label, onClick, className = "") {
+  const element = make("button", className, label);
+  element.type = "button";
+  element.addEventListener("click", onClick);
+  return element;
+}
+
+/** The address of a place: platform, room and the person who looks. */
+export function query(state, more = {}) {
+  return new URLSearchParams({
+    platform: state.platform, room: state.room, person: state.person, ...more,
+  }).toString();
+}
+
+/** Do something; the answer, or an Error whose message is for people. */
+export async function act(state, action) {
+  const place = { platform: state.platform, room: state.room, person: state.person };
+  const response = await fetch("/demo/api/act", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ...place, ...action }),
+  }).catch(() => { throw new Error("The demo has ended. Start it again with: make demo"); });
+  const told = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    throw new Error(told.error || `Refused (${response.status}).`);
+  }
+  return told;
+}

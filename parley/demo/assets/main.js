@@ -1,0 +1,217 @@
+// What is looked at (platform, room, person, message), and the stream that keeps it up to date.
+
+import { $, act, button, make, query } from "./dom.js";
+import { begin, problem, roomChanged, startComposer } from "./composer.js";
+import { clearMessages, drawMessages } from "./messages.js";
+import { drawDecisions, drawRequests } from "./why.js";
+
+const KINDS = {
+  direct: "Direct message: everything is meant for it",
+  private: "Private room: only its members read along",
+  public: "Public room: answers when mentioned",
+};
+const state = {
+  platform: "", room: "direct", person: "", selected: "", assistant: "Parley",
+  threadsUnderMessages: false,
+};
+let world = null;
+let view = { messages: [], traces: [], calls: [] };
+let stream = null;
+
+const on = {
+  begin,
+  select(message) {
+    state.selected = state.selected === message.id ? "" : message.id;
+    draw();
+  },
+  why(message) {
+    state.selected = message.id;
+    showTab("why");
+    showPanel("decisions");
+    draw();
+  },
+  press: (message, label) => attempt({ do: "press", message_id: message.id, label }),
+  react: (message, emoji) => attempt({ do: "react", message_id: message.id, emoji }),
+  remove: (message) => attempt({ do: "delete", message_id: message.id }),
+};
+
+async function attempt(action) {
+  try {
+    problem("");
+    state.selected = "";
+    return await act(state, action);
+  } catch (error) {
+    problem(error.message);
+    return null;
+  }
+}
+
+function draw() {
+  drawMessages(state, view.messages, on);
+  drawDecisions(state, view);
+  drawRequests(view);
+}
+
+// --- where we are --------------------------------------------------------------------------------
+
+function go(platform, room, person = state.person) {
+  const found = world.platforms.find((one) => one.id === platform);
+  const entry = found.rooms.find((one) => one.key === room) || found.rooms[0];
+  Object.assign(state, {
+    platform, room: entry.key, person, selected: "", threadsUnderMessages: found.threads_under_messages,
+  });
+  document.body.dataset.look = platform;
+  $("room-mark").className = `mark ${platform}`;
+  $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : `#${entry.title}`;
+  $("room-about").textContent = entry.parent ? `Thread in #${entry.parent} on ${found.title}` : `${found.title} · ${KINDS[entry.kind]}`;
+  document.title = `${found.title} · Parley demo`;
+  history.replaceState(null, "", `#${new URLSearchParams({ platform, room: entry.key, person })}`);
+  drawPlaces();
+  roomChanged(state);
+  clearMessages();
+  listen();
+}
+
+function listen() {
+  stream?.close();
+  view = { messages: [], traces: [], calls: [] };
+  stream = new EventSource(`/demo/api/events?${query(state)}`);
+  stream.addEventListener("open", () => { $("state").textContent = ""; });
+  stream.addEventListener("error", () => { $("state").textContent = "Reconnecting …"; });
+  stream.addEventListener("message", (event) => {
+    view = JSON.parse(event.data);
+    draw();
+  });
+}
+
+function drawPlaces() {
+  $("platforms").replaceChildren(...world.platforms.map((platform) => {
+    const list = make("ul");
+    for (const room of platform.rooms) {
+      list.append(drawRoom(platform, room));
+    }
+    const title = make("h3", "", make("span", `mark ${platform.id}`), platform.title);
+    return make("section", "", title, list);
+  }));
+}
+
+function drawRoom(platform, room) {
+  const sign = { direct: "@", private: "🔒︎", public: "#" }[room.kind];
+  const label = room.kind === "direct" ? `Direct message` : room.title;
+  const link = button("", () => {
+    go(platform.id, room.key);
+    showTab("room");
+  });
+  link.append(make("span", "sign", room.parent ? "↳" : sign), label);
+  const here = platform.id === state.platform && room.key === state.room;
+  if (here) {
+    link.setAttribute("aria-current", "page");
+  }
+  const item = make("li", room.parent ? "child" : "", link);
+  if (here && room.kind !== "direct" && !room.parent) {
+    const open = button("+ Thread", () => openThread(platform, room), "open-thread");
+    item.append(open);
+  }
+  return item;
+}
+
+async function openThread(platform, room) {
+  const number = platform.rooms.filter((one) => one.parent === room.key).length + 1;
+  const opened = await attempt({ do: "thread", title: `Thread ${number}` });
+  if (opened) {
+    await loadWorld();
+    go(platform.id, opened.room);
+  }
+}
+
+function drawPeople() {
+  const chips = world.people.map((name) => {
+    const input = make("input");
+    input.type = "radio";
+    input.name = "person";
+    input.value = name;
+    input.checked = name === state.person;
+    input.addEventListener("change", () => go(state.platform, state.room, name));
+    const avatar = make("span", `avatar person-${name.toLowerCase()}`, name[0]);
+    avatar.setAttribute("aria-hidden", "true");
+    return make("label", "", input, avatar, name);
+  });
+  $("people").append(...chips);
+}
+
+// --- tabs ----------------------------------------------------------------------------------------
+
+function showTab(name) {
+  document.body.dataset.tab = name;
+  for (const tab of $("tabs").children) {
+    tab.toggleAttribute("aria-current", false);
+    if (tab.dataset.tab === name) {
+      tab.setAttribute("aria-current", "true");
+    }
+  }
+}
+
+function showPanel(name) {
+  for (const panel of ["decisions", "requests"]) {
+    $(panel).hidden = panel !== name;
+    $(`tab-${panel}`).setAttribute("aria-selected", String(panel === name));
+    $(`tab-${panel}`).tabIndex = panel === name ? 0 : -1;
+  }
+}
+
+function startTabs() {
+  $("tabs").addEventListener("click", (event) => {
+    const name = event.target.closest("button")?.dataset.tab;
+    if (name) {
+      showTab(name);
+    }
+  });
+  for (const [name, other] of [["decisions", "requests"], ["requests", "decisions"]]) {
+    $(`tab-${name}`).addEventListener("click", () => showPanel(name));
+    $(`tab-${name}`).addEventListener("keydown", (event) => {
+      if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+        showPanel(other);
+        $(`tab-${other}`).focus();
+      }
+    });
+  }
+}
+
+function startTrouble() {
+  $("trouble").addEventListener("click", async (event) => {
+    const kind = event.target.closest("button")?.dataset.trouble;
+    if (kind) {
+      $("trouble").open = false;
+      if (await attempt({ do: "trouble", kind })) {
+        $("state").textContent = kind === "disconnect" ? "Connections cut" : "Trouble waits for the next message";
+      }
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      $("trouble").open = false;
+    }
+  });
+}
+
+// --- start ---------------------------------------------------------------------------------------
+
+async function loadWorld() {
+  world = await (await fetch("/demo/api/world")).json();
+  state.assistant = world.assistant;
+}
+
+await loadWorld();
+const asked = new URLSearchParams(location.hash.slice(1));
+const first = world.platforms.find((one) => one.id === asked.get("platform")) || world.platforms[0];
+state.person = world.people.includes(asked.get("person")) ? asked.get("person") : world.people[0];
+$("model").textContent = world.model;
+$("mention").checked = true;
+drawPeople();
+startTabs();
+startTrouble();
+startComposer(state, () => {
+  state.selected = "";
+  $("log").scrollTop = $("log").scrollHeight;
+});
+go(first.id, asked.get("room") || "direct");

@@ -1,0 +1,156 @@
+// The conversation in the middle, in the look of its platform.
+
+import { fragment } from "./richtext.js";
+import { $, button, make, query } from "./dom.js";
+
+const log = $("log");
+let drawn = new Map(); // id -> { key, element }
+
+/** Draw `messages`; what did not change keeps its element. `on` has what can be done with one. */
+export function drawMessages(state, messages, on) {
+  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 120;
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const next = new Map();
+  messages.forEach((message, index) => {
+    const before = messages[index - 1];
+    const follows = Boolean(
+      before && !message.reply_to && before.by_bot === message.by_bot &&
+      before.author === message.author && before.root === message.root,
+    );
+    const key = JSON.stringify([message, follows, state.person, state.selected === message.id]);
+    const known = drawn.get(message.id);
+    next.set(message.id, known?.key === key
+      ? known
+      : { key, element: draw(state, message, byId, follows, on) });
+  });
+  drawn = next;
+  const elements = [...next.values()].map((one) => one.element);
+  if (!elements.length) {
+    elements.push(make("li", "nothing", emptyText(state)));
+  }
+  const same = elements.length === log.children.length &&
+    elements.every((element, index) => element === log.children[index]);
+  if (!same) {
+    const focused = document.activeElement;
+    log.replaceChildren(...elements);
+    if (focused && log.contains(focused)) {
+      focused.focus();
+    }
+  }
+  if (pinned) {
+    log.scrollTop = log.scrollHeight;
+  }
+}
+
+/** Forget what was drawn: another room is shown. */
+export function clearMessages() {
+  drawn = new Map();
+  log.replaceChildren();
+  log.scrollTop = 0;
+}
+
+function emptyText(state) {
+  return state.room === "direct"
+    ? `Nothing here yet. Write to ${state.assistant} as ${state.person}: in a direct message everything is meant for it.`
+    : `Nothing here yet. ${state.assistant} answers here when it is mentioned, and forgets everything else.`;
+}
+
+function draw(state, message, byId, follows, on) {
+  const name = message.by_bot ? state.assistant : message.author;
+  const mine = message.author === state.person && !message.by_bot;
+  const item = make("li", [
+    "message", message.by_bot ? "bot" : "person", mine ? "mine" : "theirs",
+    follows ? "follows" : "", message.root ? "inside" : "", message.deleted ? "gone" : "",
+    state.selected === message.id ? "selected" : "",
+  ].filter(Boolean).join(" "));
+  item.dataset.id = message.id;
+  const avatar = make("span", `avatar person-${message.by_bot ? "bot" : name.toLowerCase()}`, name[0]);
+  avatar.setAttribute("aria-hidden", "true");
+  const head = make("p", "head", make("b", "name", name));
+  if (message.by_bot) {
+    head.append(make("span", "badge", state.platform === "slack" || state.platform === "discord" ? "APP" : "bot"));
+  }
+  const body = make("div", "body", head);
+  const quoted = message.reply_to && byId.get(message.reply_to);
+  if (quoted && quoted.id !== message.root) {
+    const whose = quoted.by_bot ? state.assistant : quoted.author;
+    body.append(make("p", "quoted", make("b", "", whose), ` ${(quoted.text || "a file").slice(0, 90)}`));
+  }
+  body.append(drawContent(message), ...drawExtras(state, message, on));
+  item.append(avatar, body, drawTools(state, message, mine, on));
+  item.addEventListener("click", (event) => {
+    if (!event.target.closest("a, button, input, summary") && !getSelection().toString()) {
+      on.select(message);
+    }
+  });
+  return item;
+}
+
+function drawContent(message) {
+  const content = make("div", "content");
+  if (message.deleted) {
+    content.append(make("i", "", "deleted"));
+  } else if (message.html) {
+    content.append(fragment(message.html));
+  } else {
+    content.append(message.text);
+  }
+  if (message.edited && !message.deleted) {
+    content.append(make("span", "edited", " (edited)"));
+  }
+  return content;
+}
+
+function drawExtras(state, message, on) {
+  const extras = [];
+  if (message.private) {
+    extras.push(make("p", "private", "Only visible to this person"));
+  }
+  if (message.files.length && !message.deleted) {
+    extras.push(make("ul", "files", ...message.files.map((file, index) => drawFile(state, message, file, index))));
+  }
+  if (message.buttons.length && !message.deleted) {
+    extras.push(make("div", "buttons", ...message.buttons.map((label) =>
+      button(label, () => on.press(message, label)))));
+  }
+  return extras;
+}
+
+function drawFile(state, message, file, index) {
+  const link = make("a", "file-link");
+  link.href = `/demo/api/file?${query(state, { message: message.id, index })}`;
+  link.target = "_blank";
+  if (/^image\/(png|jpeg|gif|webp)$/.test(file.mime)) {
+    const image = make("img");
+    image.src = link.href;
+    image.alt = file.name;
+    link.append(image);
+  } else {
+    link.append(file.name, make("small", "", ` ${(file.size / 1000).toFixed(1)} kB`));
+  }
+  return make("li", "", link);
+}
+
+function drawTools(state, message, mine, on) {
+  const tools = make("div", "tools");
+  tools.setAttribute("role", "group");
+  tools.setAttribute("aria-label", "Actions for this message");
+  if (!message.deleted) {
+    if (state.threadsUnderMessages && state.room !== "direct") {
+      tools.append(button("Thread", () => on.begin("thread", message)));
+    } else {
+      tools.append(button("Reply", () => on.begin("reply", message)));
+    }
+    const like = button("👍", () => on.react(message, "👍"));
+    like.setAttribute("aria-label", "React with thumbs up");
+    tools.append(like);
+    if (mine) {
+      tools.append(
+        button("Edit", () => on.begin("edit", message)),
+        button("Delete", () => on.remove(message)),
+      );
+    }
+  }
+  tools.append(button("Why?", () => on.why(message)));
+  return tools;
+}

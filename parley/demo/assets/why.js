@@ -1,0 +1,115 @@
+// The right side: what the gateway decided, and what the client library sent to the platform.
+
+import { $, make } from "./dom.js";
+
+const WORDS = {
+  invocation: "Meant for it?", access: "May they?", limits: "Within the limits?",
+  rate_limits: "Within the limits?", rate_limit: "Within the limits?", idempotency: "Seen before?",
+  loop_guard: "A loop of bots?", loop: "A loop of bots?", budget: "Within the budget?",
+  budgets: "Within the budget?", model: "The model", delivery: "Delivery", inbox: "Seen before?",
+  tools: "Tools", context: "Context", command: "Command", render: "Rendering",
+};
+let openCalls = new Set();
+
+/** The decisions about the selected message, or else about the latest one of the platform. */
+export function drawDecisions(state, view) {
+  const chosen = state.selected ? tracesOf(view, state.selected) : [];
+  const traces = chosen.length ? chosen : view.traces;
+  const children = [];
+  if (state.selected && !chosen.length) {
+    children.push(make("p", "note", "Nothing was decided about this message: it was not handed to the gateway, or has not been yet. The latest decisions:"));
+  }
+  if (!traces.length) {
+    children.push(make("p", "note", "Write something: every decision about it appears here, with its reason."));
+  }
+  children.push(...traces.slice(0, chosen.length ? 4 : 12).map((trace, index) => drawTrace(trace, index === 0, view)));
+  replaceIfChanged($("decisions"), children);
+}
+
+/** Traces of a message; those of an answer are of the message that it answers. */
+function tracesOf(view, id) {
+  const direct = view.traces.filter((trace) => trace.message_id === id);
+  if (direct.length) {
+    return direct;
+  }
+  const at = view.messages.findIndex((message) => message.id === id);
+  if (at < 0 || !view.messages[at].by_bot) {
+    return [];
+  }
+  const answered = view.messages[at].reply_to;
+  if (answered && answered !== id) {
+    const found = view.traces.filter((trace) => trace.message_id === answered);
+    if (found.length) {
+      return found;
+    }
+  }
+  for (let index = at - 1; index >= 0; index -= 1) {
+    const found = view.traces.filter((trace) => trace.message_id === view.messages[index].id);
+    if (found.length) {
+      return found;
+    }
+  }
+  return [];
+}
+
+function drawTrace(trace, open, view) {
+  const asked = view.messages.find((message) => message.id === trace.message_id);
+  const box = make("details", "trace");
+  box.open = open;
+  const outcome = make("span", `outcome ${tone(trace.outcome)}`, trace.outcome.replaceAll("_", " "));
+  const title = asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : trace.kind;
+  box.append(make("summary", "", outcome, make("span", "asked", title), make("small", "", `${trace.milliseconds} ms`)));
+  box.append(make("ol", "steps", ...trace.decisions.map(drawDecision)));
+  box.append(make("p", "trace-id", `${trace.kind} · parley why `, make("code", "", trace.message_id || trace.id)));
+  return box;
+}
+
+function drawDecision(decision) {
+  const step = make("li", decision.allowed ? "yes" : "no");
+  const verdict = make("span", "visually-hidden", decision.allowed ? "yes: " : "no: ");
+  step.append(
+    make("p", "", verdict, make("b", "", WORDS[decision.stage] || decision.stage), " ", make("code", "", decision.reason)),
+  );
+  if (decision.detail) {
+    step.append(make("p", "detail", decision.detail));
+  }
+  return step;
+}
+
+function tone(outcome) {
+  if (/answer|done|sent|handled|stored/.test(outcome)) {
+    return "good";
+  }
+  return /fail|error|dead/.test(outcome) ? "bad" : "quiet";
+}
+
+/** The latest requests of the client library to the platform. */
+export function drawRequests(view) {
+  const children = view.calls.map((call) => {
+    const key = `${call.at} ${call.method}`;
+    const box = make("details", "call");
+    box.open = openCalls.has(key);
+    box.addEventListener("toggle", () => (box.open ? openCalls.add(key) : openCalls.delete(key)));
+    const status = make("span", `status ${call.status < 300 ? "good" : "bad"}`, String(call.status || "cut"));
+    box.append(make("summary", "", status, make("code", "", call.method)));
+    const body = make("pre", "", call.body === "{}" ? "no body" : call.body);
+    body.tabIndex = 0;
+    box.append(body);
+    return box;
+  });
+  if (!children.length) {
+    children.push(make("p", "note", "What the client library sends to the platform appears here, exactly as it was sent."));
+  }
+  if (openCalls.size > 100) {
+    openCalls = new Set();
+  }
+  replaceIfChanged($("requests"), children);
+}
+
+function replaceIfChanged(target, children) {
+  const holder = make("div", "", ...children);
+  if (target.dataset.shown !== holder.textContent) {
+    target.dataset.shown = holder.textContent;
+    target.replaceChildren(...children);
+  }
+}

@@ -1,0 +1,158 @@
+"""Plays a story on the simulated platforms and notes what came of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.stores import Trace
+from parley.demo.gateway import DemoGateway
+from parley.demo.story import Expect, Scene
+from parley.demo.world import Refused, Seen, Where, World
+from simulators.base import ApiCall
+
+ANSWER_SECONDS: Final = 20.0
+SILENCE_SECONDS: Final = 3.0
+QUIET_SECONDS: Final = 0.4
+"""An answer is whole once nothing changed for so long."""
+LOOK_SECONDS: Final = 0.05
+TRACES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a scene. `traces` and `calls` are oldest first."""
+
+    scene: Scene
+    where: Where
+    written: tuple[str, ...]
+    answers: tuple[Seen, ...]
+    traces: tuple[Trace, ...]
+    calls: tuple[ApiCall, ...]
+    seconds: float
+    ok: bool
+
+
+class Player:
+    """Plays scenes one after the other; later ones can go on below earlier ones."""
+
+    def __init__(self, world: World, gateway: DemoGateway) -> None:
+        self._world = world
+        self._gateway = gateway
+        self._message_of: dict[str, str] = {}
+
+    async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
+        """The outcome of every scene, as it is over. A scene that fails does not end the story."""
+        for scene in story:
+            yield await self._play(scene)
+
+    async def _play(self, scene: Scene) -> Outcome:
+        where = await self._place(scene)
+        seen_before = {one.shown.id for one in self._world.seen(where)}
+        decided_before = {trace.id for trace in await self._gateway.decisions(TRACES)}
+        calls = self._world.simulator(where.platform).calls
+        calls_before = len(calls)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        written = await self._write(scene, where)
+        if written:
+            self._message_of[scene.name] = written[0]
+        answered = await self._wait(scene, where, seen_before, decided_before)
+        seconds = clock() - began
+        await self._world.settled(where, QUIET_SECONDS, ANSWER_SECONDS)
+        answers = tuple(
+            one
+            for one in self._world.seen(where)
+            if one.shown.by_bot and one.shown.id not in seen_before
+        )
+        traces = tuple(await self._new_traces(where, decided_before))
+        return Outcome(
+            scene,
+            where,
+            written,
+            answers,
+            traces,
+            tuple(list(calls)[calls_before:]),
+            seconds,
+            ok=answered and as_expected(scene, answers),
+        )
+
+    async def _place(self, scene: Scene) -> Where:
+        if scene.thread:
+            key = await self._world.open_thread(scene.where, scene.thread)
+            return replace(scene.where, room=key)
+        if scene.below:
+            return replace(scene.where, thread=self._message_of.get(scene.below, ""))
+        return scene.where
+
+    async def _write(self, scene: Scene, where: Where) -> tuple[str, ...]:
+        """Do what the scene says; the ids of the messages written."""
+        simulator = self._world.simulator(where.platform)
+        person = self._world.person(where.platform, where.person)
+        room = self._world.room(where)
+        if scene.deliveries > 1:
+            simulator.duplicate_next(scene.deliveries - 1)
+        if scene.command:
+            await simulator.command(person, room, scene.command)
+            return ()
+        if scene.press:
+            below = message_with_button(self._world.seen(where), scene.press)
+            await simulator.press(person, room, below, scene.press)
+            return ()
+        written = []
+        for number in range(1, scene.times + 1):
+            text = scene.text.format(number=number)
+            written.append(await simulator.say(person, room, text, mention=scene.mention))
+        return tuple(written)
+
+    async def _wait(
+        self, scene: Scene, where: Where, seen_before: set[str], decided_before: set[str]
+    ) -> bool:
+        """True when the expected number of decisions was made, and an answer shown where one is
+        due. What is redelivered counts as decided once."""
+        due = scene.times
+        bound = SILENCE_SECONDS if scene.expect is Expect.SILENCE else ANSWER_SECONDS
+        try:
+            async with asyncio.timeout(bound):
+                while len(await self._new_traces(where, decided_before)) < due:
+                    await self._world.changed(where, self._world.seen(where), LOOK_SECONDS)
+                while scene.expect is not Expect.SILENCE and not any(
+                    one.shown.by_bot and one.shown.id not in seen_before
+                    for one in self._world.seen(where)
+                ):
+                    await self._world.changed(where, self._world.seen(where), LOOK_SECONDS)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _new_traces(self, where: Where, before: set[str]) -> list[Trace]:
+        latest = await self._gateway.decisions(TRACES)
+        fresh = [t for t in latest if t.id not in before and t.platform == where.platform]
+        return list(reversed(fresh))
+
+
+def as_expected(scene: Scene, answers: Sequence[Seen]) -> bool:
+    """Whether these answers are what the scene is to show."""
+    limited = sum(is_limit_notice(answer) for answer in answers)
+    match scene.expect:
+        case Expect.SILENCE:
+            return not answers
+        case Expect.ONCE:
+            return len(answers) == 1
+        case Expect.LIMIT:
+            return limited == 1 and len(answers) > 1
+        case _:
+            return bool(answers) and not limited
+
+
+def is_limit_notice(answer: Seen) -> bool:
+    """True for the gateway's word about a limit."""
+    return "rate limit exceeded" in answer.shown.text.lower()
+
+
+def message_with_button(seen: Sequence[Seen], label: str) -> str:
+    """The newest message that has this button. Raises `Refused`."""
+    for one in reversed(seen):
+        if any(button.label == label for button in one.shown.buttons):
+            return one.shown.id
+    raise Refused(f"there is no button {label!r}")

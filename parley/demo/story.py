@@ -1,0 +1,116 @@
+"""The scripted conversation: what is written where, and what is to happen."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from parley.demo.world import DIRECT, Where
+
+USER_PER_MINUTE: Final = 6
+"""The demo's limit for one person; small enough to be reached on purpose."""
+
+
+class Expect(StrEnum):
+    """What a scene is to show."""
+
+    ANSWER = "answered"
+    SILENCE = "left alone"
+    ONCE = "answered once"
+    LIMIT = "answered up to the limit, then told once"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One thing a person does.
+
+    `thread` opens a thread of that title and writes there; `below` names an earlier scene, below
+    whose message this one is written. `command` and `press` (a button's label) replace writing.
+    `deliveries` is how often the platform delivers the event, `times` how often it is written.
+    """
+
+    name: str
+    about: str
+    where: Where
+    text: str = ""
+    mention: bool = False
+    thread: str = ""
+    below: str = ""
+    command: str = ""
+    press: str = ""
+    deliveries: int = 1
+    times: int = 1
+    expect: Expect = Expect.ANSWER
+
+
+STORY: Final = (
+    Scene(
+        "hello",
+        "A direct message needs no mention",
+        Where("telegram", DIRECT, "Ada"),
+        "Hello! Who are you, and what can you do?",
+    ),
+    Scene(
+        "lunch",
+        "People talk to each other: not addressed, so not answered and not stored",
+        Where("discord", "general", "Ben"),
+        "Anybody for lunch at noon?",
+        expect=Expect.SILENCE,
+    ),
+    Scene(
+        "discord-formats",
+        "A mention in a channel, answered with everything Markdown has",
+        Where("discord", "general", "Ben"),
+        "show me everything you can",
+        mention=True,
+    ),
+    Scene(
+        "discord-thread",
+        "A thread is a conversation of its own: nothing of the channel is known here",
+        Where("discord", "general", "Cleo"),
+        "What have we talked about so far?",
+        mention=True,
+        thread="Release 1.2",
+    ),
+    Scene(
+        "slack-formats",
+        "The same question on Slack: Block Kit, in a thread below the question",
+        Where("slack", "general", "Ada"),
+        "show me everything you can",
+        mention=True,
+    ),
+    Scene(
+        "slack-thread",
+        "Somebody else goes on in that thread, without a mention: the assistant takes part in it",
+        Where("slack", "general", "Ben"),
+        "What have we talked about so far?",
+        below="slack-formats",
+    ),
+    Scene(
+        "telegram-clear",
+        "A command that deletes asks first",
+        Where("telegram", DIRECT, "Ada"),
+        command="clear",
+    ),
+    Scene(
+        "telegram-confirm",
+        "The button below the question is pressed",
+        Where("telegram", DIRECT, "Ada"),
+        press="Delete",
+    ),
+    Scene(
+        "whatsapp-twice",
+        "WhatsApp delivers the same message twice: it is answered once",
+        Where("whatsapp", DIRECT, "Ada"),
+        "show me a table",
+        deliveries=2,
+        expect=Expect.ONCE,
+    ),
+    Scene(
+        "limit",
+        "Somebody is in a hurry: what arrives meanwhile is collected, and the limit speaks once",
+        Where("telegram", DIRECT, "Cleo"),
+        "Question number {number}",
+        times=USER_PER_MINUTE + 3,
+        expect=Expect.LIMIT,
+    ),
+)

@@ -1,0 +1,126 @@
+"""What the page shows, as JSON: rooms, messages, decisions, requests."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gateway.stores import Trace
+from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
+from simulators.base import ApiCall
+
+MAX_CALLS: Final = 25
+MAX_BODY: Final = 6_000
+"""Characters of one request's body that the page shows."""
+BACKGROUND: Final = ("getUpdates", "getMe", "apps.connections.open", "auth.test")
+"""Requests that happen all the time and say nothing about a message."""
+
+
+def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
+    """Everything that the page needs once."""
+    return {
+        "assistant": assistant,
+        "model": model,
+        "people": list(PEOPLE),
+        "platforms": [
+            {
+                "id": platform,
+                "title": TITLES.get(platform, platform),
+                "threads_under_messages": platform in THREADS_UNDER_MESSAGES,
+                "rooms": [
+                    {"key": r.key, "title": r.title, "kind": r.kind, "parent": r.parent}
+                    for r in world.entries(platform)
+                ],
+            }
+            for platform in world.platforms
+        ],
+    }
+
+
+def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, object]:
+    """A room as one person sees it, with the platform's decisions and requests beside it."""
+    mine = [trace for trace in traces if trace.platform == where.platform]
+    return {
+        "messages": [_message(seen) for seen in world.seen(where)],
+        "traces": [trace_view(trace) for trace in mine],
+        "calls": [call_view(call) for call in latest_calls(world, where.platform)],
+    }
+
+
+def latest_calls(world: World, platform: str, limit: int = MAX_CALLS) -> list[ApiCall]:
+    """The last requests of the client library, newest first, without the background's."""
+    calls = world.simulator(platform).calls
+    telling = [call for call in reversed(calls) if call.method not in BACKGROUND]
+    return telling[:limit]
+
+
+def trace_view(trace: Trace) -> dict[str, object]:
+    """A trace as the page reads it."""
+    return {
+        "id": trace.id,
+        "message_id": trace.message_id,
+        "kind": trace.kind,
+        "at": trace.at.isoformat(),
+        "outcome": trace.outcome,
+        "milliseconds": round(trace.milliseconds, 1),
+        "decisions": [
+            {"stage": d.stage, "allowed": d.allowed, "reason": d.reason, "detail": d.detail}
+            for d in trace.decisions
+        ],
+    }
+
+
+def call_view(call: ApiCall) -> dict[str, object]:
+    """A request as the page reads it."""
+    return {
+        "method": call.method,
+        "status": call.status,
+        "at": call.at,
+        "body": readable_body(call.body)[:MAX_BODY],
+    }
+
+
+def readable_body(body: Mapping[str, object]) -> str:
+    """A request's body as JSON; JSON inside of form fields is unfolded."""
+    return json.dumps(
+        {key: _unfolded(value) for key, value in body.items()},
+        indent=2,
+        ensure_ascii=False,
+        default=lambda value: f"<{type(value).__name__}>",
+    )
+
+
+def _unfolded(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _message(seen: Seen) -> dict[str, object]:
+    shown = seen.shown
+    return {
+        "id": shown.id,
+        "author": seen.author,
+        "by_bot": shown.by_bot,
+        "text": shown.text,
+        "html": shown.html,
+        "buttons": [button.label for button in shown.buttons],
+        "files": [
+            {"name": file.name, "mime": file.mime, "size": len(file.data)} for file in shown.files
+        ],
+        "reply_to": shown.reply_to_id,
+        "edited": shown.edited,
+        "deleted": shown.deleted,
+        "private": bool(shown.only_for),
+        "root": seen.root,
+    }
+
+
+def trace_of(traces: Iterable[Trace], platform: str, message_id: str) -> Trace | None:
+    """The newest trace of a message."""
+    for trace in traces:
+        if trace.platform == platform and trace.message_id == message_id:
+            return trace
+    return None

@@ -1,0 +1,200 @@
+"""The demo's people, rooms and threads on every simulated platform."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
+
+PEOPLE: Final = ("Ada", "Ben", "Cleo")
+DIRECT: Final = "direct"
+ROOMS: Final[Mapping[str, RoomKind]] = {"general": "public", "team": "private"}
+TITLES: Final = {
+    "discord": "Discord",
+    "slack": "Slack",
+    "telegram": "Telegram",
+    "whatsapp": "WhatsApp",
+}
+THREADS_UNDER_MESSAGES: Final = frozenset({"slack"})
+"""Where every message can begin a thread, shown below it."""
+
+MAX_THREADS: Final = 40
+MAX_SHOWN: Final = 150
+"""Messages of a room that the page shows; older ones stay in the simulator."""
+
+
+class Refused(Exception):
+    """There is no such platform, room, person or message, or nothing to do; the text says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place as the page names it. `thread` is the message whose thread is meant, or empty."""
+
+    platform: str
+    room: str
+    person: str
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomEntry:
+    """A room, or a thread inside the room `parent`, as the page lists it."""
+
+    key: str
+    title: str
+    kind: RoomKind
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A message as one person sees it; `root` is the message above a thread shown inline."""
+
+    shown: Shown
+    author: str
+    root: str = ""
+
+
+class World:
+    """All simulators, and the names under which the script and the page know what is in them."""
+
+    def __init__(self, simulators: Mapping[str, PlatformSimulator]) -> None:
+        self._simulators = dict(simulators)
+        self._threads: dict[tuple[str, str], tuple[RoomEntry, SimRoom]] = {}
+        self._rooms: dict[str, dict[str, SimRoom]] = {}
+        for platform, simulator in self._simulators.items():
+            self._rooms[platform] = _make_rooms(simulator)
+
+    @property
+    def platforms(self) -> list[str]:
+        """Their names, in the order of the page."""
+        return list(self._simulators)
+
+    def simulator(self, platform: str) -> PlatformSimulator:
+        """Raises `Refused`."""
+        try:
+            return self._simulators[platform]
+        except KeyError:
+            raise Refused(f"no platform {platform!r}") from None
+
+    def person(self, platform: str, name: str) -> SimPerson:
+        """Raises `Refused`."""
+        if name not in PEOPLE:
+            raise Refused(f"nobody is called {name!r}")
+        return self.simulator(platform).person(name)
+
+    def entries(self, platform: str) -> list[RoomEntry]:
+        """The rooms of a platform, each followed by its threads; the direct one first."""
+        self.simulator(platform)
+        found = [RoomEntry(DIRECT, "Direct message", "direct")]
+        for key in self._rooms[platform]:
+            found.append(RoomEntry(key, key, ROOMS[key]))
+            found += [
+                entry
+                for (where, _), (entry, _) in self._threads.items()
+                if where == platform and entry.parent == key
+            ]
+        return found
+
+    def room(self, where: Where) -> SimRoom:
+        """Raises `Refused`."""
+        room = self._top(where)
+        if where.thread and where.platform in THREADS_UNDER_MESSAGES and not room.thread_id:
+            return replace(room, thread_id=where.thread)
+        return room
+
+    async def open_thread(self, where: Where, title: str) -> str:
+        """Begin a thread; returns its key.
+
+        Raises `Refused`, and `NotSupported` where there are no threads, or too many.
+        """
+        if len(self._threads) >= MAX_THREADS:
+            raise NotSupported(f"the demo keeps {MAX_THREADS} threads")
+        person = self.person(where.platform, where.person)
+        simulator = self.simulator(where.platform)
+        if where.room not in self._rooms[where.platform]:
+            raise NotSupported("threads are opened in rooms")
+        room = await simulator.open_thread(person, self._top(where), title)
+        key = f"{where.room}/{len(self._threads) + 1}"
+        entry = RoomEntry(key, title, room.kind, where.room)
+        self._threads[where.platform, key] = (entry, room)
+        return key
+
+    def seen(self, where: Where) -> list[Seen]:
+        """What this person sees there, oldest first, threads below their messages."""
+        room = self._top(where)
+        me = self.person(where.platform, where.person)
+        found: list[Seen] = []
+        for message in self._shown(where.platform, room)[-MAX_SHOWN:]:
+            found.append(self._seen(where.platform, message))
+            if where.platform in THREADS_UNDER_MESSAGES and not room.thread_id:
+                inside = self._shown(where.platform, replace(room, thread_id=message.id))
+                found += [
+                    self._seen(where.platform, reply, root=message.id)
+                    for reply in inside
+                    if reply.id != message.id
+                ]
+        return [one for one in found if one.shown.only_for in ("", me.id)]
+
+    async def changed(self, where: Where, seen: list[Seen], timeout: float) -> bool:
+        """True as soon as the person sees something else than `seen`, False after `timeout`."""
+        simulator = self.simulator(where.platform)
+        before = _fingerprint(seen)
+
+        def differs(_shown: list[Shown]) -> bool:
+            return _fingerprint(self.seen(where)) != before
+
+        with suppress(TimeoutError):
+            await simulator.wait_for(self._top(where), differs, timeout)
+            return True
+        return False
+
+    async def settled(self, where: Where, quiet: float, timeout: float) -> list[Seen]:
+        """What stands there once nothing changed for `quiet` seconds, at the latest after
+        `timeout`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                while await self.changed(where, self.seen(where), quiet):
+                    pass
+        return self.seen(where)
+
+    def _top(self, where: Where) -> SimRoom:
+        simulator = self.simulator(where.platform)
+        if where.room == DIRECT:
+            return simulator.direct(self.person(where.platform, where.person))
+        room = self._rooms[where.platform].get(where.room)
+        if room is not None:
+            return room
+        thread = self._threads.get((where.platform, where.room))
+        if thread is None:
+            raise Refused(f"no room {where.room!r} on {where.platform}")
+        return thread[1]
+
+    def _shown(self, platform: str, room: SimRoom) -> list[Shown]:
+        return self.simulator(platform).shown(room)
+
+    def _seen(self, platform: str, message: Shown, root: str = "") -> Seen:
+        if message.by_bot:
+            return Seen(message, "", root)
+        simulator = self.simulator(platform)
+        names = {simulator.person(name).id: name for name in PEOPLE}
+        return Seen(message, names.get(message.author_id, "somebody"), root)
+
+
+def _make_rooms(simulator: PlatformSimulator) -> dict[str, SimRoom]:
+    """The rooms of `ROOMS`, as far as the platform has rooms."""
+    rooms: dict[str, SimRoom] = {}
+    with suppress(NotSupported):
+        for title, kind in ROOMS.items():
+            rooms[title] = simulator.room(title, kind)
+    return rooms
+
+
+def _fingerprint(seen: list[Seen]) -> list[tuple[object, ...]]:
+    return [
+        (s.id, s.html, s.text, s.edited, s.deleted, s.buttons, len(s.files))
+        for s in (one.shown for one in seen)
+    ]
