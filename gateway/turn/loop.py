@@ -144,7 +144,7 @@ class _Turn:
         for _ in range(1 + RETRIES):
             fitted = self._fit()
             if fitted is None:
-                return "too_long"
+                break
             if fitted.tokens + self._request.max_tokens > self._tokens_left():
                 return "tokens"
             try:
@@ -158,7 +158,7 @@ class _Turn:
                 if self._pieces:
                     return "broken"
                 return "unavailable" if isinstance(error, ModelUnavailable) else "refused"
-        return "too_long"
+        return "broken" if self._pieces else "too_long"
 
     async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
         request = ModelRequest(

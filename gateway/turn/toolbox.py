@@ -1,0 +1,94 @@
+"""All tools in one place, and the part of them that one turn may use."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from gateway.errors import ToolError
+from gateway.ports import ToolProvider, ToolSpec
+
+MAX_TOOLS: Final = 128
+"""Tools offered to the model at once; more cost tokens in every call and confuse it."""
+
+Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
+"""Which of these tools may be used, by name: a decision of `gateway.policy.roles`."""
+
+
+class Toolbox:
+    """Several tool providers as one. A provider that fails is left out, the others stay."""
+
+    def __init__(self, providers: Sequence[ToolProvider] = ()) -> None:
+        self._providers = tuple(providers)
+        self._owners: dict[str, ToolProvider] = {}
+        self.problems: tuple[str, ...] = ()
+        """What was wrong with providers when the tools were last asked for."""
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """Every tool there is now. Where two have the same name, the first provider's counts."""
+        answers = await asyncio.gather(*(_tools_of(provider) for provider in self._providers))
+        found: dict[str, ToolSpec] = {}
+        owners: dict[str, ToolProvider] = {}
+        problems: list[str] = []
+        for provider, (specs, problem) in zip(self._providers, answers, strict=True):
+            if problem:
+                problems.append(problem)
+            for spec in specs:
+                if spec.name not in found and len(found) < MAX_TOOLS:
+                    found[spec.name] = spec
+                    owners[spec.name] = provider
+        self._owners, self.problems = owners, tuple(problems)
+        return tuple(found.values())
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Run a tool. Raises `ToolError`."""
+        if name not in self._owners:
+            await self.tools()
+        owner = self._owners.get(name)
+        if owner is None:
+            raise ToolError(f"there is no tool {name!r}")
+        return await owner.call(name, arguments)
+
+    async def close(self) -> None:
+        """Close every provider, also when one of them fails to."""
+        await asyncio.gather(*(p.close() for p in self._providers), return_exceptions=True)
+
+    def limited(self, permit: Permit) -> "LimitedTools":
+        """These tools, as far as `permit` allows them: what `run_turn` gets."""
+        return LimitedTools(self, permit)
+
+
+class LimitedTools:
+    """A view on a toolbox for one turn. What is not permitted is not offered, and is refused when
+    it is called all the same."""
+
+    def __init__(self, toolbox: Toolbox, permit: Permit) -> None:
+        self._toolbox = toolbox
+        self._permit = permit
+        self._allowed: frozenset[str] | None = None
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """The permitted ones."""
+        specs = await self._toolbox.tools()
+        self._allowed = frozenset(self._permit(specs))
+        return tuple(spec for spec in specs if spec.name in self._allowed)
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Run a permitted tool. Raises `ToolError`, in the same words for a forbidden tool and for
+        one that does not exist."""
+        if self._allowed is None:
+            await self.tools()
+        if name not in (self._allowed or ()):
+            raise ToolError(f"there is no tool {name!r}")
+        return await self._toolbox.call(name, arguments)
+
+    async def close(self) -> None:
+        """Nothing to close: the toolbox stays open for the next turn."""
+
+
+async def _tools_of(provider: ToolProvider) -> tuple[tuple[ToolSpec, ...], str]:
+    try:
+        return await provider.tools(), ""
+    except ToolError as error:
+        return (), str(error)
+    except Exception as error:  # noqa: BLE001 - one broken provider must not take the others along
+        return (), f"a tool provider failed: {type(error).__name__}"
