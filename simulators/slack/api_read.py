@@ -1,0 +1,148 @@
+"""Methods that look things up, and those that move files."""
+
+from typing import Final
+
+from simulators.slack.call import Answer, Call, Method
+from simulators.slack.errors import SlackError
+from simulators.slack.events import file_object, message_body
+from simulators.slack.world import Channel, Message, StoredFile
+
+MAX_FILE: Final = 1_000_000_000
+"""Bytes of one file (docs.slack.dev, files.getUploadURLExternal)."""
+
+
+def test_auth(call: Call) -> Answer:
+    world = call.world
+    return {
+        "ok": True,
+        "url": "https://simulated.slack.com/",
+        "team": "Simulated",
+        "user": world.bot_name.lower(),
+        "team_id": world.team,
+        "user_id": world.bot_user,
+        "bot_id": world.bot_id,
+        "is_enterprise_install": False,
+    }
+
+
+def channel_info(call: Call) -> Answer:
+    channel = call.channel(inside=False)
+    call.require(
+        {"public": "channels:read", "private": "groups:read", "direct": "im:read"}[channel.kind]
+    )
+    if channel.kind != "public" and not channel.bot_inside:
+        raise SlackError("channel_not_found")
+    return {"ok": True, "channel": _channel(channel)}
+
+
+def _channel(channel: Channel) -> Answer:
+    described: Answer = {
+        "id": channel.id,
+        "is_im": channel.kind == "direct",
+        "is_mpim": False,
+        "is_private": channel.kind != "public",
+        "is_channel": channel.kind == "public",
+        "is_group": channel.kind == "private",
+        "is_member": channel.bot_inside,
+    }
+    extra = {"user": channel.peer} if channel.kind == "direct" else {"name": channel.title}
+    return described | extra
+
+
+def open_channel(call: Call) -> Answer:
+    person = call.world.people.get(call.needed("users"))
+    if person is None:
+        raise SlackError("user_not_found")
+    return {"ok": True, "channel": {"id": call.world.direct(person).id}}
+
+
+def replies(call: Call) -> Answer:
+    channel = call.channel()
+    first = call.world.find(channel.id, call.needed("ts"))
+    if first is None or first.only_for:
+        raise SlackError("thread_not_found")
+    found = [m for m in call.world.thread(channel.id, first.ts) if not (m.deleted or m.only_for)]
+    bodies = [message_body(call.world, m, call.base) for m in found]
+    return {"ok": True, "messages": bodies, "has_more": False}
+
+
+def user_info(call: Call) -> Answer:
+    user = call.needed("user")
+    world = call.world
+    if user not in world.people and user != world.bot_user:
+        raise SlackError("user_not_found")
+    name = world.name_of(user)
+    is_bot = user == world.bot_user or world.people[user].is_bot
+    profile = {"real_name": name, "display_name": name}
+    about = {"id": user, "team_id": world.team, "name": name.lower(), "is_bot": is_bot}
+    return {"ok": True, "user": {**about, "deleted": False, "profile": profile}}
+
+
+def file_info(call: Call) -> Answer:
+    file = call.world.files.get(call.needed("file"))
+    if file is None:
+        raise SlackError("file_not_found")
+    carrier = Message("0", "", file.user, files=[file])
+    return {"ok": True, "file": file_object(call.base, call.world, carrier)[0]}
+
+
+def upload_url(call: Call) -> Answer:
+    name = call.needed("filename")
+    length = call.needed("length")
+    if not length.isdigit() or not 0 < int(length) <= MAX_FILE:
+        raise SlackError("invalid_arguments", "length must be a positive number of bytes")
+    file = StoredFile(call.world.new_id("F"), name, "", b"", call.world.bot_user)
+    call.world.uploads[file.id] = file
+    return {"ok": True, "upload_url": f"{call.base}/upload/{file.id}", "file_id": file.id}
+
+
+def complete_upload(call: Call) -> Answer:
+    named = call.json_list("files")
+    files = []
+    for entry in named:
+        file_id = str(entry.get("id")) if isinstance(entry, dict) else ""
+        file = call.world.uploads.get(file_id)
+        if file is None or not file.data:
+            raise SlackError("file_not_found")
+        files.append(file)
+    if not files:
+        raise SlackError("invalid_arguments", "missing required field: files")
+    if call.text("channel_id"):
+        _share(call, files)
+    for file in files:
+        call.world.files[file.id] = call.world.uploads.pop(file.id)
+    return {"ok": True, "files": [{"id": f.id, "title": f.name} for f in files]}
+
+
+def _share(call: Call, files: list[StoredFile]) -> None:
+    channel = call.channel()
+    thread_ts = call.text("thread_ts")
+    if thread_ts and call.world.find(channel.id, thread_ts) is None:
+        raise SlackError("thread_not_found")
+    for file in files:
+        file.shared = True
+    message = call.world.add(
+        Message(
+            ts=call.world.new_ts(),
+            channel=channel.id,
+            user=call.world.bot_user,
+            text=call.text("initial_comment"),
+            thread_ts=thread_ts,
+            files=files,
+            by_bot=True,
+            payload=call.recorded(),
+        )
+    )
+    call.publish(message, "written", {})
+
+
+READING: Final = {
+    "auth.test": Method(test_auth),
+    "conversations.info": Method(channel_info),
+    "conversations.open": Method(open_channel, "im:write"),
+    "conversations.replies": Method(replies, "channels:history"),
+    "users.info": Method(user_info, "users:read"),
+    "files.info": Method(file_info, "files:read"),
+    "files.getUploadURLExternal": Method(upload_url, "files:write"),
+    "files.completeUploadExternal": Method(complete_upload, "files:write"),
+}
