@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.telegram.raw import MAX_NAME, identity, mapping, text
-from gateway.message import ChatMessage, InboundEvent, MessageReceived
+from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageReceived
 
 QUIET_SECONDS: Final = 0.5
 """An album is complete when no further part came for so long; parts follow within milliseconds."""
@@ -23,17 +23,24 @@ def album_of(update: Mapping[str, object]) -> str:
 def merged(parts: Sequence[InboundEvent]) -> list[InboundEvent]:
     """The parts of one album as one event, under the first part's id.
 
-    The caption may stand under any part; several are put on lines of their own. What is no plain
-    message stays an event of its own.
+    The caption may stand under any part, and may be a command. What is neither a message nor a
+    command stays an event of its own.
     """
-    messages = [part for part in parts if isinstance(part, MessageReceived)]
+    said = [one for one in parts if isinstance(one, MessageReceived | CommandInvoked)]
+    messages = [one.message for one in said if one.message is not None]
     if len(messages) < 2:
         return list(parts)
-    whole = MessageReceived(messages[0].event_id, _one([part.message for part in messages]))
-    return [whole, *(part for part in parts if not isinstance(part, MessageReceived))]
+    whole = _one(messages)
+    command = next((one for one in said if isinstance(one, CommandInvoked)), None)
+    first: InboundEvent = MessageReceived(said[0].event_id, whole)
+    if command is not None:
+        first = replace(command, event_id=said[0].event_id, message=whole)
+    rest = [one for one in parts if not isinstance(one, MessageReceived | CommandInvoked)]
+    return [first, *rest]
 
 
 def _one(messages: list[ChatMessage]) -> ChatMessage:
+    captioned = next((one for one in messages if one.content), messages[0])
     return replace(
         messages[0],
         content="\n".join(message.content for message in messages if message.content),
@@ -42,4 +49,5 @@ def _one(messages: list[ChatMessage]) -> ChatMessage:
         mentions_others=any(message.mentions_others for message in messages),
         reply_to_id=next((one.reply_to_id for one in messages if one.reply_to_id), None),
         quote=next((one.quote for one in messages if one.quote), None),
+        extras=captioned.extras,
     )
