@@ -25,14 +25,14 @@ def new_id() -> str:
 class Exchange:
     """What is known so far. Each stage reads what earlier ones wrote and adds its own.
 
-    `messages` are of one author, oldest first; several when they were collected. `content` is what
-    reaches the model. `place` is where the answer goes.
+    `messages` are of one author, oldest first; several when they were collected. `contents` are
+    their words as the model gets them. `place` is where the answer goes.
     """
 
     id: str
     inbox_ids: tuple[str, ...]
     messages: tuple[ChatMessage, ...]
-    content: str
+    contents: tuple[str, ...]
     place: Place
     key: ConversationKey
     adapter: PlatformAdapter
@@ -53,6 +53,11 @@ class Exchange:
     def last(self) -> ChatMessage:
         """The message that is answered."""
         return self.messages[-1]
+
+    @property
+    def content(self) -> str:
+        """All that was written, as the model gets it."""
+        return "\n".join(content for content in self.contents if content)
 
     @property
     def who(self) -> Principal:

@@ -25,7 +25,7 @@ from gateway.stores import InboxEntry, Trace
 
 
 class Intake:
-    """Implements `gateway.ports.EventSink`: returns once the event is stored, or is none of ours."""
+    """Implements `gateway.ports.EventSink`: returns once an event is stored, or none of ours."""
 
     def __init__(self, services: Services, router: Router) -> None:
         self._services = services

@@ -73,6 +73,11 @@ class Lanes:
         """Turns that run at this moment."""
         return self._running
 
+    @property
+    def idle(self) -> bool:
+        """True when no lane has work."""
+        return not self._lanes
+
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when no more entries can wait."""
         if self._waiting >= MAX_WAITING:

@@ -110,7 +110,7 @@ class Pipeline:
             id=new_id(),
             inbox_ids=(entry.id,),
             messages=(message,),
-            content=invocation.content,
+            contents=(invocation.content,),
             place=place,
             key=key_of(tenant, place),
             adapter=connected.adapter,
@@ -204,7 +204,7 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
         return last
     last.messages = tuple(message for e in exchanges for message in e.messages)
     last.inbox_ids = tuple(inbox_id for e in exchanges for inbox_id in e.inbox_ids)
-    last.content = "\n".join(e.content for e in exchanges if e.content)
+    last.contents = tuple(content for e in exchanges for content in e.contents)
     return last
 
 

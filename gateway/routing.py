@@ -36,6 +36,11 @@ class Router:
         self.lanes = Lanes(self._in_lane, pipeline.drop, concurrency=concurrency, overlap=overlap)
         self._tasks: set[asyncio.Task[None]] = set()
 
+    @property
+    def idle(self) -> bool:
+        """True when nothing that was routed is unfinished."""
+        return not self._tasks and self.lanes.idle
+
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when no more work can wait."""
         self.lanes.check_room()

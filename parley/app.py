@@ -26,7 +26,7 @@ from gateway.ports import AdapterContext, Clock
 from gateway.routing import Router
 from gateway.services import Connected, Services
 from gateway.stores import Trace
-from gateway.turn.mcp import McpServers
+from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
@@ -36,6 +36,7 @@ from parley.policies import (
     assistant_of,
     choice_of,
     delivery_rules,
+    mcp_servers_of,
     pace_of,
     policies_of,
     prices_of,
@@ -86,6 +87,7 @@ class App:
         self.observed = Observed()
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
+        self._lines: dict[str, Line] = {}
         self.storage = Storage(settings, self._clock)
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
         self.local = LocalListener(
@@ -109,6 +111,7 @@ class App:
             self._intake,
             self._clock,
             self._account_ready,
+            lambda name: self._lines[name].connected.clear(),
         )
         self.housekeeping = Housekeeping(self.storage.chores(), self._clock)
 
@@ -121,10 +124,10 @@ class App:
         self._on_ready = on_ready
         await self.storage.start()
         await self.local.start()
-        await self.supervisor.start()
         await self.services.deliverer.start()
         for entry in await self.services.stores.inbox.unfinished(MAX_UNFINISHED):
             self._router.route(entry)
+        await self.supervisor.start()
         self.housekeeping.start()
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
@@ -146,6 +149,20 @@ class App:
         """The latest traces, newest first, those of ignored messages included."""
         return list(reversed(self.observed.recent))[:limit]
 
+    @property
+    def model(self) -> str:
+        """Which model answers, for people."""
+        return self.services.assistant.default_model
+
+    @property
+    def webhook_url(self) -> str:
+        """Where platforms that call webhooks find the public listener."""
+        return self.webhooks.base_url
+
+    def settled(self) -> bool:
+        """True when everything that was accepted is answered, and every answer is sent."""
+        return self._router.idle and self.services.deliverer.idle
+
     def readiness(self) -> Readiness:
         """Whether every account is connected; for `/readyz`."""
         states = self.supervisor.states
@@ -154,6 +171,7 @@ class App:
     async def _account_ready(self, name: str) -> None:
         """An account connected, and with it perhaps the first webhook path came."""
         await self.webhooks.start_if_needed()
+        self._lines[name].connected.set()
         if self._on_ready is not None:
             await self._on_ready(name)
 
@@ -185,6 +203,7 @@ class App:
             key: Line(account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock))
             for key, account in connected.items()
         }
+        self._lines = {_account_name(key): line for key, line in lines.items()}
         return Services(
             assistant=assistant_of(settings),
             policies=policies_of(settings),
@@ -249,7 +268,7 @@ class ServesPages(Protocol):
 
 def toolbox_of(settings: Settings, clock: Clock) -> Toolbox:
     """The tools of the configured MCP servers."""
-    raise AssertionError
+    return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
 
 
 def _account_name(key: tuple[str, str]) -> str:

@@ -16,6 +16,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.services import Assistant, Policies, Voice
+from gateway.turn.mcp import McpServer
 from parley.settings import Settings, sections
 
 
@@ -108,6 +109,22 @@ def pace_of(platform_pace: SendPace, settings: Settings) -> SendPace:
     if delivery.chat_per_second is not None:
         pace = replace(pace, chat_per_second=delivery.chat_per_second, room_per_minute=0.0)
     return pace
+
+
+def mcp_servers_of(settings: Settings) -> list[McpServer]:
+    """The configured MCP servers as the gateway takes them."""
+    return [
+        McpServer(
+            name=name,
+            command=server.command or "",
+            args=server.args,
+            env={key: value.get_secret_value() for key, value in server.env.items()},
+            cwd=server.cwd or "",
+            url=server.url or "",
+            headers={key: value.get_secret_value() for key, value in server.headers.items()},
+        )
+        for name, server in settings.mcp.servers.items()
+    ]
 
 
 def _invocation(section: sections.Invocation) -> InvocationPolicy:

@@ -27,7 +27,7 @@ class Storage:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
         self._ttl = timedelta(hours=settings.context.ttl_hours)
-        long_lived = open_database(settings.database.url)
+        self.long_lived = long_lived = open_database(settings.database.url)
         same = settings.storage_url == settings.database.url
         hot = long_lived if same else open_database(settings.storage_url)
         self._databases = (long_lived,) if same else (long_lived, hot)

@@ -19,7 +19,8 @@ log = structlog.get_logger(__name__)
 
 
 class Supervisor:
-    """Connects adapters and connects them again. `on_ready` is told each account that connected."""
+    """Connects adapters and connects them again. `on_ready` is told each account that connected,
+    `on_lost` each that no longer is."""
 
     def __init__(
         self,
@@ -27,11 +28,13 @@ class Supervisor:
         sink: EventSink,
         clock: Clock,
         on_ready: Callable[[str], Awaitable[None]],
+        on_lost: Callable[[str], None],
     ) -> None:
         self._adapters = adapters
         self._sink = sink
         self._clock = clock
         self._on_ready = on_ready
+        self._on_lost = on_lost
         self._tasks: list[asyncio.Task[None]] = []
         self._settled: dict[str, asyncio.Event] = {name: asyncio.Event() for name in adapters}
         self.states: dict[str, State] = dict.fromkeys(adapters, "starting")
@@ -90,5 +93,6 @@ class Supervisor:
     def _failed(self, name: str, problem: StartError) -> None:
         self.states[name] = "failed" if problem.permanent else "reconnecting"
         self.errors[name] = str(problem)
+        self._on_lost(name)
         log.error("adapter_not_connected", account=name, problem=str(problem))
         self._settled[name].set()

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import structlog
@@ -36,10 +36,12 @@ class DeliveryRules:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An account that can be sent through, with its send budget."""
+    """An account that can be sent through, with its send budget. Sends wait while it is not
+    `connected`."""
 
     adapter: PlatformAdapter
     pacer: Pacer
+    connected: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Deliverer:
@@ -62,6 +64,11 @@ class Deliverer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
+
+    @property
+    def idle(self) -> bool:
+        """True when everything is sent."""
+        return not self._chats
 
     async def start(self) -> None:
         """Go on with what an earlier run left."""
@@ -122,6 +129,7 @@ class Deliverer:
             return
         attempts = entry.attempts
         while True:
+            await line.connected.wait()
             await line.pacer.wait(outbound.place)
             try:
                 receipt = await line.adapter.send(outbound)

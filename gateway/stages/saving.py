@@ -4,7 +4,7 @@ import asyncio
 
 from gateway.exchange import Exchange
 from gateway.llm.prices import cost, price_of
-from gateway.message import MAX_CONTENT, ChatMessage
+from gateway.message import MAX_CONTENT
 from gateway.policy.decision import Decision
 from gateway.services import Services
 from gateway.stores import StoredTurn, UsageRow
@@ -32,12 +32,12 @@ def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
         StoredTurn(
             message.id,
             "user",
-            _content(exchange, message),
+            content[:MAX_CONTENT],
             message.timestamp,
             person,
             message.author.name,
         )
-        for message in exchange.messages
+        for message, content in zip(exchange.messages, exchange.contents, strict=True)
     )
     if exchange.result is None or exchange.result.failed:
         return asked
@@ -65,8 +65,3 @@ def usage_row(exchange: Exchange, services: Services) -> UsageRow:
         micros,
         services.clock.now(),
     )
-
-
-def _content(exchange: Exchange, message: ChatMessage) -> str:
-    single = len(exchange.messages) == 1
-    return (exchange.content if single else message.content)[:MAX_CONTENT]

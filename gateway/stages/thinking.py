@@ -1,30 +1,31 @@
 """Money, memory, files, model: the stages that make the answer."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 
 from gateway.conversation import window
+from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.live import LiveAnswer
 from gateway.llm.prices import price_of, reserve
-from gateway.message import ChatMessage, Quote
+from gateway.message import Attachment, ChatMessage
 from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import CanFetch, ModelMessage, TextBlock
+from gateway.ports import CanFetch, ContentBlock, ModelMessage, PlatformAdapter, TextBlock
 from gateway.presence import Presence
 from gateway.services import Services
 from gateway.stores import StoredTurn
-from gateway.turn.attachments import MAX_FILES, Fetched, to_content
+from gateway.turn.attachments import AttachmentLimits, FetchedFile, bytes_to_fetch, to_content
 from gateway.turn.loop import run_turn
-from gateway.turn.prompt import system_prompt
+from gateway.turn.prompt import PromptFacts, said_by, system_prompt, user_content
 from gateway.turn.tokens import estimate
 from gateway.turn.types import TurnRequest
 
-MAX_QUOTE = 2_000
-"""Characters of a quoted message that the model sees."""
 PROMPT_TOKENS = 1_000
 """What the system prompt and the tools add to an estimate."""
+FILE_LIMITS = AttachmentLimits()
 
 
 async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
@@ -69,37 +70,48 @@ async def read_attachments(exchange: Exchange, services: Services) -> Decision:
     attachments = [a for message in exchange.messages for a in message.attachments]
     if not attachments:
         return Decision("attachments", True, "none")
-    adapter = exchange.adapter
-    fetched = []
-    for attachment in attachments[:MAX_FILES]:
-        if isinstance(adapter, CanFetch):
-            fetched.append(await Fetched.through(adapter, attachment))
-        else:
-            fetched.append(Fetched(attachment, None, "this platform gives no files"))
-    exchange.files = to_content(fetched, left_out=len(attachments) - len(fetched))
-    return Decision("attachments", True, "read", f"{len(fetched)} of {len(attachments)}")
+    # One more than is read, so that the model is told that there are more.
+    files = [await fetched(exchange.adapter, a) for a in attachments[: FILE_LIMITS.files]]
+    files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
+    exchange.files = to_content(files, FILE_LIMITS)
+    read = sum(file.data is not None for file in files)
+    return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
+
+
+async def fetched(adapter: PlatformAdapter, attachment: Attachment) -> FetchedFile:
+    """The file with its bytes, or with the reason why there are none."""
+    limit = bytes_to_fetch(attachment, FILE_LIMITS)
+    if limit == 0 or not isinstance(adapter, CanFetch):
+        return FetchedFile(attachment)
+    try:
+        return FetchedFile(attachment, await adapter.fetch(attachment, limit))
+    except BadInput:
+        return FetchedFile(attachment, None, "too large")
+    except DeliveryError:
+        return FetchedFile(attachment, None, "could not be fetched")
 
 
 async def ask_model(exchange: Exchange, services: Services) -> Decision:
     """One turn with the model and the tools that this person may use before these people."""
-    offered = await services.toolbox.tools()
-    names = allowed_tools(
-        offered, exchange.who.role, exchange.place.audience, services.policies.tools
+    place, policies = exchange.place, services.policies
+    voice = services.assistant.voice_in(place.platform, place.channel_id)
+    facts = PromptFacts(
+        services.assistant.name,
+        place.platform,
+        place.audience,
+        services.clock.now().date(),
+        voice.persona,
     )
-    voice = services.assistant.voice_in(exchange.place.platform, exchange.place.channel_id)
     request = TurnRequest(
-        system=system_prompt(
-            services.assistant.name,
-            voice.persona,
-            exchange.place.platform,
-            exchange.place.audience,
-            services.clock.now().date(),
-        ),
+        system=system_prompt(facts),
         history=exchange.history,
-        user=(TextBlock(question_text(exchange)), *exchange.files),
+        user=question(exchange),
         model=voice.model,
         max_tokens=services.assistant.max_tokens,
         reference=exchange.id,
+    )
+    permit = partial(
+        allowed_tools, role=exchange.who.role, audience=place.audience, policy=policies.tools
     )
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(Presence(exchange, services))
@@ -107,8 +119,8 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
         exchange.result = await run_turn(
             request,
             services.provider,
-            services.toolbox.only(names),
-            services.policies.turn,
+            services.toolbox.limited(permit),
+            policies.turn,
             services.clock,
             live.on_text,
         )
@@ -127,42 +139,26 @@ def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[Mode
     for turn in turns:
         if not turn.text or (not dialogue and turn.role == "assistant"):
             continue
-        text = turn.text if turn.role == "assistant" else named(turn.speaker, turn.text, audience)
+        spoken = turn.role == "user" and audience is not Audience.DIRECT
+        block = TextBlock(said_by(turn.speaker, turn.text) if spoken else turn.text)
         if dialogue and dialogue[-1].role == turn.role:
-            blocks = (*dialogue[-1].content, TextBlock(text))
-            dialogue[-1] = ModelMessage(turn.role, blocks)
+            dialogue[-1] = ModelMessage(turn.role, (*dialogue[-1].content, block))
         else:
-            dialogue.append(ModelMessage(turn.role, (TextBlock(text),)))
+            dialogue.append(ModelMessage(turn.role, (block,)))
     return tuple(dialogue)
 
 
-def question_text(exchange: Exchange) -> str:
-    """The person's words, after what they reply to."""
-    quotes = [quoted(m.quote) for m in exchange.messages if m.quote is not None and m.quote.text]
-    content = exchange.content or fallback_text(exchange.last)
-    text = named(exchange.last.author.name, content, exchange.place.audience)
-    return "\n".join([*quotes, text])
+def question(exchange: Exchange) -> tuple[ContentBlock, ...]:
+    """The files, then what was written, each message after what it replies to."""
+    in_room = exchange.place.audience is not Audience.DIRECT
+    blocks: list[ContentBlock] = list(exchange.files)
+    for message, content in zip(exchange.messages, exchange.contents, strict=True):
+        words = content or wordless(message)
+        writer = (message.author.name or "somebody") if in_room else ""
+        blocks += user_content(words, writer=writer, quote=message.quote)
+    return tuple(blocks)
 
 
-def named(speaker: str, text: str, audience: Audience) -> str:
-    """The text, with who says it in front where several people are heard."""
-    if audience is Audience.DIRECT or not speaker:
-        return text
-    return f"{one_line(speaker, 80)}: {text}"
-
-
-def quoted(quote: Quote) -> str:
-    """A quoted message, marked as such: it is not what this person says."""
-    author = "you" if quote.by_this_bot else one_line(quote.author_name, 80) or "somebody"
-    return f'[In reply to {author}: "{one_line(quote.text, MAX_QUOTE)}"]'
-
-
-def fallback_text(message: ChatMessage) -> str:
+def wordless(message: ChatMessage) -> str:
     """What stands for an empty message: a bare mention, or a file without a word."""
     return "(sent a file)" if message.attachments else "(said nothing but your name)"
-
-
-def one_line(text: str, limit: int) -> str:
-    """The text without line breaks, cut with an ellipsis."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"

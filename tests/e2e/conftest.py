@@ -1,0 +1,59 @@
+"""Every platform behind one fixture: `lab` runs a test once per way of connecting."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pytest
+
+from simulators.base import PlatformSimulator
+from simulators.discord import DiscordSimulator
+from simulators.slack import SlackSimulator
+from simulators.telegram import TelegramSimulator
+from simulators.whatsapp import WhatsAppSimulator
+from tests.e2e.harness import Lab, running
+
+VARIANTS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
+    "discord": DiscordSimulator,
+    "slack-socket": lambda: SlackSimulator(mode="socket"),
+    "slack-http": lambda: SlackSimulator(mode="http"),
+    "telegram-polling": lambda: TelegramSimulator(mode="polling"),
+    "telegram-webhook": lambda: TelegramSimulator(mode="webhook"),
+    "whatsapp": WhatsAppSimulator,
+}
+
+OpenLab: TypeAlias = Callable[..., AbstractAsyncContextManager[Lab]]
+
+
+@asynccontextmanager
+async def open_lab(
+    variant: str, folder: Path, overrides: Mapping[str, object] | None = None
+) -> AsyncIterator[Lab]:
+    simulator = VARIANTS[variant]()
+    async with running({simulator.platform: simulator}, folder, overrides) as app:
+        yield Lab(app, simulator)
+
+
+@pytest.fixture(params=list(VARIANTS))
+def variant(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+async def lab(variant: str, tmp_path: Path) -> AsyncIterator[Lab]:
+    async with open_lab(variant, tmp_path) as opened:
+        yield opened
+
+
+def only(*variants: str) -> pytest.MarkDecorator:
+    """Run a test for these ways of connecting: the others know no such thing."""
+    return pytest.mark.parametrize("variant", variants)
+
+
+ROOMS = only("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+"""WhatsApp has direct conversations only."""
+EDITS = ROOMS
+"""WhatsApp tells nobody about edits."""
+DELETIONS = only("discord", "slack-socket", "slack-http")
+"""Telegram's Bot API tells no bot that a message was deleted; WhatsApp neither."""

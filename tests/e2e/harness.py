@@ -1,0 +1,105 @@
+"""A whole Parley in this process, its real client libraries connected to simulated platforms."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from parley.app import App
+from parley.settings import from_mapping
+from simulators.base import PlatformSimulator, Shown, SimRoom
+
+LIFTED = {"user_per_minute": 0, "channel_per_minute": 0, "workspace_per_minute": 0}
+FAST = {"chat_per_second": 500, "platform_per_second": 1000}
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A running gateway and the platform it is connected to."""
+
+    app: App
+    platform: PlatformSimulator
+
+    async def answer(self, room: SimRoom, *, after: int = 0, timeout: float = 10.0) -> Shown:
+        """The first message of the bot in the room beyond the first `after` ones."""
+        shown = await self.platform.wait_for(
+            room, lambda messages: len(by_bot(messages)) > after, timeout
+        )
+        return by_bot(shown)[after]
+
+    async def answers(self, room: SimRoom, count: int, timeout: float = 10.0) -> list[Shown]:
+        """The bot's messages in the room, once there are `count`."""
+        shown = await self.platform.wait_for(
+            room, lambda messages: len(by_bot(messages)) >= count, timeout
+        )
+        return by_bot(shown)
+
+    async def quiet(self, room: SimRoom) -> list[Shown]:
+        """The bot's messages in the room once the gateway has nothing left to do."""
+        await self.idle()
+        return by_bot(self.platform.shown(room))
+
+    async def idle(self, timeout: float = 10.0) -> None:
+        """Return once everything that was accepted is answered and sent."""
+        async with asyncio.timeout(timeout):
+            while not self.app.settled():
+                await asyncio.sleep(0.01)
+
+    async def reasons(self, message_id: str) -> list[str]:
+        """Reason codes of the decisions about a message, in their order."""
+        for trace in await self.app.decisions(500):
+            if trace.message_id == message_id:
+                return [decision.reason for decision in trace.decisions]
+        return []
+
+
+def by_bot(messages: list[Shown]) -> list[Shown]:
+    """What the bot said and did not take back."""
+    return [message for message in messages if message.by_bot and not message.deleted]
+
+
+def free_port() -> int:
+    """A port of loopback that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def running(
+    platforms: Mapping[str, PlatformSimulator],
+    folder: Path,
+    overrides: Mapping[str, object] | None = None,
+) -> AsyncIterator[App]:
+    """A gateway connected to these simulators, which it starts and stops as well."""
+    async with AsyncExitStack() as stack:
+        port = free_port()
+        sections: dict[str, object] = {}
+        for name, simulator in platforms.items():
+            await simulator.start()
+            stack.push_async_callback(simulator.stop)
+            simulator.attach(f"http://127.0.0.1:{port}")
+            sections[name] = simulator.settings()
+        settings = from_mapping(
+            {
+                "model": {"provider": "offline"},
+                "platforms": sections,
+                "limits": LIFTED,
+                "delivery": FAST,
+                "database": {"url": f"sqlite:///{folder}/parley.db"},
+                "webhooks": {"port": port},
+                "server": {"port": 0},
+                **(overrides or {}),
+            }
+        )
+        app = App(settings)
+        await app.start()
+        stack.push_async_callback(app.stop)
+        problems = app.supervisor.errors
+        assert not problems, problems
+        for simulator in platforms.values():
+            await simulator.wait_connected()
+        yield app

@@ -1,0 +1,92 @@
+"""Who is served where, and what they may use there."""
+
+from gateway.people import Audience, PersonId, Role
+from gateway.policy.access import AccessPolicy, decide_access
+from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule, allowed_tools, role_of
+from gateway.ports import ToolSpec
+from tests.support.messages import direct, place
+
+ADA = PersonId("test", "main", "ada")
+BEN = PersonId("test", "main", "ben")
+
+
+def access(person, at, policy, **rest) -> tuple[bool, str]:
+    decision = decide_access(person, at, policy, **rest)
+    return decision.allowed, decision.reason
+
+
+def test_without_lists_everybody_is_served() -> None:
+    assert access(ADA, place(), AccessPolicy()) == (True, "open")
+
+
+def test_a_list_of_channels_denies_every_other_one() -> None:
+    policy = AccessPolicy(allowed_channels=frozenset({"C1"}))
+    assert access(ADA, place("C1"), policy)[0]
+    assert access(ADA, place("C2"), policy) == (False, "channel_not_allowed")
+    assert access(ADA, direct(), policy) == (False, "channel_not_allowed")
+
+
+def test_a_listed_person_needs_no_listed_channel_in_a_direct_conversation() -> None:
+    policy = AccessPolicy(allowed_channels=frozenset({"C1"}), allowed_users=frozenset({"test:ada"}))
+    assert access(ADA, direct(), policy) == (True, "listed")
+    assert access(ADA, place("C2"), policy) == (False, "channel_not_allowed")
+    assert access(BEN, place("C1"), policy) == (False, "user_not_allowed")
+
+
+def test_a_block_is_stronger_than_everything() -> None:
+    policy = AccessPolicy(
+        allowed_channels=frozenset({"C1"}),
+        blocked_channels=frozenset({"C1"}),
+        blocked_users=frozenset({"ben"}),
+    )
+    assert access(ADA, place("C1"), policy, trusted=True) == (False, "channel_blocked")
+    assert access(BEN, place("C2"), policy, trusted=True) == (False, "user_blocked")
+
+
+def test_the_platform_in_front_of_an_id_counts() -> None:
+    policy = AccessPolicy(allowed_users=frozenset({"slack:ada"}))
+    assert access(ADA, place(), policy) == (False, "user_not_allowed")
+
+
+def test_an_alias_is_as_good_as_the_id() -> None:
+    policy = AccessPolicy(allowed_users=frozenset({"+4912345"}))
+    assert access(ADA, direct(), policy, aliases=("+4912345",))[0]
+
+
+def test_roles_come_from_ids() -> None:
+    policy = RolePolicy(owners=frozenset({"ada"}), operators=frozenset({"test:ben"}))
+    assert role_of(ADA, policy) is Role.OWNER
+    assert role_of(BEN, policy) is Role.OPERATOR
+    assert role_of(PersonId("test", "main", "eve"), policy) is Role.MEMBER
+    assert role_of(PersonId("slack", "main", "ben"), policy) is Role.MEMBER
+
+
+READS = ToolSpec("kb__search", "", {}, side_effects=False)
+WRITES = ToolSpec("tracker__close", "", {})
+SECRET = ToolSpec("vault__read", "", {}, side_effects=False, secrets=True)
+ALL = (READS, WRITES, SECRET)
+
+
+def test_in_public_only_tools_that_read_are_offered() -> None:
+    assert allowed_tools(ALL, Role.OWNER, Audience.PUBLIC_ROOM, ToolPolicy()) == {"kb__search"}
+
+
+def test_what_changes_something_needs_a_closed_circle() -> None:
+    names = allowed_tools(ALL, Role.MEMBER, Audience.PRIVATE_ROOM, ToolPolicy())
+    assert names == {"kb__search", "tracker__close"}
+
+
+def test_secrets_are_for_operators_alone_with_the_assistant() -> None:
+    assert "vault__read" in allowed_tools(ALL, Role.OPERATOR, Audience.DIRECT, ToolPolicy())
+    assert "vault__read" not in allowed_tools(ALL, Role.MEMBER, Audience.DIRECT, ToolPolicy())
+
+
+def test_guests_get_no_tools_without_a_rule() -> None:
+    assert allowed_tools(ALL, Role.GUEST, Audience.DIRECT, ToolPolicy()) == frozenset()
+    policy = ToolPolicy({"kb": ToolRule(Role.GUEST)})
+    assert allowed_tools(ALL, Role.GUEST, Audience.PUBLIC_ROOM, policy) == {"kb__search"}
+
+
+def test_a_rule_for_a_tool_is_nearer_than_one_for_its_server() -> None:
+    policy = ToolPolicy({"tracker": ToolRule(Role.GUEST), "tracker__close": ToolRule(Role.OWNER)})
+    assert allowed_tools((WRITES,), Role.MEMBER, Audience.DIRECT, policy) == frozenset()

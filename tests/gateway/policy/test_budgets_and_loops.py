@@ -1,0 +1,75 @@
+"""Money that cannot be overspent, and bots that cannot keep each other going."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.people import PersonId
+from gateway.policy.budgets import MICRO, Account, Budgets, accounts_for, decide_budget
+from gateway.policy.loop_guard import LoopGuard, LoopLimits
+from tests.support.messages import place
+
+NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
+ADA = PersonId("test", "main", "ada")
+
+
+def test_only_budgets_that_are_set_have_an_account() -> None:
+    accounts = accounts_for("t", ADA, place(), Budgets(user_per_day=1.5), NOW)
+    assert [(a.name, a.limit) for a in accounts] == [("user_per_day", 1_500_000)]
+    assert "2026-11-21" in accounts[0].key
+
+
+def test_a_new_day_is_a_new_account() -> None:
+    budgets = Budgets(user_per_day=1, user_per_month=1)
+    today = accounts_for("t", ADA, place(), budgets, NOW)
+    tomorrow = accounts_for("t", ADA, place(), budgets, datetime(2026, 11, 22, tzinfo=UTC))
+    assert today[0].key != tomorrow[0].key
+    assert today[1].key == tomorrow[1].key
+
+
+def test_the_budget_that_is_used_up_is_named() -> None:
+    accounts = (Account("user_per_day", "a", MICRO), Account("workspace_per_day", "b", MICRO))
+    outcome = decide_budget(accounts, (0, MICRO), 1)
+    assert not outcome.decision.allowed
+    assert outcome.decision.reason == "workspace_per_day"
+
+
+def test_passing_half_three_quarters_and_ninety_percent_is_reported_once() -> None:
+    account = (Account("user_per_day", "a", 100),)
+    assert decide_budget(account, (40,), 10).alerts == ("user_per_day at 50%",)
+    assert decide_budget(account, (50,), 10).alerts == ()
+    assert decide_budget(account, (60,), 35).alerts == (
+        "user_per_day at 75%",
+        "user_per_day at 90%",
+    )
+
+
+@given(
+    limit=st.integers(0, 1000),
+    asks=st.lists(st.integers(0, 400), max_size=30),
+)
+def test_what_is_reserved_never_exceeds_the_limit(limit, asks) -> None:
+    account, used = (Account("user_per_day", "a", limit),), 0
+    for ask in asks:
+        if decide_budget(account, (used,), ask).decision.allowed:
+            used += ask
+    assert used <= limit
+
+
+def test_two_bots_are_stopped_and_stay_stopped_for_the_pause() -> None:
+    guard = LoopGuard(LoopLimits(messages=3, window=60, pause=300))
+    verdicts = [guard.check("c", by_bot=True, now=float(i)).reason for i in range(5)]
+    assert verdicts == ["bot", "bot", "bot", "bot_loop", "bot_loop_paused"]
+    assert guard.check("c", by_bot=True, now=302.0).reason == "bot_loop_paused"
+    assert guard.check("c", by_bot=True, now=304.0).allowed
+
+
+def test_people_are_never_taken_for_a_loop() -> None:
+    guard = LoopGuard(LoopLimits(messages=1))
+    assert all(guard.check("c", by_bot=False, now=0.0).allowed for _ in range(50))
+
+
+def test_a_slow_bot_is_no_loop() -> None:
+    guard = LoopGuard(LoopLimits(messages=2, window=60))
+    assert all(guard.check("c", by_bot=True, now=i * 40.0).allowed for i in range(20))

@@ -1,0 +1,94 @@
+"""When the assistant answers, and what of a message reaches the model."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.message import Quote
+from gateway.policy.invocation import (
+    ChannelInvocation,
+    InvocationPolicy,
+    Trigger,
+    decide_invocation,
+)
+from tests.support.messages import direct, message, place
+
+
+def reason(msg, policy=InvocationPolicy(), **facts) -> tuple[bool, str]:  # noqa: B008 - frozen
+    decision = decide_invocation(msg, policy, **facts).decision
+    return decision.allowed, decision.reason
+
+
+def test_a_direct_message_is_answered() -> None:
+    assert reason(message(at=direct())) == (True, "direct_message")
+
+
+def test_a_mention_in_a_room_is_answered() -> None:
+    assert reason(message(at=place(), mentions_bot=True)) == (True, "mention")
+
+
+def test_a_room_message_without_a_mention_is_not_answered() -> None:
+    assert reason(message(at=place())) == (False, "not_addressed")
+
+
+def test_text_that_only_looks_like_a_mention_is_not_one() -> None:
+    assert reason(message("<@U123> @parley @everyone", at=place())) == (False, "not_addressed")
+
+
+def test_bots_are_ignored_unless_the_operator_wants_them() -> None:
+    from_bot = message(at=place(), mentions_bot=True, is_bot=True)
+    assert reason(from_bot) == (False, "author_is_bot")
+    assert reason(from_bot, InvocationPolicy(ignore_bots=False)) == (True, "mention")
+
+
+def test_a_prefix_is_taken_out_of_what_the_model_reads() -> None:
+    outcome = decide_invocation(
+        message("!ask  why is the sky blue?", at=place()), InvocationPolicy(prefix="!ask")
+    )
+    assert outcome.decision.reason == "prefix"
+    assert outcome.content == "why is the sky blue?"
+
+
+def test_a_reply_to_the_assistant_needs_no_mention() -> None:
+    reply = message(at=place())
+    object.__setattr__(reply, "quote", Quote("m0", "earlier", by_this_bot=True))
+    assert reason(reply) == (True, "reply_to_bot")
+    object.__setattr__(reply, "quote", Quote("m0", "earlier", by_this_bot=False))
+    assert reason(reply) == (False, "not_addressed")
+
+
+@pytest.mark.parametrize(
+    ("takes_part", "expected"), [(True, (True, "thread")), (False, (False, "not_addressed"))]
+)
+def test_a_thread_is_followed_only_where_it_has_spoken(takes_part, expected) -> None:
+    policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
+    assert reason(message(at=place(thread="T1")), policy, bot_takes_part=takes_part) == expected
+
+
+def test_outside_a_thread_taking_part_means_nothing() -> None:
+    policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
+    assert reason(message(at=place()), policy, bot_takes_part=True) == (False, "not_addressed")
+
+
+def test_it_stays_out_of_what_is_meant_for_others() -> None:
+    policy = InvocationPolicy(triggers=frozenset({Trigger.ALL}), ignore_if_mentions_others=True)
+    assert reason(message(at=place(), mentions_others=True), policy) == (False, "meant_for_others")
+    both = message(at=place(), mentions_others=True, mentions_bot=True)
+    assert reason(both, InvocationPolicy(ignore_if_mentions_others=True)) == (True, "mention")
+
+
+@pytest.mark.parametrize("name", ["test:C1", "C1"])
+def test_a_channel_can_have_its_own_triggers(name) -> None:
+    policy = InvocationPolicy(channels={name: ChannelInvocation(frozenset({Trigger.ALL}))})
+    assert reason(message(at=place("C1")), policy) == (True, "all")
+    assert reason(message(at=place("C2")), policy) == (False, "not_addressed")
+
+
+def test_an_empty_list_of_triggers_silences_a_channel() -> None:
+    policy = InvocationPolicy(channels={"C1": ChannelInvocation(frozenset())})
+    assert reason(message(at=place("C1"), mentions_bot=True), policy) == (False, "not_addressed")
+
+
+@given(st.text(max_size=200))
+def test_without_a_mention_no_text_makes_it_speak_in_a_room(text: str) -> None:
+    assert not decide_invocation(message(text, at=place()), InvocationPolicy()).decision.allowed

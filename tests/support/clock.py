@@ -1,0 +1,51 @@
+"""A clock that tests move by hand; sleepers wake when their time has come."""
+
+import asyncio
+import heapq
+import itertools
+from datetime import UTC, datetime, timedelta
+
+
+class FakeClock:
+    """Implements `gateway.ports.Clock`. Time stands still until `advance`."""
+
+    def __init__(self, start: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)) -> None:
+        self._start = start
+        self._elapsed = 0.0
+        self._numbers = itertools.count()
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self.slept: list[float] = []
+
+    def now(self) -> datetime:
+        return self._start + timedelta(seconds=self._elapsed)
+
+    def monotonic(self) -> float:
+        return self._elapsed
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._numbers), future))
+        await future
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass; whoever's sleep ends on the way runs at the right moment."""
+        until = self._elapsed + seconds
+        await settle()
+        while self._sleepers and self._sleepers[0][0] <= until:
+            due, _, future = heapq.heappop(self._sleepers)
+            self._elapsed = max(self._elapsed, due)
+            if not future.done():
+                future.set_result(None)
+            await settle()
+        self._elapsed = until
+        await settle()
+
+
+async def settle(rounds: int = 25) -> None:
+    """Let everything that can run without time passing do so."""
+    for _ in range(rounds):
+        await asyncio.sleep(0)
