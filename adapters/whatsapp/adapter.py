@@ -199,9 +199,9 @@ class WhatsAppAdapter:
 def _start_error(error: GraphRefused) -> StartError:
     failure = error.failure
     if failure.code in TOKEN_CODES:
-        return StartError(f"{failure}.", doctor.TOKEN_ADVICE, permanent=True)
+        return StartError(f"{failure}.", doctor.HOW_TO_AUTHENTICATE, permanent=True)
     if failure.code == 100 and failure.subcode == WRONG_ID_SUBCODE:
         problem = "WhatsApp: platforms.whatsapp.phone_number_id names no phone number."
-        return StartError(problem, doctor.ID_ADVICE, permanent=True)
+        return StartError(problem, doctor.WHICH_ID, permanent=True)
     permanent = outcome_of(failure) == "permanent" and failure.code != WINDOW_CODE
     return StartError(f"{failure}.", "Run `parley doctor` for details.", permanent=permanent)

@@ -12,12 +12,12 @@ from gateway.ports import Check
 OLDEST_VERSION: Final = 22
 """Graph API versions live about two years; v22.0 is of January 2025 (Graph API changelog)."""
 
-TOKEN_ADVICE: Final = (
+HOW_TO_AUTHENTICATE: Final = (
     "Create a system user's token with whatsapp_business_messaging and "
     "whatsapp_business_management (Business settings > System users); the one on the API Setup "
     "page lasts a day."
 )
-ID_ADVICE: Final = (
+WHICH_ID: Final = (
     'Copy "Phone number ID" from WhatsApp > API Setup. It is neither the phone number nor the '
     '"WhatsApp Business Account ID" that stands beside it.'
 )
@@ -46,8 +46,8 @@ async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
 async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check]:
     if not settings.access_token or not settings.phone_number_id:
         return [
-            _present("access token", bool(settings.access_token), TOKEN_ADVICE),
-            _present("phone number id", bool(settings.phone_number_id), ID_ADVICE),
+            _present("access token", bool(settings.access_token), HOW_TO_AUTHENTICATE),
+            _present("phone number id", bool(settings.phone_number_id), WHICH_ID),
         ]
     try:
         answer = await graph.number()
@@ -70,7 +70,7 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
 
 def _refused(failure: GraphFailure) -> list[Check]:
     if failure.code in TOKEN_CODES:
-        return [Check("access token", False, str(failure), TOKEN_ADVICE)]
+        return [Check("access token", False, str(failure), HOW_TO_AUTHENTICATE)]
     if failure.code == 100:
         detail = "Meta knows no such object"
         if failure.subcode != WRONG_ID_SUBCODE:
@@ -78,12 +78,12 @@ def _refused(failure: GraphFailure) -> list[Check]:
         return [Check("access token", True, "accepted"), _wrong_id(detail)]
     if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
         advice = "The token lacks a permission, or the app is not assigned to this account."
-        return [Check("access token", False, str(failure), f"{advice} {TOKEN_ADVICE}")]
+        return [Check("access token", False, str(failure), f"{advice} {HOW_TO_AUTHENTICATE}")]
     return [Check("platform reachable", False, str(failure), "Try again in a few minutes.")]
 
 
 def _wrong_id(detail: str) -> Check:
-    return Check("phone number id", False, detail, ID_ADVICE)
+    return Check("phone number id", False, detail, WHICH_ID)
 
 
 def _present(name: str, there: bool, advice: str) -> Check:

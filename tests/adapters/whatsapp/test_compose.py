@@ -1,0 +1,69 @@
+"""Whatever is composed, WhatsApp's own checks accept it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.whatsapp import compose
+from adapters.whatsapp.manifest import WhatsAppTemplate
+from gateway.errors import WindowClosed
+from gateway.message import Button
+from simulators.whatsapp.checks import Draft, check
+
+TEXT = st.text(min_size=1, max_size=4096).filter(lambda text: bool(text.strip()))
+LABEL = st.text(min_size=1, max_size=80).filter(lambda text: bool(text.strip()))
+BUTTONS = st.lists(
+    st.builds(
+        Button,
+        LABEL,
+        st.text("abcdef0123456789:-_", min_size=1, max_size=64),
+        st.text(max_size=100),
+    ),
+    min_size=1,
+    max_size=10,
+    unique_by=lambda button: button.value,
+)
+ADDRESS = st.sampled_from(["4915550000042", "DE.13491208655302741918", "US.ENT.11815799212886"])
+
+
+@given(ADDRESS, TEXT, BUTTONS)
+def test_choices_fit_and_lose_nothing(address: str, text: str, buttons: list[Button]) -> None:
+    body = {**compose.message_to(address), **compose.choice_message(text, tuple(buttons))}
+    draft = check(body)
+    assert isinstance(draft, Draft)
+    assert draft.text == text
+    assert draft.address == address
+    assert [choice.id for choice in draft.choices] == [button.value for button in buttons]
+    for button, choice in zip(buttons, draft.choices, strict=True):
+        if len(button.label) <= 72:
+            assert button.label in (choice.title, *[choice.description[: len(button.label)]])
+
+
+@given(ADDRESS, TEXT)
+def test_texts_fit(address: str, text: str) -> None:
+    draft = check({**compose.message_to(address, "wamid.X"), **compose.text_message(text)})
+    assert isinstance(draft, Draft)
+    assert (draft.text, draft.reply_to) == (text, "wamid.X")
+
+
+@given(st.text(min_size=1, max_size=2000))
+def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
+    template = WhatsAppTemplate(name="follow_up")
+    try:
+        body = compose.template_message(text, template)
+    except WindowClosed:
+        assert not text.strip() or len(" ".join(text.split())) > template.max_chars
+        return
+    draft = check({**compose.message_to("4915550000042"), **body})
+    assert isinstance(draft, Draft)
+    assert "".join(draft.parameters[0].split()) == "".join(text.split())
+
+
+def test_a_named_parameter_is_named() -> None:
+    body = compose.template_message("hi", WhatsAppTemplate(name="x", parameter="answer"))
+    assert '"parameter_name": "answer"' in str(body).replace("'", '"')
+
+
+@pytest.mark.parametrize(("address", "field"), [("4915", "to"), ("DE.4915", "recipient")])
+def test_phones_and_bsuids_go_in_their_own_field(address: str, field: str) -> None:
+    assert compose.message_to(address)[field] == address

@@ -1,0 +1,62 @@
+"""Settings say what is wrong before anything connects."""
+
+import pytest
+from pydantic import ValidationError
+
+from adapters.whatsapp.adapter import WhatsAppAdapter
+from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
+
+COMPLETE = {
+    "access_token": "t",
+    "phone_number_id": 106540352242922,
+    "app_secret": "s",
+    "verify_token": "v",
+}
+
+
+def test_the_manifest_names_a_class_that_exists() -> None:
+    module, _, name = MANIFEST.load.partition(":")
+    assert (WhatsAppAdapter.__module__, WhatsAppAdapter.__name__) == (module, name)
+    assert MANIFEST.dedupe_for.days == 7
+
+
+def test_nothing_set_is_off_and_everything_set_is_on() -> None:
+    assert not WhatsAppSettings().configured()
+    assert WhatsAppSettings().missing() == ()
+    assert WhatsAppSettings.model_validate(COMPLETE).configured()
+
+
+def test_one_credential_alone_names_the_others() -> None:
+    half = WhatsAppSettings.model_validate({"access_token": "t"})
+    assert half.missing() == ("phone_number_id", "app_secret", "verify_token")
+
+
+def test_secrets_do_not_show() -> None:
+    shown = repr(WhatsAppSettings.model_validate({**COMPLETE, "access_token": "hunter2"}))
+    assert "hunter2" not in shown
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"phone_number_id": "+49 155 1234567"},
+        {"base_url": "http://graph.facebook.com"},
+        {"base_url": "ftp://localhost"},
+        {"api_version": "25"},
+        {"template": {"name": "Not A Name"}},
+        {"tempalte": {}},
+    ],
+)
+def test_a_wrong_value_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        WhatsAppSettings.model_validate({**COMPLETE, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("short", "language"),
+    [("follow_up", "en_US"), ("follow_up/de", "de"), ({"name": "follow_up"}, "en_US")],
+)
+def test_a_template_can_be_one_word(short: object, language: str) -> None:
+    template = WhatsAppSettings.model_validate({"template": short}).template
+    assert template is not None
+    assert (template.name, template.language) == ("follow_up", language)

@@ -1,0 +1,362 @@
+"""Payloads become events, whatever anybody has done to them."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import adapters.whatsapp
+from adapters.whatsapp.parse import Moved, parse, read
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageReceived,
+    ReactionChanged,
+    WhatsAppExtras,
+    author_of,
+    place_of,
+)
+from gateway.people import Audience
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "payloads" / "whatsapp.json"
+NUMBER = {"display_phone_number": "+49 155 1234567", "phone_number_id": "700100200"}
+BSUID = "DE.480015"
+PHONE = "4915550000042"
+
+
+def webhook(*messages: dict[str, Any], contact: dict[str, Any] | None = None, **value: Any) -> Any:
+    """A webhook body around these messages."""
+    person = {"profile": {"name": "Mina"}, "wa_id": PHONE, "user_id": BSUID}
+    inside = {
+        "messaging_product": "whatsapp",
+        "metadata": NUMBER,
+        "contacts": [contact or person],
+        "messages": list(messages),
+        **value,
+    }
+    change = {"field": "messages", "value": inside}
+    return {"object": "whatsapp_business_account", "entry": [{"id": "55", "changes": [change]}]}
+
+
+def written(kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    """One message as Meta writes it."""
+    head = {"from": PHONE, "from_user_id": BSUID, "id": "wamid.A1", "timestamp": "1790000000"}
+    return {**head, "type": kind, kind: content, **more}
+
+
+EXAMPLES: list[dict[str, Any]] = [
+    webhook(written("text", {"body": "hello"})),
+    webhook(
+        written("text", {"body": "/ask why\nreally"}, context={"id": "wamid.B", "from": PHONE})
+    ),
+    webhook(written("image", {"id": "111", "mime_type": "image/jpeg", "caption": "see"})),
+    webhook(written("audio", {"id": "112", "mime_type": "audio/ogg; codecs=opus", "voice": True})),
+    webhook(written("document", {"id": "113", "mime_type": "text/csv", "filename": "a.csv"})),
+    webhook(written("sticker", {"id": "114", "mime_type": "image/webp"})),
+    webhook(written("location", {"latitude": 1.5, "longitude": -2, "name": "here"})),
+    webhook(
+        written(
+            "contacts",
+            [{"name": {"formatted_name": "Bo"}, "phones": [{"phone": "+1 2"}], "emails": []}],
+        )
+    ),
+    webhook(written("button", {"payload": "yes", "text": "Yes"})),
+    webhook(
+        written(
+            "interactive",
+            {"type": "list_reply", "list_reply": {"id": "r1", "title": "R", "description": "D"}},
+            context={"id": "wamid.C"},
+        )
+    ),
+    webhook(
+        written(
+            "interactive",
+            {"type": "nfm_reply", "nfm_reply": {"name": "flow", "response_json": '{"a":1}'}},
+        )
+    ),
+    webhook(written("reaction", {"message_id": "wamid.D", "emoji": "🙂"})),
+    webhook(written("order", {"product_items": [{"quantity": 2, "product_retailer_id": "SKU"}]})),
+    webhook(written("system", {"type": "user_changed_number", "wa_id": "49", "user_id": "DE.2"})),
+    webhook(written("revoke", {"original_message_id": "wamid.A0"})),
+    webhook(
+        written(
+            "edit",
+            {"original_message_id": "wamid.A0", "message": {"type": "text", "text": {"body": "n"}}},
+        )
+    ),
+    webhook(
+        statuses=[
+            {
+                "id": "wamid.S",
+                "status": "failed",
+                "timestamp": "1790000000",
+                "recipient_id": PHONE,
+                "errors": [{"code": 131047}],
+            }
+        ]
+    ),
+]
+
+
+def only(payload: Any) -> InboundEvent:
+    """The one event in a payload."""
+    (event,) = parse(payload)
+    return event
+
+
+def message_in(payload: Any) -> ChatMessage:
+    """The one message in a payload."""
+    event = only(payload)
+    assert isinstance(event, MessageReceived)
+    return event.message
+
+
+def test_the_function_is_where_others_expect_it() -> None:
+    assert adapters.whatsapp.parse is parse
+    assert callable(adapters.whatsapp.parse)
+
+
+def test_parsing_imports_no_http_library() -> None:
+    code = (
+        "import sys; import adapters.whatsapp, adapters.whatsapp.manifest;"
+        "print([m for m in ('httpx', 'aiohttp', 'pydantic.v1') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_a_text() -> None:
+    message = message_in(EXAMPLES[0])
+    assert (message.id, message.content) == ("wamid.A1", "hello")
+    assert (message.author.id, message.author.name) == (BSUID, "Mina")
+    assert message.author.aliases == (PHONE,)
+    assert message.place.audience is Audience.DIRECT
+    assert message.place.channel_id == BSUID
+    assert message.timestamp.isoformat() == "2026-09-21T14:13:20+00:00"
+    assert message.extras == WhatsAppExtras(phone=PHONE)
+
+
+def test_media_have_an_id_a_type_and_a_caption() -> None:
+    image, audio, document, sticker = (message_in(EXAMPLES[i]) for i in range(2, 6))
+    assert image.content == "see"
+    assert (image.attachments[0].kind, image.attachments[0].ref) == ("image", "111")
+    assert audio.attachments[0].mime == "audio/ogg"
+    assert document.attachments[0].name == "a.csv"
+    assert sticker.attachments[0].kind == "sticker"
+
+
+def test_shared_contacts_orders_and_forms_are_readable() -> None:
+    assert message_in(EXAMPLES[7]).content == "Contact: Bo, +1 2"
+    assert message_in(EXAMPLES[12]).content == "Order: 2 x SKU"
+    form = message_in(EXAMPLES[10])
+    assert form.content == 'Form: {"a":1}'
+    assert isinstance(form.extras, WhatsAppExtras)
+    assert form.extras.interactive_reply is not None
+
+
+def test_choices_carry_the_value_behind_them() -> None:
+    button, row = only(EXAMPLES[8]), only(EXAMPLES[9])
+    assert isinstance(button, ButtonPressed)
+    assert (button.value, button.label) == ("yes", "Yes")
+    assert isinstance(row, ButtonPressed)
+    assert (row.value, row.label, row.message_id) == ("r1", "R", "wamid.C")
+
+
+def test_a_command_keeps_its_message() -> None:
+    command = only(EXAMPLES[1])
+    assert isinstance(command, CommandInvoked)
+    assert (command.name, command.arguments) == ("ask", "why\nreally")
+    assert command.message is not None
+    assert command.message.reply_to_id == "wamid.B"
+
+
+@pytest.mark.parametrize("emoji", [None, ""])
+def test_a_reaction_without_emoji_is_taken_back(emoji: str | None) -> None:
+    body = {"message_id": "wamid.D"} | ({} if emoji is None else {"emoji": emoji})
+    event = only(webhook(written("reaction", body)))
+    assert isinstance(event, ReactionChanged)
+    assert not event.added
+
+
+def test_forwarded_is_no_reply() -> None:
+    message = message_in(webhook(written("text", {"body": "x"}, context={"forwarded": True})))
+    assert message.reply_to_id is None
+    assert message.quote is None
+    assert isinstance(message.extras, WhatsAppExtras)
+    assert message.extras.forwarded
+
+
+def test_a_reply_to_us_is_recognised_however_the_number_is_written() -> None:
+    context = {"from": "491551234567", "id": "wamid.ours"}
+    quote = message_in(webhook(written("text", {"body": "x"}, context=context))).quote
+    assert quote is not None
+    assert quote.by_this_bot
+
+
+def test_a_username_user_has_no_phone() -> None:
+    message = written("text", {"body": "x"})
+    del message["from"], message["from_user_id"]
+    person = {"profile": {"name": "Zoe", "username": "@zoe"}, "user_id": "US.9"}
+    found = message_in(webhook(message, contact=person))
+    assert (found.author.id, found.author.aliases) == ("US.9", ())
+
+
+def test_nobody_is_given_somebody_elses_identity() -> None:
+    stranger = written("text", {"body": "x"}, id="wamid.2")
+    stranger["from"] = "4900000"
+    del stranger["from_user_id"]
+    events = parse(webhook(written("text", {"body": "mine"}), stranger))
+    authors = [author_of(event) for event in events]
+    assert [author.id for author in authors if author] == [BSUID, "4900000"]
+
+
+def test_several_messages_entries_and_changes_are_all_read() -> None:
+    one = webhook(
+        written("text", {"body": "1"}, id="wamid.1"), written("text", {"body": "2"}, id="wamid.2")
+    )
+    two = webhook(written("text", {"body": "3"}, id="wamid.3"))
+    one["entry"][0]["changes"] += two["entry"][0]["changes"]
+    one["entry"] += webhook(written("text", {"body": "4"}, id="wamid.4"))["entry"]
+    assert [event.event_id for event in parse(one)] == [f"wamid.{n}" for n in (1, 2, 3, 4)]
+
+
+def test_only_our_own_number_counts_when_it_is_given() -> None:
+    assert len(parse(EXAMPLES[0], "700100200")) == 1
+    assert parse(EXAMPLES[0], "1") == []
+    assert read(EXAMPLES[0], "1").ignored == ("other_number",)
+
+
+def test_groups_are_left_out() -> None:
+    assert read(webhook(written("text", {"body": "x"}, group_id="g"))).ignored == ("group",)
+
+
+def test_statuses_are_no_events() -> None:
+    reading = read(EXAMPLES[-1])
+    assert reading.arrivals == ()
+    assert reading.statuses[0].codes == (131047,)
+
+
+def test_a_changed_number_names_both_identities() -> None:
+    (move,) = read(EXAMPLES[13]).moves
+    assert isinstance(move, Moved)
+    assert (move.before.phone, move.after.user_id) == (PHONE, "DE.2")
+
+
+def test_half_a_character_can_still_be_stored() -> None:
+    payload = json.loads(
+        json.dumps(webhook(written("text", {"body": "X"}))).replace('"X"', '"a\\ud800b"')
+    )
+    assert message_in(payload).content.encode()
+
+
+def test_ids_are_never_cut() -> None:
+    huge = written("text", {"body": "x"}, id="w" * 5000)
+    assert parse(webhook(huge)) == []
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared payload collection is not here")
+def test_recorded_payloads_of_other_projects() -> None:
+    kinds: dict[str, int] = {}
+    for item in json.loads(SHARED.read_text()):
+        for event in parse(item["payload"]):
+            kinds[event.kind] = kinds.get(event.kind, 0) + 1
+            assert place_of(event).channel_id
+        if item["kind"].startswith(("wa:message:text", "wa:message:button")):
+            assert parse(item["payload"]), item["id"]
+    assert {"message", "button", "reaction"} <= set(kinds)
+
+
+# --- anything goes in, events or nothing come out -------------------------------------------------
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=30)
+    | st.sampled_from(["wamid.A1", "text", "interactive", "", "9" * 400, "1e999", "\ud800", "-1"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["type", "id", "body", "text", "from", "messages", "emoji", "code"])
+            | st.text(max_size=8),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def spots(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where something can be changed."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        for key in value:
+            found += spots(value[key], (*path, key))
+    elif isinstance(value, list):
+        for index in range(len(value)):
+            found += spots(value[index], (*path, index))
+    return found
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """A payload with one to four changes anywhere in it."""
+    payload = copy.deepcopy(draw(st.sampled_from(EXAMPLES)))
+    for _ in range(draw(st.integers(1, 4))):
+        places = spots(payload)
+        if not places:
+            break
+        *way, last = draw(st.sampled_from(places))
+        holder = payload
+        for step in way:
+            holder = holder[step]
+        match draw(st.sampled_from(["replace", "remove", "double", "swap"])):
+            case "replace":
+                holder[last] = draw(JUNK)
+            case "remove":
+                del holder[last]
+            case "double" if isinstance(holder, list):
+                holder.append(copy.deepcopy(holder[last]))
+            case "swap":
+                holder[last] = copy.deepcopy(draw(st.sampled_from(EXAMPLES)))
+            case _:
+                holder[last] = [holder[last]]
+    return payload
+
+
+def holds(payload: Any) -> None:
+    """What is true of whatever came out."""
+    for event in parse(payload):
+        assert 0 < len(event.event_id) <= 512
+        place = place_of(event)
+        assert place.platform == "whatsapp"
+        assert 0 < len(place.channel_id) <= 150
+        author = author_of(event)
+        assert author is None or author.id == place.channel_id
+        if isinstance(event, MessageReceived):
+            assert event.message.content or event.message.attachments
+            assert event.message.timestamp.tzinfo is not None
+        repr(event).encode()
+
+
+@given(mutated() | JUNK)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_mutated_payload_gives_events_or_nothing(payload: Any) -> None:
+    holds(payload)
+
+
+@pytest.mark.nightly
+@given(mutated() | JUNK)
+@settings(max_examples=12_000, deadline=None, suppress_health_check=list(HealthCheck))
+def test_thousands_of_mutated_payloads_give_events_or_nothing(payload: Any) -> None:
+    holds(payload)

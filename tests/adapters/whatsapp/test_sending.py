@@ -1,0 +1,416 @@
+"""Answers go out through the real HTTP client, and every refusal becomes the right error."""
+
+import asyncio
+
+import pytest
+
+from adapters.whatsapp.adapter import WhatsAppAdapter
+from gateway.errors import Ambiguous, Permanent, Transient, WindowClosed
+from gateway.message import Button, Outbound, OutboundFile, Part, Place
+from gateway.ports import CanDiagnose, CanFetch, CanMarkRead, CanReact, CanType, PlatformAdapter
+from simulators.base import Fault
+from simulators.whatsapp import TEMPLATE
+from simulators.whatsapp.errors import GraphError
+from tests.adapters.whatsapp.rig import (
+    Rig,
+    context_of,
+    direct,
+    running,
+    settings_of,
+    text_to,
+    until,
+)
+
+FOLLOW_UP = {"name": TEMPLATE, "language": "en_US"}
+
+
+async def greeted(rig: Rig, name: str = "Ada") -> Place:
+    """The chat with somebody who has just written."""
+    person = rig.sim.person(name)
+    await rig.sim.say(person, rig.sim.direct(person), "hi")
+    return (await rig.message()).place
+
+
+async def test_it_has_the_abilities_that_it_declares() -> None:
+    async with running() as rig:
+        for ability in (PlatformAdapter, CanType, CanMarkRead, CanReact, CanFetch, CanDiagnose):
+            assert isinstance(rig.adapter, ability)
+
+
+async def test_a_text_is_shown_as_a_reply_without_markup() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        asked = (await rig.message()).id
+        receipt = await rig.adapter.send(
+            text_to(place, "*bold* _it_ `x*y*` <b>", reply_to_id=asked)
+        )
+        shown = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1]
+    assert shown.id == receipt.message_id
+    assert shown.reply_to_id == asked
+    assert shown.text == "bold it x*y* <b>"
+    assert shown.html == "<b>bold</b> <i>it</i> <code>x*y*</code> &lt;b&gt;"
+
+
+async def test_three_short_choices_are_buttons_and_come_back_with_their_value() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        buttons = tuple(Button(label, f"v:{label}") for label in ("Yes", "No", "Later"))
+        receipt = await rig.adapter.send(text_to(place, "Sure?", buttons=buttons))
+        ada = rig.sim.person("Ada")
+        sent = rig.sim.calls[-1].body["interactive"]
+        await rig.sim.press(ada, rig.sim.direct(ada), receipt.message_id, "Later")
+        pressed = (await rig.sink.first(2))[1]
+    assert isinstance(sent, dict)
+    assert sent["type"] == "button"
+    assert pressed.kind == "button"
+    assert (pressed.value, pressed.label) == ("v:Later", "Later")
+    assert pressed.message_id == receipt.message_id
+
+
+@pytest.mark.parametrize(
+    ("text", "buttons"),
+    [
+        ("short", tuple(Button(f"n{i}", f"v{i}") for i in range(4))),
+        ("short", tuple(Button(f"n{i}", f"v{i}") for i in range(10))),
+        ("short", (Button("a", "1", "with a description"),)),
+        ("short", (Button("a label of more than twenty characters", "1"),)),
+        ("long " * 300, (Button("a", "1"), Button("b", "2"))),
+        ("twins", (Button("same", "1"), Button("same", "2"))),
+    ],
+)
+async def test_what_does_not_fit_buttons_is_a_list(text: str, buttons: tuple[Button, ...]) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        receipt = await rig.adapter.send(text_to(place, text, buttons=buttons))
+        ada = rig.sim.person("Ada")
+        shown = rig.sim.shown(rig.sim.direct(ada))[-1]
+        await rig.sim.press(ada, rig.sim.direct(ada), receipt.message_id, shown.buttons[-1].label)
+        pressed = (await rig.sink.first(2))[1]
+    assert shown.payload["interactive"]["type"] == "list"  # type: ignore[index] # a payload of ours
+    assert shown.text.strip() == text.strip(), "nothing of the text is lost"
+    assert pressed.kind == "button"
+    assert pressed.value == buttons[-1 if text != "twins" else 0].value
+
+
+async def test_more_choices_than_whatsapp_has_are_refused_here() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        buttons = tuple(Button(f"n{i}", f"v{i}") for i in range(11))
+        with pytest.raises(Permanent, match="at most 10"):
+            await rig.adapter.send(text_to(place, "too many", buttons=buttons))
+
+
+@pytest.mark.parametrize(
+    ("name", "mime", "kind"),
+    [
+        ("chart.png", "image/png", "image"),
+        ("report.pdf", "application/pdf", "document"),
+        ("data.csv", "text/csv; charset=utf-8", "document"),
+        ("data.json", "application/json", "document"),
+        ("voice.ogg", "audio/ogg", "audio"),
+    ],
+)
+async def test_files_go_out_through_the_media_endpoint(name: str, mime: str, kind: str) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        await rig.adapter.send(Outbound("k", place, file=OutboundFile(name, mime, b"data" * 50)))
+        shown = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1]
+    assert shown.payload["type"] == kind
+    assert shown.files[0].data == b"data" * 50
+    assert shown.files[0].name == name
+
+
+async def test_a_file_carries_its_text_as_caption() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        file = OutboundFile("a.png", "image/png", b"x")
+        await rig.adapter.send(Outbound("k", place, Part("look", "look"), file))
+        assert rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1].text == "look"
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        OutboundFile("a.zip", "application/zip", b"x"),
+        OutboundFile("a.png", "image/png", bytes(5 * 1024 * 1024 + 1)),
+    ],
+)
+async def test_files_that_meta_does_not_take_are_refused_here(file: OutboundFile) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        before = len(rig.sim.calls)
+        with pytest.raises(Permanent):
+            await rig.adapter.send(Outbound("k", place, file=file))
+        assert len(rig.sim.calls) == before
+
+
+async def test_typing_and_the_read_mark_are_one_call() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        message = await rig.message()
+        before = len(rig.sim.calls)
+        await rig.adapter.typing(place, message.id)
+        assert list(rig.sim.graph.state.typing) == list(rig.sim.graph.state.read) == [message.id]
+        assert len(rig.sim.calls) == before + 1
+        await rig.adapter.mark_read(place, message.id)
+        assert len(rig.sim.graph.state.typing) == 1
+
+
+async def test_a_reaction_reaches_the_message() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        message = await rig.message()
+        await rig.adapter.react(place, message.id, "👍")
+        assert list(rig.sim.graph.state.reactions) == [(message.id, "👍")]
+
+
+# --- the window ----------------------------------------------------------------------------------
+
+
+async def test_after_24_hours_nothing_free_goes_out() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.later(hours=23, minutes=59)
+        await rig.adapter.send(text_to(place, "in time"))
+        rig.later(minutes=2)
+        calls = len(rig.sim.calls)
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(place, "too late"))
+        assert len(rig.sim.calls) == calls, "Meta is not even asked"
+
+
+async def test_the_window_survives_a_restart() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        context = context_of(rig.listener, rig.clock, rig.state, rig.counts, "again")
+        reborn = WhatsAppAdapter(settings_of(rig.sim), context)
+        await reborn.send(text_to(place, "still open"))
+        await reborn.disconnect()
+
+
+async def test_the_window_counts_from_the_message_not_from_its_arrival() -> None:
+    async with running() as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "sent long ago")
+        await rig.sim.settled()
+        late = rig.sim.webhooks.deliveries[-1].payload
+        rig.state.kept.clear()
+        rig.later(hours=25)
+        assert await rig.sim.deliver(late) == 200
+        message = await rig.message()
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(message.place, "hello?"))
+    assert not message.extras.window_open  # type: ignore[union-attr] # WhatsApp's extras
+
+
+async def test_outside_the_window_a_template_carries_the_text() -> None:
+    async with running(template=FOLLOW_UP) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        await rig.adapter.send(text_to(place, "Your order\nis  \t ready."))
+        shown = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1]
+    assert shown.text == "We have an update on your question: Your order is ready."
+
+
+async def test_what_does_not_fit_the_template_is_not_cut_but_refused() -> None:
+    async with running(template={**FOLLOW_UP, "max_chars": 20}) as rig:
+        place = await greeted(rig)
+        rig.later(hours=25)
+        with pytest.raises(WindowClosed, match="do not fit"):
+            await rig.adapter.send(text_to(place, "word " * 10))
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(place, "choose", buttons=(Button("a", "1"),)))
+
+
+async def test_a_window_that_meta_thinks_closed_is_closed_for_the_next_send() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.advance(25 * 3600)
+        await rig.adapter.send(text_to(place, "accepted, but not delivered"))
+        await until(lambda: rig.counts["delivery_failed:131047"] == 1)
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(place, "now we know"))
+
+
+async def test_a_window_refused_at_once_is_the_same_error() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.graph.state.window_error = "response"
+        rig.sim.advance(25 * 3600)
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(place, "refused"))
+
+
+async def test_whoever_never_wrote_is_not_written_to() -> None:
+    async with running() as rig:
+        with pytest.raises(WindowClosed):
+            await rig.adapter.send(text_to(direct("DE.5"), "hello stranger"))
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+
+async def test_a_rate_limit_says_when_to_come_back() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.faults.add(Fault("messages", "rate_limit", retry_after=7))
+        with pytest.raises(Transient) as error:
+            await rig.adapter.send(text_to(place, "x"))
+        assert error.value.retry_after == 7
+        await rig.adapter.send(text_to(place, "x"))
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "pause"),
+    [
+        (4, Transient, None),
+        (80007, Transient, None),
+        (130429, Transient, None),
+        (131056, Transient, 6.0),
+        (131000, Transient, None),
+        (131016, Transient, None),
+        (2, Transient, None),
+        (131047, WindowClosed, None),
+        (10, Permanent, None),
+        (100, Permanent, None),
+        (190, Permanent, None),
+        (200, Permanent, None),
+        (368, Permanent, None),
+        (131026, Permanent, None),
+        (131030, Permanent, None),
+        (131048, Permanent, None),
+        (132001, Permanent, None),
+        (133010, Permanent, None),
+    ],
+)
+async def test_metas_codes_become_our_errors(
+    code: int, expected: type[Exception], pause: float | None
+) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.fail_next("messages", GraphError(code, "because"))
+        with pytest.raises(expected, match=str(code)) as error:
+            await rig.adapter.send(text_to(place, "x"))
+        assert type(error.value) is expected
+        if isinstance(error.value, Transient):
+            assert error.value.retry_after == pause
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(400, Permanent), (429, Transient), (503, Transient)]
+)
+async def test_a_code_nobody_knows_is_judged_by_its_status(
+    status: int, expected: type[Exception]
+) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.fail_next("messages", GraphError(999_999, status=status))
+        with pytest.raises(expected):
+            await rig.adapter.send(text_to(place, "x"))
+
+
+async def test_a_server_error_is_worth_another_try() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.faults.add(Fault("messages", "server_error"))
+        with pytest.raises(Transient):
+            await rig.adapter.send(text_to(place, "x"))
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("drop_before", 0), ("drop_after", 1)])
+async def test_a_dropped_connection_leaves_it_open_whether_it_arrived(
+    kind: str, shown: int
+) -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.faults.add(Fault("messages", kind))  # type: ignore[arg-type] # parametrised
+        with pytest.raises(Ambiguous):
+            await rig.adapter.send(text_to(place, "did you get this?"))
+        lines = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))
+        assert sum(line.by_bot for line in lines) == shown
+
+
+async def test_a_lost_upload_delivered_nothing() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.faults.add(Fault("media", "drop_after"))
+        file = OutboundFile("a.png", "image/png", b"x")
+        with pytest.raises(Transient):
+            await rig.adapter.send(Outbound("k", place, file=file))
+
+
+async def test_nobody_there_is_transient() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        await rig.sim.graph.stop()
+        rig.sim.graph.cut()
+        await rig.adapter._graph.close()
+        with pytest.raises(Transient):
+            await rig.adapter.send(text_to(place, "x"))
+
+
+async def test_a_cut_connection_is_opened_again() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        await rig.adapter.send(text_to(place, "one"))
+        await rig.sim.drop_connections()
+        await asyncio.sleep(0)
+        try:
+            await rig.adapter.send(text_to(place, "two"))
+        except Ambiguous:
+            await rig.adapter.send(text_to(place, "two"))
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "webhooks too")
+        await rig.sink.first(2)
+
+
+async def test_the_token_never_shows_in_an_error() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.fail_next("messages", GraphError(190))
+        with pytest.raises(Permanent) as error:
+            await rig.adapter.send(text_to(place, "x"))
+        token = str(rig.sim.settings()["access_token"])
+        assert token not in repr(error.value)
+        assert token not in repr(settings_of(rig.sim))
+
+
+# --- doctor --------------------------------------------------------------------------------------
+
+
+async def test_the_doctor_finds_nothing_on_a_healthy_account() -> None:
+    async with running() as rig:
+        checks = await rig.adapter.diagnose()
+        assert all(check.ok for check in checks), checks
+        assert {"access token", "phone number id", "app secret"} <= {c.name for c in checks}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name", "advice"),
+    [
+        ({"access_token": "old"}, "access token", "system user"),
+        ({"phone_number_id": "102290129340398"}, "phone number id", "Business Account ID"),
+        ({"phone_number_id": ""}, "phone number id", "Phone number ID"),
+        ({"app_secret": ""}, "app secret", "App settings"),
+        ({"verify_token": ""}, "verify token", "Configuration"),
+        ({"api_version": "v17.0"}, "api version", "v25.0"),
+    ],
+)
+async def test_the_doctor_says_what_is_wrong_and_what_to_do(
+    wrong: dict[str, str], name: str, advice: str
+) -> None:
+    async with running() as rig:
+        adapter = WhatsAppAdapter(
+            settings_of(rig.sim, **wrong),
+            context_of(rig.listener, rig.clock, rig.state, rig.counts, "ill"),
+        )
+        bad = [check for check in await adapter.diagnose() if not check.ok]
+    assert [check.name for check in bad] == [name]
+    assert advice in bad[0].advice
+
+
+async def test_the_doctor_does_not_raise_when_nobody_answers() -> None:
+    async with running() as rig:
+        rig.sim.faults.add(Fault("phone_number", "drop_before"))
+        bad = [check for check in await rig.adapter.diagnose() if not check.ok]
+        assert [check.name for check in bad] == ["platform reachable"]
