@@ -61,10 +61,9 @@ _LONG: Final = re.compile(
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything you can|all (?:the )?formats?|all formatting|all markdown)\b", re.IGNORECASE
 )
+_SAMPLE: Final = re.compile(rf"\b({'|'.join(SAMPLES)})\w*", re.IGNORECASE)
 _SHOW: Final = re.compile(
-    r"\b(?:show|write|give|make|draw|print)\b.{0,40}?\b("
-    + "|".join(SAMPLES)
-    + r")(?:s|ations?|ings?)?\b",
+    rf"\b(?:show|write|give|make|draw|print)\b.{{0,40}}?{_SAMPLE.pattern}",
     re.IGNORECASE | re.DOTALL,
 )
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
@@ -202,6 +201,14 @@ def _recall(found: re.Match[str], before: list[str]) -> str:
     return f"You have not told me your {thing}."
 
 
+def _show(found: re.Match[str], _before: list[str]) -> str:
+    """Every sample that is named, each once; a task list is one thing."""
+    names = [name.lower() for name in _SAMPLE.findall(found.string)]
+    if "task" in names:
+        names = [name for name in names if name != "list"]
+    return "\n\n".join(part for name in dict.fromkeys(names) for part in SAMPLES[name])
+
+
 _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]], str]], ...]] = (
     (_SAY, lambda found, _before: found["text"]),
     (_COUNT, _count),
@@ -210,6 +217,6 @@ _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]
     (_MY, _recall),
     (_EVERYTHING, lambda _found, _before: everything()),
     (_LONG, lambda _found, _before: long_text()),
-    (_SHOW, lambda found, _before: "\n\n".join(SAMPLES[found[1].lower()])),
+    (_SHOW, _show),
 )
 """What is asked for and how it is answered; the first that fits."""

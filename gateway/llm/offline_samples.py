@@ -57,12 +57,12 @@ SAMPLES: Final = {
     "code": ("Here is some code:", CODE),
     "list": ("Here is a list:", LISTS),
     "task": ("Here is a task list:", TASKS),
-    "quote": ("Here is a quotation:", QUOTE),
+    "quot": ("Here is a quotation:", QUOTE),
     "link": ("Here are links and a picture:", LINKS),
     "style": ("Here are the styles of text:", STYLES),
     "heading": ("Here are headings:", HEADINGS),
 }
-"""Keyed by the word that asks for it."""
+"""Keyed by how the word that asks for it begins."""
 
 _SUBJECTS: Final = (
     "An event arrives from a platform through that platform's own library.",

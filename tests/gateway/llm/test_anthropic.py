@@ -1,0 +1,247 @@
+"""Claude through the real SDK, against the simulated Messages API."""
+
+import base64
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.errors import ContextTooLong, ModelRefused, ModelUnavailable
+from gateway.llm.anthropic import AnthropicProvider
+from gateway.ports import (
+    ImageBlock,
+    ModelMessage,
+    OpaqueBlock,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    Usage,
+)
+from simulators.anthropic import MODELS, Answer, AnthropicSimulator, UseTool
+from simulators.base import Fault
+from tests.gateway.llm.asking import ADD, ask, assistant, question, user
+
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+
+
+@pytest.fixture
+async def provider(claude: AnthropicSimulator) -> AsyncIterator[AnthropicProvider]:
+    made = AnthropicProvider("test-key", base_url=claude.base_url)
+    yield made
+    await made.close()
+
+
+async def test_an_answer_comes_in_pieces_and_then_whole(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(text := "An answer of several pieces, with ü and 漢字 and 🎈 in it.")
+
+    heard = await ask(provider, question("Hello"))
+
+    assert heard.text == text
+    assert len(heard.pieces) > 1
+    assert heard.finished.message == assistant(text)
+    assert heard.finished.stop == "end"
+    assert heard.finished.model == "claude-sonnet-5-5"
+    assert heard.finished.usage.input_tokens > 0
+    assert heard.finished.usage.output_tokens > 0
+
+
+async def test_tools_are_offered_called_and_answered(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("Let me add.", (UseTool("add", {"a": 1, "b": 2}),), thinking="Hm."))
+    asked = question("1 + 2?", tools=(ADD,))
+    first = await ask(provider, asked)
+    (call,) = first.calls
+    outcome = ToolOutcome(call.id, "3")
+
+    second = await ask(
+        provider,
+        replace(
+            asked,
+            messages=(
+                *asked.messages,
+                first.finished.message,
+                ModelMessage("user", (outcome,)),
+            ),
+        ),
+    )
+
+    assert first.finished.stop == "tool_use"
+    assert call.name == "add"
+    assert call.arguments == '{"a": 1, "b": 2}'
+    assert second.text == "You said: 3"
+    assert [block["type"] for block in claude.bodies[1]["messages"][1]["content"]] == [
+        "thinking",
+        "text",
+        "tool_use",
+    ]
+
+
+async def test_reasoning_of_another_model_is_not_sent(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    foreign = OpaqueBlock("claude-opus-5-5", '{"type": "thinking"}')
+    answer = ModelMessage("assistant", (foreign, TextBlock("Hi.")))
+
+    await ask(provider, question("Hello", answer, "Again"))
+
+    assert claude.bodies[0]["messages"][1]["content"] == [{"type": "text", "text": "Hi."}]
+
+
+async def test_no_tool_may_be_called_in_the_last_round(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    await ask(provider, replace(question("Hi", tools=(ADD,)), tool_choice="none"))
+
+    assert claude.bodies[0]["tool_choice"] == {"type": "none"}
+    assert claude.bodies[0]["tools"][0]["name"] == "add"
+
+
+async def test_odd_conversations_are_made_acceptable(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    call = ToolCall("t1", "add", "no JSON")
+    outcome = ToolOutcome("t1", " ", is_error=True)
+    await ask(
+        provider,
+        question(
+            assistant("I come first"),
+            user(" "),
+            ModelMessage("assistant", (TextBlock(""), call)),
+            ModelMessage("user", (TextBlock("and this"), outcome)),
+            tools=(ADD,),
+        ),
+    )
+
+    first, second, third = claude.bodies[0]["messages"]
+    assert first["content"] == [{"type": "text", "text": "(nothing)"}]
+    assert second["content"] == [{"type": "tool_use", "id": "t1", "name": "add", "input": {}}]
+    assert [block["type"] for block in third["content"]] == ["tool_result", "text"]
+    assert third["content"][0]["content"] == "(no output)"
+    assert third["content"][0]["is_error"] is True
+
+
+async def test_pictures_are_sent_as_pictures(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    picture = ModelMessage("user", (ImageBlock("image/png", PNG), TextBlock("What is it?")))
+
+    await ask(provider, question(picture))
+
+    source = claude.bodies[0]["messages"][0]["content"][0]["source"]
+    assert base64.b64decode(source["data"]) == PNG
+
+
+async def test_what_stays_the_same_is_read_from_the_cache(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    asked = replace(question("one"), system="rule " * 2000)
+    first = (await ask(provider, asked)).finished.usage
+    second = (await ask(provider, replace(asked, messages=(user("two"),)))).finished.usage
+
+    assert first.cache_write_tokens > 1000
+    assert second.cache_read_tokens == first.cache_write_tokens
+    assert second == Usage(second.input_tokens, second.output_tokens, second.cache_read_tokens)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault("messages", "overloaded", retry_after=3), ModelUnavailable),
+        (Fault("messages", "rate_limit", retry_after=3), ModelUnavailable),
+        (Fault("messages", "server_error"), ModelUnavailable),
+        (Fault("messages", "drop_before"), ModelUnavailable),
+        (Fault("messages", "drop_after"), ModelUnavailable),
+        (Fault("messages", "broken_stream"), ModelUnavailable),
+        (Fault("messages", "stream_error"), ModelUnavailable),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Fault) else "",
+)
+async def test_passing_failures_are_unavailable_and_not_tried_again_here(
+    claude: AnthropicSimulator,
+    provider: AnthropicProvider,
+    fault: Fault,
+    error: type[Exception],
+) -> None:
+    claude.faults.add(fault)
+
+    with pytest.raises(error) as caught:
+        await ask(provider, question("Hello"))
+
+    assert len(claude.requests) == (0 if fault.kind == "drop_before" else 1)
+    if fault.kind in ("overloaded", "rate_limit"):
+        assert isinstance(caught.value, ModelUnavailable)
+        assert caught.value.retry_after == 3
+    assert (await ask(provider, question("Hello"))).text == "You said: Hello"
+
+
+@pytest.mark.parametrize("kind", ["slow", "slow_stream"])
+async def test_silence_is_unavailable(claude: AnthropicSimulator, kind: Any) -> None:
+    claude.faults.add(Fault("messages", kind, delay=5))
+    impatient = AnthropicProvider("test-key", base_url=claude.base_url, silence_seconds=0.2)
+
+    with pytest.raises(ModelUnavailable):
+        await ask(impatient, question("Hello"))
+    await impatient.close()
+
+
+@pytest.mark.parametrize("key", ["wrong-key", "disabled-key"])
+async def test_a_refused_key_is_refused_and_does_not_stand_in_the_error(
+    claude: AnthropicSimulator, key: str
+) -> None:
+    stranger = AnthropicProvider(key, base_url=claude.base_url)
+
+    with pytest.raises(ModelRefused) as caught:
+        await ask(stranger, question("Hello"))
+
+    assert key not in str(caught.value)
+    await stranger.close()
+
+
+async def test_an_unknown_model_is_refused(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    with pytest.raises(ModelRefused, match="404"):
+        await ask(provider, replace(question("Hello"), model="claude-0"))
+
+
+async def test_a_prompt_too_long_says_by_how_much(claude: AnthropicSimulator) -> None:
+    claude.windows = dict.fromkeys(MODELS, 200)
+    provider = AnthropicProvider("test-key", base_url=claude.base_url)
+
+    with pytest.raises(ContextTooLong) as caught:
+        await ask(provider, question("word " * 400))
+
+    assert caught.value.limit == 200
+    assert caught.value.tokens is not None
+    assert caught.value.tokens > 200
+    await provider.close()
+
+
+async def test_an_answer_that_nobody_reads_to_its_end_frees_its_connection(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("word " * 200)
+    async with aclosing(provider.stream(question("Hello"))) as events:  # type: ignore[type-var]  # a generator, behind the port's AsyncIterator
+        async for _ in events:
+            break
+
+    assert (await ask(provider, question("Hello"))).text == "You said: Hello"
+
+
+def test_the_library_is_not_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys, gateway.llm.factory, gateway.turn.loop, gateway.turn.mcp; "
+        "print([n for n in ('anthropic', 'openai', 'mcp', 'httpx2') if n in sys.modules])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+
+    assert printed.stdout.strip() == "[]"

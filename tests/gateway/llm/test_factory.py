@@ -1,0 +1,76 @@
+"""From the configuration to a model."""
+
+import pytest
+
+from gateway.errors import ConfigurationError
+from gateway.llm.factory import ModelChoice, build_provider
+from simulators.anthropic import AnthropicSimulator
+from tests.gateway.llm.asking import ask, question
+from tests.gateway.llm.clocks import QuickClock
+
+
+async def test_nothing_configured_is_the_offline_model() -> None:
+    provider = build_provider(ModelChoice(), QuickClock())
+
+    assert provider.name == "offline"
+    assert "No language model" in (await ask(provider, question("Hello"))).text
+
+
+async def test_a_configured_model_answers(claude: AnthropicSimulator) -> None:
+    choice = ModelChoice("anthropic", "claude-haiku-5-5", "test-key", claude.base_url)
+    provider = build_provider(choice, QuickClock())
+
+    heard = await ask(provider, question("Hello"))
+
+    assert provider.name == "anthropic"
+    assert heard.finished.model == "claude-haiku-5-5"
+    await provider.close()
+
+
+async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulator) -> None:
+    choice = ModelChoice("anthropic", "", "wrong-key", claude.base_url)
+    provider = build_provider(choice, QuickClock(), [ModelChoice("offline")])
+
+    assert "No language model" in (await ask(provider, question("Hello"))).text
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (ModelChoice("claude"), r"model\.provider: 'claude' is none of offline, anthropic, openai"),
+        (ModelChoice("anthropic"), r"model\.api_key: is empty.*ANTHROPIC_API_KEY"),
+        (ModelChoice("openai", api_key="k"), r"model\.name"),
+        (ModelChoice("anthropic", "", "k", "example.org"), r"model\.base_url"),
+        (ModelChoice("anthropic", "", "k", "ftp://example.org"), r"model\.base_url"),
+        (ModelChoice("anthropic", "", "k", "http://example.org"), r"unencrypted"),
+        (ModelChoice("openai", "m", "k", "http://8.8.8.8/v1"), r"unencrypted"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_its_path(choice: ModelChoice, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        build_provider(choice, QuickClock())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:1/v1",
+        "http://ollama:11434/v1",
+        "http://192.168.1.5/v1",
+        "https://x.org/v1",
+    ],
+)
+def test_servers_of_ones_own_may_be_unencrypted(url: str) -> None:
+    assert build_provider(ModelChoice("openai", "m", "k", url), QuickClock()).name == "openai"
+
+
+def test_a_wrong_fallback_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"model\.fallbacks\[1\]\.api_key"):
+        build_provider(
+            ModelChoice(), QuickClock(), [ModelChoice("offline"), ModelChoice("anthropic")]
+        )
+
+
+def test_the_key_does_not_show() -> None:
+    assert "secret-key" not in repr(ModelChoice("anthropic", "", "secret-key"))

@@ -1,0 +1,223 @@
+"""What happens when a model does not answer."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.failover import ATTEMPTS, FailoverProvider
+from gateway.llm.openai_compatible import OpenAICompatibleProvider
+from gateway.ports import ModelEvent, ModelFinished, ModelRequest, TextDelta, Usage
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault
+from simulators.openai import OpenAISimulator
+from tests.gateway.llm.asking import ask, assistant, question
+from tests.gateway.llm.clocks import QuickClock
+
+
+class Stub:
+    """A provider that raises what it is given, one error a call, and then answers its name."""
+
+    def __init__(self, name: str, *errors: ModelError, says_first: str = "") -> None:
+        self.name = name
+        self.errors = list(errors)
+        self.says_first = says_first
+        self.requests: list[ModelRequest] = []
+        self.closed = False
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        if self.errors:
+            if self.says_first:
+                yield TextDelta(self.says_first)
+            raise self.errors.pop(0)
+        yield TextDelta(self.name)
+        yield ModelFinished(assistant(self.name), "end", Usage(1, 1), self.name)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def down(retry_after: float | None = None) -> ModelUnavailable:
+    return ModelUnavailable("down", retry_after)
+
+
+async def test_an_overload_is_tried_again_after_a_pause() -> None:
+    clock, first = QuickClock(), Stub("first", down())
+
+    heard = await ask(FailoverProvider([first], clock), question("Hello"))
+
+    assert heard.text == "first"
+    assert len(first.requests) == 2
+    assert clock.slept == [0.5]
+
+
+async def test_the_pause_is_the_one_the_service_asks_for() -> None:
+    clock = QuickClock()
+
+    await ask(FailoverProvider([Stub("first", down(3.0))], clock), question("Hello"))
+
+    assert clock.slept == [3.0]
+
+
+async def test_a_long_pause_is_not_waited_for_but_the_next_one_asked() -> None:
+    clock, first, second = QuickClock(), Stub("first", down(30.0)), Stub("second")
+
+    heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
+
+    assert heard.text == "second"
+    assert clock.slept == []
+    assert len(first.requests) == 1
+
+
+async def test_the_next_one_is_asked_after_all_attempts() -> None:
+    clock, first, second = QuickClock(), Stub("first", *[down()] * 9), Stub("second")
+
+    heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
+
+    assert heard.text == "second"
+    assert len(first.requests) == ATTEMPTS
+
+
+async def test_a_broken_one_is_asked_last_until_it_has_cooled_down() -> None:
+    clock, first, second = QuickClock(), Stub("first", *[down()] * ATTEMPTS), Stub("second")
+    both = FailoverProvider([first, second], clock, cool_down=60)
+    await ask(both, question("one"))
+
+    soon = await ask(both, question("two"))
+    clock.advance(61)
+    later = await ask(both, question("three"))
+
+    assert (soon.text, later.text) == ("second", "first")
+    assert len(first.requests) == ATTEMPTS + 1
+
+
+async def test_a_broken_one_is_asked_all_the_same_when_there_is_no_other() -> None:
+    clock, only = QuickClock(), Stub("only", *[down()] * ATTEMPTS)
+    provider = FailoverProvider([only], clock)
+    with pytest.raises(ModelUnavailable):
+        await ask(provider, question("one"))
+
+    assert (await ask(provider, question("two"))).text == "only"
+
+
+async def test_nothing_is_answered_twice_once_text_was_shown() -> None:
+    first, second = Stub("first", down(), says_first="Half an"), Stub("second")
+    provider = FailoverProvider([first, second], QuickClock())
+    pieces: list[ModelEvent] = []
+
+    async def read() -> None:
+        async for event in provider.stream(question("Hello")):
+            pieces.append(event)
+
+    with pytest.raises(ModelUnavailable):
+        await read()
+
+    assert pieces == [TextDelta("Half an")]
+    assert (len(first.requests), len(second.requests)) == (1, 0)
+
+
+async def test_a_refusal_is_not_repeated_but_the_next_one_asked() -> None:
+    first, second = Stub("first", ModelRefused("no such key")), Stub("second")
+
+    heard = await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+
+    assert heard.text == "second"
+    assert len(first.requests) == 1
+
+
+async def test_a_conversation_too_long_is_for_the_turn_to_cut() -> None:
+    first, second = Stub("first", ContextTooLong("too long", 300, 200)), Stub("second")
+
+    with pytest.raises(ContextTooLong):
+        await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+
+    assert second.requests == []
+
+
+async def test_the_first_error_is_told_when_nobody_answers() -> None:
+    first = Stub("first", *[ModelUnavailable("the first is down")] * 9)
+    second = Stub("second", *[ModelUnavailable("the second is down")] * 9)
+
+    with pytest.raises(ModelUnavailable, match="the first is down"):
+        await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+
+    assert len(first.requests) + len(second.requests) == 2 * ATTEMPTS
+
+
+async def test_a_rooms_own_model_is_meant_for_the_first_only() -> None:
+    first, second = Stub("first", *[down()] * 9), Stub("second")
+    asked = replace(question("Hello"), model="claude-opus-5-5")
+
+    await ask(FailoverProvider([first, second], QuickClock()), asked)
+
+    assert first.requests[0].model == "claude-opus-5-5"
+    assert second.requests[0].model == ""
+
+
+async def test_closing_closes_all() -> None:
+    first, second = Stub("first"), Stub("second")
+
+    await FailoverProvider([first, second], QuickClock()).close()
+
+    assert first.closed
+    assert second.closed
+
+
+async def test_an_overloaded_claude_answers_at_the_second_attempt(
+    claude: AnthropicSimulator,
+) -> None:
+    claude.faults.add(Fault("messages", "overloaded", retry_after=1))
+    clock = QuickClock()
+    provider = FailoverProvider([AnthropicProvider("test-key", base_url=claude.base_url)], clock)
+
+    heard = await ask(provider, question("Hello"))
+
+    assert heard.text == "You said: Hello"
+    assert clock.slept == [1.0]
+    assert [call.status for call in claude.requests] == [529, 200]
+    await provider.close()
+
+
+async def test_when_claude_is_down_the_other_service_answers(
+    claude: AnthropicSimulator, compatible: OpenAISimulator
+) -> None:
+    claude.faults.add(Fault("messages", "server_error", times=99))
+    provider = FailoverProvider(
+        [
+            AnthropicProvider("test-key", base_url=claude.base_url),
+            OpenAICompatibleProvider("test-key", "gpt-test", compatible.base_url),
+        ],
+        QuickClock(),
+    )
+
+    heard = await ask(provider, question("Hello"))
+
+    assert heard.text == "You said: Hello"
+    assert heard.finished.model == "gpt-test"
+    assert len(claude.requests) == ATTEMPTS
+    await provider.close()
+
+
+@pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
+async def test_a_stream_that_breaks_after_text_is_not_begun_again(
+    claude: AnthropicSimulator, compatible: OpenAISimulator, kind: str
+) -> None:
+    claude.script("A long answer, of which the first half arrives. " * 20)
+    claude.faults.add(Fault("messages", kind))  # type: ignore[arg-type]  # a literal, by parametrize
+    provider = FailoverProvider(
+        [
+            AnthropicProvider("test-key", base_url=claude.base_url),
+            OpenAICompatibleProvider("test-key", "gpt-test", compatible.base_url),
+        ],
+        QuickClock(),
+    )
+
+    with pytest.raises(ModelUnavailable):
+        await ask(provider, question("Hello"))
+
+    assert len(claude.requests) == 1
+    assert len(compatible.bodies) == 0
+    await provider.close()

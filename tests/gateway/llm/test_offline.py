@@ -1,0 +1,165 @@
+"""The model that needs no key."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.llm.offline import OfflineProvider
+from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome, ToolSpec
+from tests.gateway.llm.asking import ADD, Heard, ask, assistant, question, user
+
+WEATHER = ToolSpec("city__weather", "Weather.", {"type": "object"}, side_effects=False)
+
+
+async def say(*messages: ModelMessage | str, tools: tuple[ToolSpec, ...] = ()) -> Heard:
+    return await ask(OfflineProvider(), question(*messages, tools=tools))
+
+
+async def test_a_greeting_is_answered_with_the_truth() -> None:
+    heard = await say("Hello!")
+
+    assert heard.text.startswith("Hello!")
+    assert "No language model is configured" in heard.text
+
+
+async def test_anything_else_is_given_back() -> None:
+    assert "You said: The sky is high." in (await say("The sky is high.")).text
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "answer"),
+    [
+        ("My name is Ana.", "What is my name?", "Your name is Ana, you said."),
+        ("my name's Ana, hi", "what's my name", "Your name is Ana, hi, you said."),
+        ("Please call me Bo", "What is my name?", "Your name is Bo, you said."),
+        ("My favourite colour is green.", "What is my favourite colour?", "is green, you said."),
+        ("Hello", "What is my name?", "You have not told me your name."),
+        ("The code is 4711.", "What did I say?", "> The code is 4711."),
+        ("The code is 4711.", "what did I just tell you?", "> The code is 4711."),
+        ("One", "What have we talked about so far?", "1. One"),
+        ("[Ana] My name is Ana", "[Ana] What is my name?", "Your name is Ana"),
+    ],
+)
+async def test_it_tells_what_was_said_before(before: str, asked: str, answer: str) -> None:
+    assert answer in (await say(before, assistant("Noted."), asked)).text
+
+
+async def test_the_latest_word_counts() -> None:
+    heard = await say(
+        "My name is Ana.", assistant("Hi."), "My name is Bea.", assistant("Hi."), "what's my name?"
+    )
+
+    assert "Bea" in heard.text
+
+
+async def test_it_said_nothing_when_nothing_was_said() -> None:
+    assert "nothing before" in (await say("What did I say?")).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "arguments"),
+    [
+        ('use the tool add with {"a": 1, "b": 2}', "add", '{"a": 1, "b": 2}'),
+        ("Please call add", "add", "{}"),
+        ("call `add` now", "add", "{}"),
+        ("Use the weather tool", "city__weather", "{}"),
+        ('run city__weather {"city": "Oslo"}', "city__weather", '{"city": "Oslo"}'),
+    ],
+)
+async def test_a_tool_is_called_when_asked_for(asked: str, name: str, arguments: str) -> None:
+    heard = await say(asked, tools=(ADD, WEATHER))
+
+    assert heard.finished.stop == "tool_use"
+    assert [(call.name, call.arguments) for call in heard.calls] == [(name, arguments)]
+
+
+async def test_what_a_tool_said_is_told() -> None:
+    call = (await say("call add", tools=(ADD,))).finished.message
+    outcome = ModelMessage("user", (ToolOutcome("offline_0", "```\n3\n```"),))
+
+    heard = await say("call add", call, outcome, tools=(ADD,))
+
+    assert heard.text == "The tool answered:\n\n````\n```\n3\n```\n````"
+
+
+async def test_a_failed_tool_is_told() -> None:
+    outcome = ModelMessage("user", (ToolOutcome("x", "no such city", is_error=True),))
+
+    assert "did not succeed" in (await say("call add", outcome, tools=(ADD,))).text
+
+
+@pytest.mark.parametrize("asked", ["use the tool subtract", "call the tool subtract please"])
+async def test_a_tool_that_is_not_offered_is_not_called(asked: str) -> None:
+    heard = await say(asked, tools=(ADD,))
+
+    assert heard.calls == []
+    assert "no tool `subtract`" in heard.text
+
+
+async def test_the_last_round_calls_no_tool() -> None:
+    asked = replace(question("call add", tools=(ADD,)), tool_choice="none")
+
+    assert (await ask(OfflineProvider(), asked)).calls == []
+
+
+async def test_it_lists_its_tools() -> None:
+    assert "- `add`" in (await say("Which tools do you have?", tools=(ADD,))).text
+    assert (await say("Which tools do you have?")).text == "I have no tools."
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ("show me a table", "| Platform |"),
+        ("Show me some code", "```python"),
+        ("write a list", "2. Then another one"),
+        ("make a task list", "- [ ] Answer"),
+        ("show me a table and code", "```python"),
+        ("show me a quotation", "> Simple"),
+        ("show me links", "](https://example.org"),
+        ("show me headings", "## Second level"),
+        ("show me styles", "~~struck~~"),
+        ("show me all formats", "- [x] Write"),
+        ("count to 5", "1 2 3 4 5"),
+        ("say: **exactly** this", "**exactly** this"),
+    ],
+)
+async def test_it_writes_markdown_on_request(asked: str, part: str) -> None:
+    assert part in (await say(asked)).text
+
+
+async def test_a_long_answer_is_longer_than_any_platform_takes() -> None:
+    text = (await say("write something long with code and a table")).text
+
+    assert len(text) > 6_000
+    assert "```python" in text
+    assert "| Platform |" in text
+
+
+async def test_pictures_are_noticed() -> None:
+    message = ModelMessage("user", (ImageBlock("image/png", b"x"), TextBlock("Look!")))
+
+    assert (await say(message)).text.startswith("I received 1 picture.")
+
+
+async def test_files_before_the_words_are_not_taken_for_words() -> None:
+    message = ModelMessage("user", (TextBlock("The file: count to 9"), TextBlock("count to 2")))
+
+    assert (await say(message)).text == "1 2"
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=100), max_size=4))
+async def test_whatever_is_said_the_pieces_are_the_answer_and_always_the_same(
+    asked: str, before: list[str]
+) -> None:
+    messages = [*(user(text) for text in before), user(asked)]
+
+    first = await say(*messages, tools=(ADD,))
+    second = await say(*messages, tools=(ADD,))
+
+    whole = "".join(b.text for b in first.finished.message.content if isinstance(b, TextBlock))
+    assert first == second
+    assert first.text == whole
+    assert first.text or first.calls

@@ -1,0 +1,71 @@
+"""What a call costs."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import ConfigurationError
+from gateway.llm.prices import DEFAULT_PRICES, Price, cost, price_of, prices_from, reserve
+from gateway.ports import Usage
+
+TOKENS = st.integers(0, 2_000_000)
+
+
+def test_a_million_tokens_cost_what_the_list_says() -> None:
+    price = DEFAULT_PRICES["claude-sonnet-5-5"]
+
+    assert cost(Usage(1_000_000, 0), price) == 2_000_000
+    assert cost(Usage(0, 1_000_000), price) == 10_000_000
+    assert cost(Usage(0, 0, 1_000_000, 0), price) == 100_000
+    assert cost(Usage(0, 0, 0, 1_000_000), price) == 2_500_000
+
+
+def test_a_fraction_is_rounded_up_so_that_nothing_is_free() -> None:
+    assert cost(Usage(1), DEFAULT_PRICES["claude-haiku-5-5"]) == 1
+
+
+def test_without_prices_of_its_own_the_cache_costs_as_input() -> None:
+    assert cost(Usage(0, 0, 10, 10), Price(3, 15)) == 60
+
+
+def test_dated_names_have_the_price_of_the_undated() -> None:
+    assert price_of("claude-haiku-4-5-20251001") == DEFAULT_PRICES["claude-haiku-4-5"]
+    assert price_of("claude-fable-5-2") is None
+    assert price_of("unknown") is None
+
+
+def test_configured_prices_stand_over_the_defaults() -> None:
+    prices = prices_from({"local": {"input": 0, "output": 0.5}})
+
+    assert price_of("local", prices) == Price(0, 0.5)
+    assert price_of("claude-sonnet-5-5", prices) == DEFAULT_PRICES["claude-sonnet-5-5"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "path"),
+    [
+        ({"input": -1, "output": 1}, r"budgets\.prices\.m\.input"),
+        ({"input": "1", "output": 1}, r"budgets\.prices\.m\.input"),
+        ({"input": True, "output": 1}, r"budgets\.prices\.m\.input"),
+        ({"input": float("nan"), "output": 1}, r"budgets\.prices\.m\.input"),
+        ({"input": float("inf"), "output": 1}, r"budgets\.prices\.m\.input"),
+        ({"input": 1}, r"budgets\.prices\.m: needs"),
+        ({"input": 1, "output": 1, "cached": 1}, r"budgets\.prices\.m\.cached"),
+    ],
+)
+def test_a_price_that_is_none_is_refused_with_its_path(entry: dict[str, Any], path: str) -> None:
+    with pytest.raises(ConfigurationError, match=path):
+        prices_from({"m": entry})
+
+
+@given(TOKENS, TOKENS, TOKENS, TOKENS, st.sampled_from(sorted(DEFAULT_PRICES)))
+def test_what_is_reserved_is_never_less_than_what_it_costs(
+    fresh: int, said: int, read: int, written: int, model: str
+) -> None:
+    price = DEFAULT_PRICES[model]
+
+    assert reserve(fresh + read + written, said, price) >= cost(
+        Usage(fresh, said, read, written), price
+    )
