@@ -22,6 +22,8 @@ from gateway.ports import (
 
 GROUP: Final = "parley.adapters"
 OWN_PACKAGE: Final = "parley"
+OWN_PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web")
+"""The platforms that come with Parley, in the order people are told of them."""
 _PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
 _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)

@@ -158,16 +158,6 @@ def paths(root: type[BaseModel], prefix: KeyPath = ()) -> Iterator[tuple[KeyPath
             yield from paths(below, path)
 
 
-def default_text(section: type[BaseModel], name: str) -> str:
-    """A key's default as it is written in YAML."""
-    value = section.model_fields[name].get_default(call_default_factory=True, validated_data={})
-    if isinstance(value, BaseModel) or repr(value) == "PydanticUndefined":
-        return ""
-    if isinstance(value, tuple | list | set | frozenset):
-        return json.dumps([str(v) for v in value])
-    return json.dumps(value)
-
-
 def allowed_words(annotation: Shape) -> tuple[str, ...]:
     """The words that a key takes, empty when it takes more than a set of words."""
     words: list[str] = []

@@ -3,7 +3,6 @@
 The text under a field is its documentation: `docs/configuration.md` is made from it.
 """
 
-from pathlib import PurePosixPath
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
@@ -20,13 +19,14 @@ from pydantic import (
 
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
+from parley.http.entry import is_loopback_name
 
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"
 MAIN: Final = "main"
 """Name of the account whose keys stand directly under the platform."""
-LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+MEMORY: Final = "memory://"
 MAX_PERSONA: Final = 10_000
-MAX_FALLBACKS: Final = 5
+MAX_FALLBACKS: Final = 4
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A name that we choose ourselves: lower case, so that the environment can spell it."""
@@ -66,7 +66,7 @@ HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
 def _sqlite_url(value: str) -> str:
-    if not value.startswith("sqlite:///") or value == "sqlite:///":
+    if value != MEMORY and not sqlite_file(value):
         raise ValueError("should be sqlite:///FILE, the only kind of store there is so far")
     return value
 
@@ -207,7 +207,8 @@ class Budgets(Section):
     workspace_per_month: Dollars | None = None
     """What one workspace may cost in a month."""
     prices: dict[str, Price] = {}
-    """By model name. A budget needs the price of every model that is configured."""
+    """By model name. The known models have theirs built in; where a budget is set, a model without
+    a price is not asked."""
 
 
 class Limits(Section):
@@ -314,7 +315,8 @@ class Database(Section):
     """What lasts: conversations, usage, traces."""
 
     url: StoreUrl = "sqlite:///data/parley.db"
-    """`sqlite:///FILE`; a relative file counts from the folder the program runs in."""
+    """`sqlite:///FILE`; a relative file counts from the folder the program runs in.
+    `?synchronous=full` behind it waits for the disk each time. `memory://` keeps nothing."""
 
 
 class Storage(Section):
@@ -336,7 +338,7 @@ class Server(Section):
 
     @model_validator(mode="after")
     def _closed(self) -> Self:
-        if self.host not in LOOPBACK and not _filled(self.token):
+        if not is_loopback_name(self.host) and not _filled(self.token):
             raise ValueError("needs token when host is not this machine (127.0.0.1)")
         return self
 
@@ -355,6 +357,8 @@ def _filled(secret: SecretStr | None) -> bool:
     return secret is not None and bool(secret.get_secret_value())
 
 
-def sqlite_file(url: str) -> PurePosixPath:
-    """The file behind `sqlite:///FILE`."""
-    return PurePosixPath(url.removeprefix("sqlite:///"))
+def sqlite_file(url: str) -> str:
+    """The file behind `sqlite:///FILE?options`, empty when it is something else."""
+    if not url.startswith("sqlite:///"):
+        return ""
+    return url.removeprefix("sqlite:///").partition("?")[0]

@@ -1,0 +1,167 @@
+"""What `parley doctor` looks at besides the platforms themselves; each check changes nothing."""
+
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from parley.platforms import Discovery
+from parley.settings import Settings, SettingsError
+from parley.settings.sections import ModelChoice, sqlite_file
+
+MINIMUM_PYTHON: Final = (3, 11)
+MINIMUM_SQLITE: Final = (3, 38)
+"""RETURNING, UPSERT and the JSON functions are used."""
+MODEL_SECONDS: Final = 10.0
+
+Status = Literal["ok", "note", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's report; `advice` says what to do when it is not ok."""
+
+    status: Status
+    name: str
+    detail: str
+    advice: str = ""
+
+
+def versions() -> list[Finding]:
+    """Python and SQLite, as this process has them."""
+    python = ".".join(str(n) for n in sys.version_info[:3])
+    new_python = sys.version_info[:2] >= MINIMUM_PYTHON
+    new_sqlite = sqlite3.sqlite_version_info[:2] >= MINIMUM_SQLITE
+    return [
+        Finding("ok", "Python", python)
+        if new_python
+        else Finding("broken", "Python", python, "Install Python 3.11 or newer."),
+        Finding("ok", "SQLite", sqlite3.sqlite_version)
+        if new_sqlite
+        else Finding(
+            "broken", "SQLite", sqlite3.sqlite_version, "Use a Python with 3.38 or newer."
+        ),
+    ]
+
+
+def plugins(platforms: Discovery) -> list[Finding]:
+    """Packages that wanted to add a platform and could not."""
+    advice = "Repair or uninstall the package."
+    return [Finding("note", "plugin", problem, advice) for problem in platforms.problems]
+
+
+def refused(error: SettingsError) -> list[Finding]:
+    """Every problem of a configuration that is refused."""
+    return [
+        Finding("broken", "configuration", str(problem), "Put it right; docs/configuration.md.")
+        for problem in error.problems
+    ]
+
+
+def secrets_file(config: Path | None) -> list[Finding]:
+    """Whether others on this machine can read the secrets."""
+    if config is None:
+        return []
+    findings = []
+    path = config.parent / ".env"
+    if path.exists() and os.name == "posix":
+        mode = stat.S_IMODE(path.stat().st_mode)
+        findings.append(
+            Finding("note", "secrets", f"{path} can be read by others", f"chmod 600 {path}")
+            if mode & 0o077
+            else Finding("ok", "secrets", f"{path} is readable to you alone")
+        )
+    return findings
+
+
+def stores(settings: Settings) -> list[Finding]:
+    """Whether the databases can be written."""
+    urls = dict.fromkeys((settings.database.url, settings.storage_url))
+    return [_store(url) for url in urls]
+
+
+def _store(url: str) -> Finding:
+    file = sqlite_file(url)
+    if not file:
+        return Finding("note", "database", f"{url} keeps nothing over a restart")
+    path = Path(file)
+    advice = f"Give this user the right to write to {path.parent}, or choose another database.url."
+    try:
+        if path.exists():
+            with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as database:
+                database.execute("BEGIN IMMEDIATE")
+                database.execute("ROLLBACK")
+            return Finding("ok", "database", f"{path} can be written")
+    except sqlite3.Error as error:
+        if "locked" in str(error):
+            return Finding("ok", "database", f"{path} is in use by a running Parley")
+        return Finding("broken", "database", f"{path}: {error}", advice)
+    folder = next(p for p in (path.parent, *path.absolute().parents) if p.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding("broken", "database", f"{folder} cannot be written", advice)
+    return Finding("ok", "database", f"{path} will be created")
+
+
+def listeners(settings: Settings) -> list[Finding]:
+    """Who can reach the two listeners."""
+    server, webhooks = settings.server, settings.webhooks
+    protected = "with a token" if server.token else "this machine only"
+    return [
+        Finding("ok", "local listener", f"{server.host}:{server.port}, {protected}"),
+        Finding("ok", "public listener", f"{webhooks.host}:{webhooks.port}, webhooks only"),
+    ]
+
+
+def tools(settings: Settings) -> list[Finding]:
+    """Whether the programs of the MCP servers are there."""
+    findings = []
+    for name, server in settings.mcp.servers.items():
+        if server.command is None:
+            findings.append(Finding("ok", f"tools: {name}", f"at {server.url}, not asked"))
+        elif shutil.which(server.command, path=os.environ.get("PATH")):
+            findings.append(Finding("ok", f"tools: {name}", f"{server.command} is installed"))
+        else:
+            advice = f"Install it, or correct mcp.servers.{name}.command."
+            detail = f"{server.command} is not found"
+            findings.append(Finding("broken", f"tools: {name}", detail, advice))
+    return findings
+
+
+async def models(settings: Settings) -> list[Finding]:
+    """Whether each model's service takes its key."""
+    choices = (settings.model, *settings.model.fallbacks)
+    return [await _model(choice) for choice in choices]
+
+
+async def _model(choice: ModelChoice) -> Finding:
+    name = f"model: {choice.provider}"
+    if choice.provider == "offline":
+        advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
+        return Finding("note", name, "no language model is configured", advice)
+    import httpx  # noqa: PLC0415 -- only when there is something to ask
+
+    key = choice.api_key.get_secret_value() if choice.api_key else ""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    if choice.provider == "anthropic":
+        base, path = choice.base_url or "https://api.anthropic.com", "v1/models"
+        headers |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        headers.pop("authorization")
+    else:
+        base, path = choice.base_url or "https://api.openai.com/v1", "models"
+    try:
+        async with httpx.AsyncClient(timeout=MODEL_SECONDS) as client:
+            status = (await client.get(f"{base.rstrip('/')}/{path}", headers=headers)).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        detail = f"{base} is not reachable ({type(error).__name__})"
+        return Finding("broken", name, detail, "Check the network and model.base_url.")
+    if status in {401, 403}:
+        advice = "Make a new key and set it as model.api_key."
+        return Finding("broken", name, f"the key is refused (HTTP {status})", advice)
+    if status >= 500:
+        return Finding("note", name, f"the service has trouble (HTTP {status})", "Try again later.")
+    return Finding("ok", name, "the key is accepted" if status == 200 else "the service answers")

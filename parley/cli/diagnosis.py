@@ -1,0 +1,90 @@
+"""Asks each platform whether its credentials are right, without connecting."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from gateway.clock import SystemClock
+from gateway.errors import ParleyError
+from gateway.ports import (
+    AdapterContext,
+    AdapterManifest,
+    CanDiagnose,
+    Check,
+    PlatformAdapter,
+    WebhookHandler,
+)
+from parley.platforms import Discovery, adapter_class
+from parley.settings import Account, Settings
+
+SECONDS: Final = 20.0
+"""How long one platform may take to answer all of its checks."""
+MAX_REMEMBERED: Final = 100
+
+
+class _Memory:
+    """An adapter's durable memory, for the length of a check."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self._values.get(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        if len(self._values) < MAX_REMEMBERED:
+            self._values[key] = value
+
+
+class _NoListener:
+    """The public listener, which does not run during a check."""
+
+    def add(self, path: str, handler: WebhookHandler) -> None: ...
+
+    def remove(self, path: str) -> None: ...
+
+
+def build(account: Account, manifest: AdapterManifest, assistant_name: str) -> PlatformAdapter:
+    """The account's adapter, not connected. Raises `ConfigurationError`."""
+    context = AdapterContext(
+        account=account.name,
+        assistant_name=assistant_name,
+        clock=SystemClock(),
+        state=_Memory(),
+        webhooks=_NoListener(),
+        count=lambda what, detail="": None,
+    )
+    return adapter_class(manifest)(account.settings, context)
+
+
+async def diagnose(account: Account, manifest: AdapterManifest, assistant_name: str) -> list[Check]:
+    """The platform's own checks of one account, in at most `SECONDS`. Never raises."""
+    try:
+        adapter = build(account, manifest, assistant_name)
+        if not isinstance(adapter, CanDiagnose):
+            return [Check("credentials", True, "set; this adapter has no check of its own")]
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await adapter.diagnose()
+        finally:
+            await adapter.disconnect()
+    except TimeoutError:
+        detail = f"no answer within {SECONDS:.0f} seconds"
+        return [Check("connection", False, detail, "Check the network and the platform's status.")]
+    except ParleyError as error:
+        return [Check("adapter", False, str(error))]
+    except Exception as error:  # noqa: BLE001 -- somebody else's adapter may break its promise
+        detail = f"the check itself failed: {type(error).__name__}"
+        return [Check("adapter", False, detail, "Report it to those who wrote the adapter.")]
+
+
+async def diagnose_all(
+    settings: Settings, platforms: Discovery
+) -> Sequence[tuple[Account, list[Check]]]:
+    """All switched on accounts, side by side."""
+    accounts = settings.accounts()
+    found = await asyncio.gather(
+        *(diagnose(a, platforms.manifests[a.platform], settings.assistant.name) for a in accounts)
+    )
+    return list(zip(accounts, found, strict=True))

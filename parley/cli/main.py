@@ -1,0 +1,153 @@
+"""The program `parley`: what can be typed, and what its exit status says.
+
+0  everything is as it should be
+1  something failed, or a check found something broken
+2  the command line was wrong
+3  the configuration is refused
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+DEFAULT_CONFIG: Final = Path("config/parley.yaml")
+REFUSED: Final = 3
+
+app = typer.Typer(
+    name="parley",
+    help="One assistant on Discord, Slack, Telegram and WhatsApp.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        "-c",
+        envvar="PARLEY_CONFIG",
+        help=f"The configuration. Default: {DEFAULT_CONFIG}, if it exists.",
+    ),
+]
+
+
+@app.command()
+def run(
+    config: Config = None,
+    role: Annotated[str, typer.Option(help="What this process does; only `all` so far.")] = "all",
+) -> None:
+    """Connect every configured platform and answer, until SIGTERM."""
+    if role != "all":
+        raise typer.BadParameter(f"{role!r} is not a role; only `all` so far", param_hint="--role")
+    from parley.cli import start  # noqa: PLC0415
+
+    raise typer.Exit(start.start(chosen(config), os.environ))
+
+
+@app.command()
+def init(
+    config: Annotated[
+        Path, typer.Option("--config", "-c", help="The file to write.")
+    ] = DEFAULT_CONFIG,
+    platform: Annotated[
+        list[str] | None, typer.Option("--platform", help="Set up this one; can be repeated.")
+    ] = None,
+    assign: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A further value; can be repeated."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask nothing; credentials from the environment.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Try each credential on its platform.")
+    ] = True,
+) -> None:
+    """Write a configuration, asking for one platform after the other."""
+    from parley.cli import wizard  # noqa: PLC0415
+
+    wishes = wizard.Wishes(config, tuple(platform or ()), tuple(assign or ()), yes, force, check)
+    raise typer.Exit(wizard.run(wishes, os.environ))
+
+
+@app.command()
+def doctor(config: Config = None) -> None:
+    """Check everything a running Parley needs, and say what to do about what is missing."""
+    from parley.cli import doctor as doctor_module  # noqa: PLC0415
+
+    raise typer.Exit(doctor_module.run(chosen(config), os.environ))
+
+
+@app.command("check-config")
+def check_config(config: Config = None) -> None:
+    """Load the configuration and say what it switches on; contacts nobody."""
+    from parley.cli import check  # noqa: PLC0415
+
+    raise typer.Exit(check.run(chosen(config), os.environ))
+
+
+@app.command()
+def why(
+    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    config: Config = None,
+) -> None:
+    """Show what was decided about a message, step by step, and why."""
+    from parley.cli import why as why_module  # noqa: PLC0415
+
+    raise typer.Exit(why_module.run(message_id, chosen(config), os.environ))
+
+
+@app.command()
+def render(
+    file: Annotated[str, typer.Argument(help="A Markdown file; - reads standard input.")],
+    platform: Annotated[str, typer.Option("--platform", "-p", help="For which platform.")],
+) -> None:
+    """Print exactly what would be sent for a Markdown text."""
+    from parley.cli import preview  # noqa: PLC0415
+
+    raise typer.Exit(preview.run(file, platform))
+
+
+@app.command()
+def manifest(
+    platform: Annotated[str, typer.Argument(help="Only slack has such a thing.")],
+    name: Annotated[str, typer.Option(help="The app's name.")] = "Parley",
+    url: Annotated[
+        str, typer.Option(help="HTTP mode: the public https address of /webhook/slack.")
+    ] = "",
+) -> None:
+    """Print the app manifest to paste at api.slack.com/apps."""
+    if platform != "slack":
+        raise typer.BadParameter("only slack has an app manifest", param_hint="PLATFORM")
+    from parley.cli import slack_app  # noqa: PLC0415
+
+    raise typer.Exit(slack_app.run(name, url))
+
+
+def chosen(config: Path | None) -> Path | None:
+    """The configuration to read: the named one, the usual one if it exists, or none at all."""
+    if config is not None:
+        return config
+    return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one message, not a traceback."""
+    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
+
+    try:
+        app()
+    except ConfigurationError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(REFUSED)
+    except ParleyError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

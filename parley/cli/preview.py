@@ -1,0 +1,56 @@
+"""`parley render`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Part
+from gateway.render.render import render
+from parley.platforms import discover
+from parley.settings.problems import suggestion
+
+MAX_BYTES: Final = 1024 * 1024
+
+
+def run(file: str, platform: str) -> int:
+    """Print the messages; where there are several, a line on standard error before each."""
+    manifests = discover().manifests
+    if platform not in manifests and platform != "plain":
+        raise BadInput(
+            f"{platform} is not a platform known here. {suggestion(platform, list(manifests))}"
+        )
+    dialect = manifests[platform].dialect if platform in manifests else "plain"
+    parts = render(_read(file), dialect)
+    for number, part in enumerate(parts, 1):
+        if len(parts) > 1:
+            sys.stderr.write(f"--- message {number} of {len(parts)}\n")
+            sys.stderr.flush()
+        sys.stdout.write(shown(part) + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def shown(part: Part) -> str:
+    """What is sent: a text as it is, blocks as JSON."""
+    if isinstance(part.payload, str):
+        return part.payload
+    return json.dumps(part.payload, indent=2, ensure_ascii=False)
+
+
+def _read(file: str) -> str:
+    try:
+        if file == "-":
+            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with Path(file).open("rb") as source:
+                raw = source.read(MAX_BYTES + 1)
+        text = raw.decode("utf-8")
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file} is not UTF-8 text.") from error
+    if len(raw) > MAX_BYTES:
+        raise BadInput(f"{file} is larger than 1 MiB.")
+    return text

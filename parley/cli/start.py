@@ -1,0 +1,21 @@
+"""`parley run`."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from parley.platforms import discover
+from parley.settings import load
+
+
+def start(config: Path | None, env: Mapping[str, str]) -> int:
+    """Load the configuration and run until told to stop; returns the exit status."""
+    platforms = discover()
+    for problem in platforms.problems:
+        sys.stderr.write(f"{problem}\n")
+    settings = load(config, env, platforms)
+    if not settings.accounts():
+        sys.stderr.write("No platform has its credentials yet; `parley init` sets one up.\n")
+    from parley import app  # noqa: PLC0415 -- loads the whole program
+
+    return app.run(settings)

@@ -1,0 +1,57 @@
+"""`parley why MESSAGE_ID`."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from gateway.clock import SystemClock
+from gateway.stores import Trace
+from parley.settings import Settings, load
+from parley.settings.sections import sqlite_file
+
+
+def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
+    """Print every trace of the message; 1 when there is none."""
+    settings = load(config, env)
+    file = sqlite_file(settings.database.url)
+    if not file or not Path(file).exists():
+        sys.stderr.write(f"There is no database at {settings.database.url} yet.\n")
+        return 1
+    traces = asyncio.run(_find(settings, message_id))
+    if not traces:
+        sys.stderr.write(
+            f"Nothing is known of message {message_id}. What is not addressed to the assistant"
+            " leaves no trace; the id is the platform's own.\n"
+        )
+        return 1
+    sys.stdout.write("\n\n".join(described(trace) for trace in traces) + "\n")
+    return 0
+
+
+def described(trace: Trace) -> str:
+    """One trace as people read it: where, each decision with its reason, how it ended."""
+    account = "" if trace.account == "main" else f" ({trace.account})"
+    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    width = max((len(d.stage) for d in trace.decisions), default=0)
+    lines = [
+        f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {at}",
+        f"  conversation {trace.conversation}",
+    ]
+    for decision in trace.decisions:
+        mark = "yes" if decision.allowed else "NO "
+        detail = f" ({decision.detail})" if decision.detail else ""
+        lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
+    lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
+    return "\n".join(lines)
+
+
+async def _find(settings: Settings, message_id: str) -> list[Trace]:
+    from parley.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
+
+    storage = Storage(settings, SystemClock())
+    try:
+        await storage.start()
+        return await storage.stores.traces.find(message_id)
+    finally:
+        await storage.stop()
