@@ -6,17 +6,19 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from parley.app import App
 from parley.demo.api import DemoPages
 from parley.demo.gateway import DemoGateway
 from parley.demo.story import USER_PER_MINUTE
 from parley.demo.world import World
 from parley.settings import Settings, from_mapping
 from simulators.base import PlatformSimulator
-
-if TYPE_CHECKING:
-    from parley.app import App
+from simulators.discord.simulator import DiscordSimulator
+from simulators.slack.simulator import SlackSimulator
+from simulators.telegram.simulator import TelegramSimulator
+from simulators.whatsapp.simulator import WhatsAppSimulator
 
 ASSISTANT: Final = "Parley"
 CONNECT_SECONDS: Final = 20.0
@@ -46,7 +48,7 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         world = World(simulators)
         settings = demo_settings(simulators, port, Path(folder), env)
         model = model_label(settings)
-        app = _build(settings)
+        app = App(settings)
         pages = DemoPages(world, app, assistant=ASSISTANT, model=model)
         app.local.add_routes(pages.routes())
         stack.push_async_callback(app.stop, DRAIN_SECONDS)
@@ -89,11 +91,6 @@ def model_label(settings: Settings) -> str:
 
 
 async def _start_simulators(stack: AsyncExitStack) -> dict[str, PlatformSimulator]:
-    from simulators.discord.simulator import DiscordSimulator  # noqa: PLC0415 - heavy, needed now
-    from simulators.slack.simulator import SlackSimulator  # noqa: PLC0415 - as above
-    from simulators.telegram.simulator import TelegramSimulator  # noqa: PLC0415 - as above
-    from simulators.whatsapp.simulator import WhatsAppSimulator  # noqa: PLC0415 - as above
-
     made: tuple[PlatformSimulator, ...] = (
         DiscordSimulator(),
         SlackSimulator(),
@@ -104,12 +101,6 @@ async def _start_simulators(stack: AsyncExitStack) -> dict[str, PlatformSimulato
         await simulator.start()
         stack.push_async_callback(simulator.stop)
     return {simulator.platform: simulator for simulator in made}
-
-
-def _build(settings: Settings) -> "App":
-    from parley.app import App  # noqa: PLC0415 - imports the gateway, after arguments are checked
-
-    return App(settings)
 
 
 async def _wait_connected(simulators: Mapping[str, PlatformSimulator]) -> dict[str, str]:

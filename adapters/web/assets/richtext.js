@@ -3,12 +3,11 @@
 const ELEMENTS = new Set([
   "a", "b", "blockquote", "br", "code", "del", "details", "div", "em", "figcaption", "figure",
   "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "input", "ins", "kbd", "li", "mark", "ol", "p",
-  "pre", "s", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot",
+  "pre", "q", "s", "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot",
   "th", "thead", "time", "tr", "u", "ul",
 ]);
 const DROPPED = new Set(["script", "style", "template", "iframe", "object", "embed", "noscript"]);
 const ATTRIBUTES = new Set(["class", "title", "start", "colspan", "rowspan", "lang", "dir"]);
-const ALIGNMENTS = { "text-align:left": "left", "text-align:right": "right", "text-align:center": "center" };
 const MAX_DEPTH = 60;
 
 /** A document fragment with what is allowed of `html`; of other elements the text stays. */
@@ -44,9 +43,9 @@ function copyElement(node, target, depth) {
       copy.setAttribute(attribute, value);
     }
   }
-  const alignment = ALIGNMENTS[(node.getAttribute("style") || "").replace(/[\s;]/g, "")];
-  if (alignment) {
-    copy.classList.add(`align-${alignment}`);
+  const indent = /^margin-left:(\d)em;?$/.exec((node.getAttribute("style") || "").replace(/\s/g, ""));
+  if (indent) {
+    copy.classList.add(`indent-${indent[1]}`);
   }
   if (name === "a") {
     link(node, copy);

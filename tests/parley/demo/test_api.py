@@ -1,0 +1,225 @@
+"""The page's API: what each person sees and does, validated and bounded."""
+
+import asyncio
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from tests.parley.demo.conftest import Served
+
+
+async def test_the_page_takes_nothing_from_elsewhere(served: Served) -> None:
+    async with served.client.get(served.url) as response:
+        page = await response.text()
+        policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for foreign in ("http://", "https://", "<script>", " style=", " onclick="):
+        assert foreign not in page
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["demo.css", "looks.css", "main.js", "messages.js", "composer.js", "why.js", "dom.js",
+     "richtext.js", "icon.svg"],
+)  # fmt: skip
+async def test_assets_are_served_and_need_nothing_else(served: Served, name: str) -> None:
+    async with served.client.get(f"{served.url}/demo/assets/{name}") as response:
+        assert response.status == 200
+        text = (await response.text()).replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+    assert "http://" not in text
+
+
+async def test_other_files_are_not_served(served: Served) -> None:
+    for name in ("demo.html", "..%2Fapi.py", "nothing.js"):
+        async with served.client.get(f"{served.url}/demo/assets/{name}") as response:
+            assert response.status == 404
+
+
+async def test_the_world_names_platforms_rooms_and_people(served: Served) -> None:
+    async with served.client.get(f"{served.url}/demo/api/world") as response:
+        world = await response.json()
+    rooms = {one["id"]: [room["key"] for room in one["rooms"]] for one in world["platforms"]}
+    assert rooms == {
+        "discord": ["direct", "general", "team"],
+        "slack": ["direct", "general", "team"],
+        "telegram": ["direct", "general", "team"],
+        "whatsapp": ["direct"],
+    }
+    assert world["people"] == ["Ada", "Ben", "Cleo"]
+
+
+async def test_a_message_is_answered_and_traced(served: Served) -> None:
+    status, told = await served.act(do="say", text="Hello")
+    assert status == 200
+    room: dict[str, Any] = await served.room("telegram", "direct")
+    question, answer = room["messages"]
+    assert question["id"] == told["id"]
+    assert (question["author"], answer["by_bot"]) == ("Ada", True)
+    [trace] = room["traces"]
+    assert trace["message_id"] == told["id"]
+    assert trace["decisions"][0] == {
+        "stage": "invocation",
+        "allowed": True,
+        "reason": "mention",
+        "detail": "",
+    }
+    assert room["calls"][0]["method"] == "sendMessage"
+
+
+async def test_what_is_for_one_person_is_not_shown_to_another(served: Served) -> None:
+    simulator = served.demo.simulators["slack"]
+    room = simulator.room("general")
+    simulator.post(room, "psst", only_for=simulator.person("Ben").id)
+    for person, count in (("Ada", 0), ("Ben", 1)):
+        seen: dict[str, Any] = await served.room("slack", "general", person)
+        assert len(seen["messages"]) == count
+
+
+async def test_a_thread_is_a_room_of_its_own(served: Served) -> None:
+    place = {"platform": "discord", "room": "general"}
+    status, told = await served.act(do="thread", title="Plans", **place)
+    assert status == 200
+    await served.act(do="say", text="inside", **{**place, "room": told["room"]})
+    inside: dict[str, Any] = await served.room("discord", str(told["room"]))
+    above: dict[str, Any] = await served.room("discord", "general")
+    assert [m["text"] for m in inside["messages"]] == ["inside", "You said: inside"]
+    assert above["messages"] == []
+
+
+async def test_a_slack_thread_stands_below_its_message(served: Served) -> None:
+    place = {"platform": "slack", "room": "general"}
+    _, told = await served.act(do="say", text="question", mention=True, **place)
+    await served.act(do="say", text="more", thread=told["id"], **place)
+    seen: dict[str, Any] = await served.room("slack", "general")
+    assert [(m["text"], m["root"]) for m in seen["messages"]] == [
+        ("question", ""),
+        ("You said: question", told["id"]),
+        ("more", told["id"]),
+        ("You said: more", told["id"]),
+    ]
+
+
+async def test_editing_and_deleting_what_is_ones_own(served: Served) -> None:
+    _, told = await served.act(do="say", text="helo")
+    assert (await served.act(do="edit", message_id=told["id"], text="hello"))[0] == 200
+    assert (await served.act(do="delete", message_id=told["id"]))[0] == 200
+    room: dict[str, Any] = await served.room("telegram", "direct")
+    assert room["messages"][0]["deleted"]
+    answer = room["messages"][1]["id"]
+    assert (await served.act(do="edit", message_id=answer, text="forged"))[0] == 404
+    assert (await served.act(do="delete", message_id=answer))[0] == 404
+
+
+async def test_commands_buttons_and_reactions_reach_the_platform(served: Served) -> None:
+    await served.act(do="command", name="ask", arguments="why?")
+    await served.act(do="press", message_id="m1", label="Yes")
+    await served.act(do="react", message_id="m1", emoji="👍")
+    assert served.demo.simulators["telegram"].log[-3:] == [
+        ("command", "ask", "why?"),
+        ("press", "m1", "Yes"),
+        ("react", "m1", "👍"),
+    ]
+
+
+async def test_trouble_can_be_made(served: Served) -> None:
+    telegram = served.demo.simulators["telegram"]
+    await served.act(do="trouble", kind="rate_limit")
+    await served.act(do="trouble", kind="disconnect")
+    fault = telegram.faults.take("sendMessage")
+    assert fault is not None
+    assert fault.kind == "rate_limit"
+    assert telegram.log[-1] == ("dropped",)
+
+
+async def test_a_file_is_sent_and_comes_back(served: Served) -> None:
+    data = base64.b64encode(b"hello").decode()
+    upload = {"name": "n.txt", "mime": "text/plain", "data": data}
+    _, told = await served.act(do="say", files=[upload])
+    query = {"platform": "telegram", "room": "direct", "person": "Ada", "message": told["id"]}
+    async with served.client.get(f"{served.url}/demo/api/file", params=query) as response:
+        assert await response.read() == b"hello"
+        assert response.headers["Content-Disposition"].startswith("attachment")
+    for index in ("1", "-1", "x"):
+        async with served.client.get(
+            f"{served.url}/demo/api/file", params={**query, "index": index}
+        ) as response:
+            assert response.status == 404
+
+
+@pytest.mark.parametrize(
+    ("action", "status"),
+    [
+        ({"do": "say"}, 404),
+        ({"do": "say", "text": "x" * 4_001}, 422),
+        ({"do": "say", "text": "x", "author": "Ben"}, 422),
+        ({"do": "say", "text": "x", "person": "Mallory"}, 404),
+        ({"do": "say", "text": "x", "platform": "irc"}, 404),
+        ({"do": "say", "text": "x", "room": "cellar"}, 404),
+        ({"do": "say", "files": [{"name": "../x", "mime": "text/plain", "data": ""}]}, 422),
+        ({"do": "say", "files": [{"name": "x", "mime": "text/plain", "data": "%"}]}, 422),
+        ({"do": "say", "files": [{"name": "x", "mime": "a/b", "data": ""}] * 5}, 422),
+        ({"do": "command", "name": "Not A Command"}, 422),
+        ({"do": "react", "message_id": "m", "emoji": "x" * 40}, 422),
+        ({"do": "trouble", "kind": "fire"}, 422),
+        ({"do": "thread", "title": "in a direct message"}, 409),
+        ({"do": "dance"}, 422),
+        ({}, 422),
+    ],
+)
+async def test_what_cannot_be_done_is_told(
+    served: Served, action: dict[str, object], status: int
+) -> None:
+    told = await served.act(**action)
+    assert told[0] == status
+    assert told[1]["error"]
+
+
+async def test_only_the_page_itself_may_act(served: Served) -> None:
+    body = {"do": "say", "platform": "telegram", "room": "direct", "person": "Ada", "text": "x"}
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": served.url, "Host": "evil.example"},
+    ):
+        async with served.client.post(
+            f"{served.url}/demo/api/act", json=body, headers=headers
+        ) as response:
+            assert response.status == 403
+    async with served.client.post(
+        f"{served.url}/demo/api/act",
+        data=json.dumps(body),
+        headers={"Origin": served.url, "Content-Type": "text/plain"},
+    ) as response:
+        assert response.status == 415
+    assert (await served.room("telegram", "direct"))["messages"] == []
+
+
+async def test_the_stream_brings_every_change(served: Served) -> None:
+    query = {"platform": "telegram", "room": "direct", "person": "Ada"}
+    async with served.client.get(f"{served.url}/demo/api/events", params=query) as stream:
+        async with asyncio.timeout(5):
+            first = json.loads((await stream.content.readline())[6:])
+            assert first["messages"] == []
+            await served.act(do="say", text="Hello")
+            texts: list[str] = []
+            while len(texts) < 2:
+                line = await stream.content.readline()
+                if line.startswith(b"data: "):
+                    texts = [m["text"] for m in json.loads(line[6:])["messages"]]
+    assert texts == ["Hello", "You said: Hello"]
+
+
+async def test_a_stream_of_no_room_is_refused(served: Served) -> None:
+    query = {"platform": "telegram", "room": "cellar", "person": "Ada"}
+    async with served.client.get(f"{served.url}/demo/api/events", params=query) as response:
+        assert response.status == 404
+
+
+async def test_threads_have_a_bound(served: Served) -> None:
+    place = {"platform": "discord", "room": "general"}
+    statuses = [(await served.act(do="thread", title="t", **place))[0] for _ in range(41)]
+    assert statuses == [200] * 40 + [409]

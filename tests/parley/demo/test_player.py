@@ -1,0 +1,102 @@
+"""The story is played scene by scene, and every scene is judged."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from parley.demo.player import Outcome, Player, as_expected
+from parley.demo.story import STORY, Expect, Scene
+from parley.demo.terminal import clip, show_outcome, show_summary
+from parley.demo.world import TITLES, Refused, Seen, Where
+from simulators.base import Shown
+from tests.parley.demo.conftest import PaperDemo
+
+
+def answer(text: str) -> Seen:
+    return Seen(Shown("1", "r", "", "BOT", True, text), "")
+
+
+def scene(expect: Expect) -> Scene:
+    return Scene("s", "about", Where("telegram", "direct", "Ada"), "hi", expect=expect)
+
+
+async def played(paper: PaperDemo) -> list[Outcome]:
+    return [outcome async for outcome in Player(paper.world, paper.gateway).play(STORY)]
+
+
+async def test_every_scene_of_the_story_goes_as_expected(paper: PaperDemo) -> None:
+    outcomes = await played(paper)
+    assert [outcome.scene.name for outcome in outcomes if not outcome.ok] == []
+    assert {outcome.where.platform for outcome in outcomes} == set(TITLES)
+
+
+async def test_an_answer_in_a_thread_is_found_below_its_message(paper: PaperDemo) -> None:
+    outcomes = {outcome.scene.name: outcome for outcome in await played(paper)}
+    [first] = outcomes["slack-formats"].answers
+    assert first.root == outcomes["slack-formats"].written[0]
+    assert outcomes["slack-thread"].where.thread == first.root
+
+
+async def test_a_deaf_gateway_fails_the_scene_and_not_the_story(
+    paper: PaperDemo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 0.1)
+    paper.simulators["telegram"].listeners.clear()
+    player = Player(paper.world, paper.gateway)
+    outcomes = [outcome async for outcome in player.play(STORY[:3])]
+    assert [outcome.ok for outcome in outcomes] == [False, True, True]
+
+
+async def test_a_missing_button_is_said(paper: PaperDemo) -> None:
+    press = Scene("p", "about", Where("telegram", "direct", "Ada"), press="Delete")
+    with pytest.raises(Refused, match="Delete"):
+        async for _ in Player(paper.world, paper.gateway).play([press]):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("expect", "answers", "good"),
+    [
+        (Expect.ANSWER, ["hello"], True),
+        (Expect.ANSWER, [], False),
+        (Expect.ANSWER, ["Rate limit exceeded. Try again in 9s."], False),
+        (Expect.SILENCE, [], True),
+        (Expect.SILENCE, ["hello"], False),
+        (Expect.ONCE, ["hello"], True),
+        (Expect.ONCE, ["hello", "hello"], False),
+        (Expect.LIMIT, ["hello", "Rate limit exceeded. Try again in 9s."], True),
+        (Expect.LIMIT, ["hello"], False),
+        (Expect.LIMIT, ["a", "Rate limit exceeded.", "Rate limit exceeded."], False),
+    ],
+)
+def test_what_counts_as_expected(expect: Expect, answers: list[str], good: bool) -> None:
+    assert as_expected(scene(expect), [answer(text) for text in answers]) is good
+
+
+async def test_the_terminal_shows_what_was_written_decided_and_received(paper: PaperDemo) -> None:
+    console = Console(file=io.StringIO(), width=120, record=True)
+    outcomes = await played(paper)
+    for outcome in outcomes:
+        show_outcome(console, outcome, "Parley")
+    show_summary(console, outcomes)
+    shown = console.export_text()
+    for expected in (
+        "Telegram",
+        "@Parley show me everything you can",
+        "invocation: not_addressed",
+        "ignored",
+        "sendMessage → 200",
+        "You said: show me a table",
+        "[Delete]",
+        "delivered 2 times",
+        "Four platforms, one gateway",
+    ):
+        assert expected in shown
+    assert "is not." not in shown
+
+
+def test_long_texts_are_clipped_with_a_note() -> None:
+    clipped = clip("\n".join(["x" * 500] * 40))
+    assert clipped.endswith("24 more lines")
+    assert max(len(line) for line in clipped.splitlines()) <= 110
