@@ -1,0 +1,138 @@
+"""Keeps credentials out of public rooms: the whole answer, and the answer while it is written."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from gateway.people import Audience
+from safety.patterns import AnyOf, Pattern, literal, some
+from safety.secrets import CONNECTION_STRING, KINDS, Level
+
+REPLACEMENT: Final = (
+    "I found relevant information but it may contain sensitive data. "
+    "Please ask in a private channel."
+)
+"""What a public room reads instead of an answer with a secret in it."""
+
+_GAP: Final = some(r"\s", 0, 100)
+_QUOTED: Final = (
+    *some("[\"']", 0, 1),
+    *_GAP,
+    *some("[:=]", 1, 1),
+    *_GAP,
+    *some("[\"']", 1, 1),
+    *some("[^\"']", 1, 1),
+)
+
+# Each needs the first character of the value only: an answer is refused as a whole.
+_PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
+    ("password", Pattern((*literal("password"), *_QUOTED), ignore_case=True)),
+    (
+        "api_key",
+        Pattern(
+            (*literal("api"), *some("[_-]", 0, 1), *literal("key"), *_QUOTED), ignore_case=True
+        ),
+    ),
+    (
+        "bearer_token",
+        Pattern(
+            (*literal("bearer"), *some(r"\s", 1, 100), *some(r"[a-zA-Z0-9\-_.]", 1, 1)),
+            ignore_case=True,
+        ),
+    ),
+    *((kind.name, kind.pattern) for kind in KINDS if kind.level is Level.DEFINITE),
+    (CONNECTION_STRING.name, CONNECTION_STRING.pattern),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterDecision:
+    """What may be said. `reason` is "not_public", "no_secret" or "secret_" and its kind."""
+
+    text: str
+    reason: str
+    blocked: bool = False
+
+
+def filter_response(text: str, audience: Audience) -> FilterDecision:
+    """The answer as this audience may read it: whole, or replaced.
+
+    Only public rooms are filtered. Markdown's backslashes are looked through, because they are
+    gone once the answer is rendered.
+    """
+    if audience is not Audience.PUBLIC_ROOM:
+        return FilterDecision(text, "not_public")
+    found = _first_secret(text)
+    if found:
+        return FilterDecision(REPLACEMENT, f"secret_{found}", blocked=True)
+    return FilterDecision(text, "no_secret")
+
+
+class StreamFilter:
+    """Releases an answer piece by piece, never a character that may belong to a secret.
+
+    What could be the beginning of a secret is held back until more text says otherwise, at most
+    as much as the longest secret has before it is certain. Once blocked it releases nothing more;
+    what was shown before holds no part of the secret, and is to be replaced by `REPLACEMENT`.
+    """
+
+    def __init__(self, audience: Audience) -> None:
+        self._open = audience is not Audience.PUBLIC_ROOM
+        self._held = ""
+        self._found = ""
+
+    @property
+    def blocked(self) -> bool:
+        """True once a secret was seen."""
+        return bool(self._found)
+
+    @property
+    def reason(self) -> str:
+        """As in `FilterDecision`, for what was fed until now."""
+        if self._open:
+            return "not_public"
+        return f"secret_{self._found}" if self._found else "no_secret"
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; give what may be shown now, which may be nothing."""
+        if self._open or self._found:
+            return piece if self._open else ""
+        self._held += piece
+        if any(map(_any_pattern().found, _readings(self._held))):
+            self._found, self._held = _first_secret(self._held), ""
+            return ""
+        safe = _safe_length(self._held)
+        released, self._held = self._held[:safe], self._held[safe:]
+        return released
+
+    def finish(self) -> str:
+        """The answer is complete: give what was held back."""
+        released, self._held = self._held, ""
+        return released
+
+
+@cache
+def _any_pattern() -> AnyOf:
+    return AnyOf(pattern for _, pattern in _PATTERNS)
+
+
+def _readings(text: str) -> tuple[str, ...]:
+    """The text as it is, and without the backslashes that rendering takes away."""
+    return (text, text.replace("\\", "")) if "\\" in text else (text,)
+
+
+def _first_secret(text: str) -> str:
+    """The kind of the first secret found, empty when there is none."""
+    readings = _readings(text)
+    found = (name for name, pattern in _PATTERNS if any(map(pattern.find, readings)))
+    return next(found, "")
+
+
+def _safe_length(text: str) -> int:
+    """How much of a text without secrets cannot become part of one, whatever follows."""
+    safe = _any_pattern().may_begin(text)
+    if "\\" not in text:
+        return safe
+    kept = [index for index, char in enumerate(text) if char != "\\"]
+    begins = _any_pattern().may_begin(text.replace("\\", ""))
+    return min(safe, kept[begins]) if begins < len(kept) else safe

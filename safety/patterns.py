@@ -1,0 +1,85 @@
+"""Text patterns that can also say where one may still *begin*: what a filter on a stream needs.
+
+A pattern is a row of character sets with bounded counts, nothing else. So it has a longest match,
+its search takes time in proportion to the text, and from the same row two expressions follow: one
+for the whole, one for what could become a whole with more text.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+Element: TypeAlias = tuple[str, int, int]
+"""One character as a regular expression, and how often it stands, at least and at most."""
+
+
+def literal(text: str) -> tuple[Element, ...]:
+    """The characters of a fixed text."""
+    return tuple((re.escape(char), 1, 1) for char in text)
+
+
+def some(characters: str, least: int, most: int) -> tuple[Element, ...]:
+    """From `least` to `most` characters of a set."""
+    return ((characters, least, most),)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A row of elements; `anchor` is a text that every match contains, empty for none."""
+
+    elements: tuple[Element, ...]
+    anchor: str = ""
+    ignore_case: bool = False
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest match."""
+        return sum(most for _, _, most in self.elements)
+
+    @cached_property
+    def whole(self) -> re.Pattern[str]:
+        """Matches the pattern."""
+        source = "".join(f"{chars}{{{least},{most}}}" for chars, least, most in self.elements)
+        return re.compile(source, self._flags)
+
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        """Matches, at the end of a text, what may become a match with more text."""
+        source = r"\Z"
+        for chars, least, most in reversed(self.elements):
+            ends_here = rf"{chars}{{0,{most}}}\Z" if most > 1 else r"\Z"
+            source = f"(?:{ends_here}|{chars}{{{least},{most}}}{source})"
+        return re.compile(source, self._flags)
+
+    def find(self, text: str) -> re.Match[str] | None:
+        """The first match."""
+        return self.whole.search(text) if self.anchor in text else None
+
+    @property
+    def _flags(self) -> re.RegexFlag:
+        return re.IGNORECASE if self.ignore_case else re.NOFLAG
+
+
+class AnyOf:
+    """Several patterns at once, for many short texts."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        patterns = tuple(patterns)
+        self._longest = max(pattern.longest for pattern in patterns)
+        self._whole = re.compile("|".join(_with_case(p, p.whole) for p in patterns))
+        self._beginning = re.compile("|".join(_with_case(p, p.beginning) for p in patterns))
+
+    def found(self, text: str) -> bool:
+        """True when one of them matches anywhere."""
+        return self._whole.search(text) is not None
+
+    def may_begin(self, text: str) -> int:
+        """Where in `text` a match may begin that needs more text; its length when nowhere."""
+        match = self._beginning.search(text, max(len(text) - self._longest, 0))
+        return match.start() if match else len(text)
+
+
+def _with_case(pattern: Pattern, expression: re.Pattern[str]) -> str:
+    return f"(?{'i' if pattern.ignore_case else ''}:{expression.pattern})"
