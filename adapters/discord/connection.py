@@ -1,0 +1,264 @@
+"""One connected account: from logging in to the last event handed over, in order."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+import aiohttp
+import discord
+import structlog
+
+from adapters.discord.answers import Answers
+from adapters.discord.api import Api
+from adapters.discord.bot import Bot
+from adapters.discord.client import AccountClient
+from adapters.discord.commands import register
+from adapters.discord.directory import LibraryDirectory
+from adapters.discord.interactions import Handle
+from adapters.discord.manifest import DiscordSettings
+from adapters.discord.parse import KINDS, parse
+from adapters.discord.raw import identity, mappings
+from gateway.errors import StartError, StoreUnavailable
+from gateway.message import ButtonPressed, CommandInvoked, InboundEvent
+from gateway.ports import AdapterContext, EventSink
+
+log = structlog.get_logger(__name__)
+
+READY_SECONDS: Final = 30.0
+SERVERS_SECONDS: Final = 2.0
+"""How long to wait for the servers that READY names; one in an outage would never come."""
+DRAIN_SECONDS: Final = 5.0
+MAX_WAITING: Final = 10_000
+"""Events that wait while the store does not take any; Discord has no acknowledgement."""
+MAX_PAUSE: Final = timedelta(seconds=30)
+PATIENCE: Final = timedelta(minutes=15)
+"""How long one event is offered to a store that is down."""
+MAX_DEFERRALS: Final = 100
+
+BAD_TOKEN, BAD_INTENTS = 4004, (4013, 4014)
+PORTAL: Final = "https://discord.com/developers/applications"
+
+
+class Connection:
+    """A client, the queue behind it, and the task that empties the queue into the sink."""
+
+    def __init__(self, settings: DiscordSettings, context: AdapterContext, sink: EventSink) -> None:
+        self._settings = settings
+        self._context = context
+        self._sink = sink
+        self.client = AccountClient(settings, self._arrived)
+        self.api = Api(self.client.http)
+        self.answers = Answers(self.api)
+        self._directory = LibraryDirectory(self.client)
+        self._bot = Bot(account=context.account, directory=self._directory)
+        self._queue: asyncio.Queue[InboundEvent] = asyncio.Queue(MAX_WAITING)
+        self._awaited: set[str] = set()
+        self._known: set[str] = set()
+        self._ready = asyncio.Event()
+        self._complete = asyncio.Event()
+        self._run: asyncio.Task[None] | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._deferrals: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    async def open(self) -> None:
+        """Log in, register the commands, connect. Raises `StartError`."""
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self.client.login(self._settings.token.get_secret_value())
+                self._check_application()
+                await self._register()
+                self._run = asyncio.create_task(self.client.connect())
+                self._pump = asyncio.create_task(self._hand_over())
+                await self._wait_ready(self._run)
+        except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise start_error(error) from error
+
+    async def closed(self) -> None:
+        """Return once `close` was called. Raises `StartError` when the connection died."""
+        if self._run is None:
+            return
+        await asyncio.wait({self._run})
+        if self._closing or self._run.cancelled():
+            return
+        error = self._run.exception()
+        raise start_error(error or RuntimeError("the connection ended")) from error
+
+    async def close(self) -> None:
+        """Close the socket, hand over what already arrived, stop."""
+        self._closing = True
+        await self.client.close()
+        if self._run is not None:
+            await _stop(self._run)
+        if self._pump is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_SECONDS):
+                    await self._queue.join()
+            await _stop(self._pump)
+        for task in list(self._deferrals):
+            await _stop(task)
+
+    def _check_application(self) -> None:
+        wanted = self._settings.application_id
+        found = str(self.client.application_id or "")
+        if wanted and wanted != found:
+            raise StartError(
+                f"The Discord token belongs to application {found}, not to {wanted}.",
+                "Correct platforms.discord.application_id, or take the token of that application.",
+                permanent=True,
+            )
+
+    async def _register(self) -> None:
+        """The bot is of use without its commands; `parley doctor` says why they are missing."""
+        commands, guild_id = self._context.commands, self._settings.guild_id
+        if not commands:
+            return
+        try:
+            application_id = str(self.client.application_id)
+            changed = await register(self.client.http, application_id, guild_id, commands)
+        except discord.DiscordException as error:
+            self._context.count("commands_not_registered", "discord")
+            log.warning("commands_not_registered", platform="discord", error=str(error))
+        else:
+            if changed:
+                log.info("commands_registered", platform="discord", guild=guild_id or "all")
+
+    async def _wait_ready(self, run: asyncio.Task[None]) -> None:
+        """Until Discord greeted us and described the servers, or the connection failed."""
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait({ready, run}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if run.done():
+            raise run.exception() or discord.ClientException("the connection ended")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SERVERS_SECONDS):
+                await self._complete.wait()
+
+    def _arrived(self, event: str, data: Mapping[str, object]) -> None:
+        """Called by the client for every event, in order."""
+        if event == "READY":
+            self._greeted(data)
+        elif event == "GUILD_CREATE" and not self._is_new_server(identity(data.get("id"))):
+            return
+        if event not in KINDS:
+            if not self.client.keeps(event):
+                self._context.count("ignored", event)
+            return
+        if event == "GUILD_DELETE" and not data.get("unavailable"):
+            self._known.discard(identity(data.get("id")))
+        payload: dict[str, object] = {"t": event, "s": self.client.ws.sequence, "d": data}
+        found = parse(payload, self._bot)
+        if not found:
+            self._context.count("ignored", event)
+        for each in found:
+            try:
+                self._queue.put_nowait(each)
+            except asyncio.QueueFull:
+                self._context.count("lost", event)
+                log.error("event_lost", platform="discord", event_kind=event, waiting=MAX_WAITING)
+
+    def _greeted(self, data: Mapping[str, object]) -> None:
+        user = self.client.user
+        self._bot = Bot(
+            user_id=str(user.id) if user else "",
+            account=self._context.account,
+            session=self.client.ws.session_id or "",
+            directory=self._directory,
+        )
+        self._known = {identity(guild.get("id")) for guild in mappings(data.get("guilds"))}
+        self._awaited = set(self._known)
+        self._ready.set()
+        if not self._awaited:
+            self._complete.set()
+
+    def _is_new_server(self, guild_id: str) -> bool:
+        """Discord describes every server at each start; only others have just been joined."""
+        self._awaited.discard(guild_id)
+        if not self._awaited:
+            self._complete.set()
+        new = guild_id not in self._known
+        self._known.add(guild_id)
+        return new
+
+    async def _hand_over(self) -> None:
+        while True:
+            event = await self._queue.get()
+            try:
+                await self._offer(event)
+            finally:
+                self._queue.task_done()
+
+    async def _offer(self, event: InboundEvent) -> None:
+        """Offer one event until the store takes it; the next one waits, so order is kept."""
+        handle = _handle(event)
+        if handle is not None:
+            self.answers.expect(handle)
+        clock, pause = self._context.clock, timedelta(milliseconds=200)
+        give_up_at = clock.monotonic() + PATIENCE.total_seconds()
+        while True:
+            try:
+                await self._sink(event)
+            except StoreUnavailable as error:
+                self._context.count("store_unavailable", "discord")
+                if clock.monotonic() >= give_up_at:
+                    self._context.count("lost", event.kind)
+                    log.error("event_lost", platform="discord", error=str(error))
+                    return
+                await clock.sleep(pause.total_seconds())
+                pause = min(pause * 2, MAX_PAUSE)
+            except Exception:  # one bad event must not stop those behind it
+                self._context.count("failed", event.kind)
+                log.exception("event_failed", platform="discord", event_kind=event.kind)
+                return
+            else:
+                break
+        if handle is not None:
+            await self._defer(handle)
+
+    async def _defer(self, handle: Handle) -> None:
+        """Beside the queue: the next event need not wait for Discord's answer."""
+        if len(self._deferrals) >= MAX_DEFERRALS:
+            await asyncio.wait(self._deferrals, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(self.answers.defer(handle))
+        self._deferrals.add(task)
+        task.add_done_callback(self._deferrals.discard)
+
+
+def _handle(event: InboundEvent) -> Handle | None:
+    if isinstance(event, CommandInvoked | ButtonPressed):
+        return Handle.read(event.reply_handle)
+    return None
+
+
+async def _stop(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def start_error(error: BaseException) -> StartError:
+    """What a failed start, or the end of a connection, means for who runs the program."""
+    code = error.code if isinstance(error, discord.ConnectionClosed) else None
+    if isinstance(error, StartError):
+        return error
+    if isinstance(error, discord.LoginFailure) or code == BAD_TOKEN:
+        return StartError(
+            "Discord refused the token.",
+            f"Reset it at {PORTAL}, page Bot, and put it into platforms.discord.token.",
+            permanent=True,
+        )
+    if isinstance(error, discord.PrivilegedIntentsRequired) or code in BAD_INTENTS:
+        return StartError(
+            "Discord does not let this bot read messages.",
+            f"Switch on Message Content Intent at {PORTAL}, page Bot, and start again.",
+            permanent=True,
+        )
+    if isinstance(error, discord.RateLimited):
+        return StartError(f"Discord asks to wait {error.retry_after:.0f} s before connecting.")
+    if isinstance(error, discord.HTTPException):
+        return StartError(f"Discord answered with status {error.status}.", "Try again later.")
+    problem = f"Discord is not reachable ({type(error).__name__})."
+    return StartError(problem, "Check the network, and platforms.discord.api_base and gateway_url.")
