@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Self
 
 from gateway.exchange import Exchange
-from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter
 from gateway.ports import CanShowLive
 
@@ -20,8 +19,7 @@ class LiveAnswer:
         self._adapter = adapter if isinstance(adapter, CanShowLive) else None
         self._place = exchange.place
         self._message_id = exchange.last.id
-        public = exchange.place.audience is Audience.PUBLIC_ROOM
-        self._filter = StreamFilter() if public else None
+        self._filter = StreamFilter(exchange.place.audience)
         self._shown = ""
 
     async def __aenter__(self) -> Self:
@@ -40,7 +38,7 @@ class LiveAnswer:
         """Take the next piece of the answer."""
         if self._adapter is None:
             return
-        passed = piece if self._filter is None else self._filter.feed(piece)
+        passed = self._filter.feed(piece)
         if passed:
             self._shown += passed
             await self._adapter.show_live(self._place, self._message_id, self._shown)

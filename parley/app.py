@@ -20,6 +20,7 @@ from gateway.delivery.pacing import Pacer
 from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.llm.factory import build_provider
+from gateway.observe.logs import configure_logs
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
 from gateway.ports import AdapterContext, Clock
@@ -254,6 +255,7 @@ async def serve(settings: Settings) -> int:
 
 def run(settings: Settings) -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
+    configure_logs()
     return asyncio.run(serve(settings))
 
 
