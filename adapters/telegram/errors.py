@@ -9,11 +9,10 @@ from telegram.error import (
     Forbidden,
     InvalidToken,
     NetworkError,
-    RetryAfter,
     TelegramError,
 )
 
-from adapters.telegram.transport import NotSent, ServerFailed
+from adapters.telegram.transport import NotSent, RateLimited, ServerFailed
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
@@ -31,9 +30,8 @@ ASK_BOTFATHER: Final = (
 def delivery_error(problem: TelegramError) -> DeliveryError:
     """What a failed call means for the message that was to be sent."""
     match problem:
-        case RetryAfter():
-            seconds = retry_seconds(problem)
-            return Transient(f"Telegram asks to wait {seconds:g} s", retry_after=seconds)
+        case RateLimited():
+            return Transient(problem.message, retry_after=problem.seconds)
         case NotSent() | ServerFailed():
             return Transient(problem.message)
         case ChatMigrated():
@@ -59,12 +57,6 @@ def is_unmodified(problem: TelegramError) -> bool:
     return isinstance(problem, BadRequest) and "message is not modified" in problem.message.lower()
 
 
-def retry_seconds(problem: RetryAfter) -> float:
-    """Exactly the seconds that Telegram asked for."""
-    # The public property warns that it will return a timedelta one day.
-    return problem._retry_after.total_seconds()  # noqa: SLF001
-
-
 def start_error(problem: TelegramError) -> StartError:
     """Why there is no connection, and what to do about it."""
     match problem:
@@ -77,8 +69,8 @@ def start_error(problem: TelegramError) -> StartError:
                 "Another program fetches this bot's updates.",
                 "Stop it, or give this program a bot of its own: a bot has one receiver.",
             )
-        case RetryAfter():
-            return StartError(f"Telegram asks to wait {retry_seconds(problem):g} s.")
+        case RateLimited():
+            return StartError(f"{problem.message}.")
         case BadRequest():
             return StartError(
                 f"Telegram refused the settings: {problem.message}.",

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
+from telegram.error import Conflict, InvalidToken, TelegramError
 
 from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS, album_of, merged
-from adapters.telegram.errors import retry_seconds, start_error
+from adapters.telegram.errors import start_error
 from adapters.telegram.intake import Intake
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.raw import identity, integer, listing, mapping
-from adapters.telegram.transport import RawBot
+from adapters.telegram.transport import RateLimited, RawBot
 from gateway.errors import StoreUnavailable
 from gateway.ports import Clock
 
@@ -60,6 +60,7 @@ class Poller:
         self._offset = 0
         self._stored: set[int] = set()
         self._failures: dict[int, int] = {}
+        self._conflicts: list[float] = []
         self._albums: dict[str, tuple[int, float]] = {}
 
     async def first(self) -> None:
@@ -72,29 +73,33 @@ class Poller:
 
     async def run(self) -> None:
         """Fetch for ever. Raises `StartError` when the connection is dead for good."""
-        pause, conflicts = 0.0, 0
+        pause = 0.0
+        stored = True
         heard = self._clock.monotonic()
         while True:
             try:
-                batch = await self._fetch(0 if self._albums or pause else POLL_SECONDS)
+                batch = await self._fetch(POLL_SECONDS if stored and not self._albums else 0)
             except TelegramError as problem:
-                conflicts = conflicts + 1 if isinstance(problem, Conflict) else 0
-                deaf = self._clock.monotonic() - heard > DEAF_SECONDS
-                if isinstance(problem, InvalidToken) or deaf or conflicts > MAX_CONFLICTS:
-                    raise start_error(problem) from problem
+                self._judge(problem, heard)
                 log.warning("telegram: polling failed (%s)", type(problem).__name__)
                 pause = _longer(pause)
-                wanted = retry_seconds(problem) if isinstance(problem, RetryAfter) else 0.0
+                wanted = problem.seconds if isinstance(problem, RateLimited) else 0.0
                 await self._clock.sleep(max(pause, wanted))
                 continue
-            heard, conflicts = self._clock.monotonic(), 0
-            if await self._take(batch):
-                pause = 0.0
-                if self._albums:
-                    await self._clock.sleep(ALBUM_STEP)
-            else:
-                pause = _longer(pause)
-                await self._clock.sleep(pause)
+            heard = self._clock.monotonic()
+            stored = await self._take(batch)
+            pause = 0.0 if stored else _longer(pause)
+            if pause or self._albums:
+                await self._clock.sleep(pause or ALBUM_STEP)
+
+    def _judge(self, problem: TelegramError, heard: float) -> None:
+        """Raise `StartError` when polling on makes no sense."""
+        now = self._clock.monotonic()
+        if isinstance(problem, Conflict):
+            self._conflicts = [at for at in self._conflicts if now - at < DEAF_SECONDS] + [now]
+        lost = isinstance(problem, InvalidToken) or now - heard > DEAF_SECONDS
+        if lost or len(self._conflicts) > MAX_CONFLICTS:
+            raise start_error(problem) from problem
 
     async def confirm(self) -> None:
         """Tell Telegram what is stored, so that a restart does not get it again."""

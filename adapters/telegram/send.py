@@ -21,7 +21,7 @@ MAX_INLINE_RESULTS: Final = 50
 SHORT_LABEL: Final = 16
 """Characters of a label up to which two buttons share a row on a telephone."""
 _PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
-_REFUSED_PHOTO: Final = ("PHOTO_", "IMAGE_PROCESS_FAILED")
+_REFUSED_PHOTO: Final = ("photo_", "image_process_failed")
 
 
 async def send(bot: RawBot, outbound: Outbound) -> Receipt:
@@ -105,7 +105,7 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
         try:
             return await bot.call("sendPhoto", {**request, "photo": upload})
         except BadRequest as problem:
-            if not any(reason in problem.message for reason in _REFUSED_PHOTO):
+            if not any(reason in problem.message.lower() for reason in _REFUSED_PHOTO):
                 raise
     return await bot.call("sendDocument", {**request, "document": upload})
 

@@ -15,6 +15,7 @@ from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
+from adapters.telegram.raw import mapping, number
 from gateway.errors import BadInput
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
@@ -37,6 +38,16 @@ class ServerFailed(NetworkError):
     """Telegram answered with a 5xx status."""
 
     __slots__ = ()
+
+
+class RateLimited(NetworkError):
+    """Telegram answered 429. The library's own `RetryAfter` warns whenever it is made."""
+
+    __slots__ = ("seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Telegram asks to wait {seconds:g} s")
+        self.seconds = seconds
 
 
 class AiohttpRequest(BaseRequest):
@@ -84,7 +95,7 @@ class AiohttpRequest(BaseRequest):
         connect_timeout: Any = BaseRequest.DEFAULT_NONE,
         pool_timeout: Any = BaseRequest.DEFAULT_NONE,
     ) -> tuple[int, bytes]:
-        """One request. Raises `NotSent`, `ServerFailed`, `TimedOut` or `NetworkError`."""
+        """One request. Raises one of the errors above, `TimedOut` or `NetworkError`."""
         body, headers, upload = _encoded(request_data)
         read = _seconds(read_timeout, self._read)
         connect = _seconds(connect_timeout, CONNECT_SECONDS)
@@ -93,6 +104,8 @@ class AiohttpRequest(BaseRequest):
         )
         if status >= 500:
             raise ServerFailed(f"Telegram answered with status {status}")
+        if status == 429:
+            raise RateLimited(_retry_after(answer))
         return status, answer
 
     async def _exchange(
@@ -165,6 +178,15 @@ async def _read_at_most(answer: aiohttp.ClientResponse, limit: int) -> bytes:
 def _seconds(value: object, default: float) -> float:
     """What the library passed, or our default where it passed its own marker."""
     return float(value) if isinstance(value, int | float) else default
+
+
+def _retry_after(answer: bytes) -> float:
+    """The seconds to wait that an answer names; 1 where it names none."""
+    try:
+        parameters = mapping(mapping(json.loads(answer)).get("parameters"))
+    except (ValueError, RecursionError):
+        return 1.0
+    return max(0.0, number(parameters.get("retry_after")) or 1.0)
 
 
 def _encoded(

@@ -41,9 +41,9 @@ class ApiServer:
         self._server = web.Server(
             self._handle, request_factory=_request, handler_cancellation=True, access_log=None
         )
-        self._runner = web.ServerRunner(self._server)
+        self._runner = web.ServerRunner(self._server, shutdown_timeout=0.2)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port, shutdown_timeout=0.2)
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
         await site.start()
         self.port = int(self._runner.addresses[0][1])
 

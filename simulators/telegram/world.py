@@ -115,7 +115,7 @@ class World:
         self.files: dict[str, SimFile] = {}
         self.messages: dict[int, Posted] = {}
         self._rooms: dict[str, Chat] = {}
-        self._message_ids = count(1)
+        self._message_ids = count(101)  # a topic is named after a message, and 1 is the general one
         self._person_ids = count(5_000_001)
         self._room_ids = count(1_000_000_001)
         self._file_ids = count(1)

@@ -1,0 +1,171 @@
+"""What a gateway gives an adapter, small enough to look into."""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from aiohttp import web
+
+from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.manifest import TelegramSettings
+from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.message import InboundEvent
+from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
+from simulators.telegram import TelegramSimulator
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(min(seconds, 0.2))
+
+
+class MemoryState:
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        assert len(key) <= 200
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        assert len(key) <= 200
+        assert len(value) <= 4000
+        self.values[key] = value
+
+
+@dataclass
+class Sink:
+    """Keeps events; refuses the first `failures` of them."""
+
+    failures: int = 0
+    broken: int = 0
+    events: list[InboundEvent] = field(default_factory=list)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, event: InboundEvent) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise StoreUnavailable("the disk is full")
+        if self.broken:
+            self.broken -= 1
+            raise RuntimeError("a bug")
+        self.events.append(event)
+        self.changed.set()
+
+    async def wait(self, count: int = 1, timeout: float = 8.0) -> list[InboundEvent]:
+        async with asyncio.timeout(timeout):
+            while len(self.events) < count:
+                self.changed.clear()
+                await self.changed.wait()
+        return self.events
+
+
+class Listener:
+    """The public listener: real HTTP on loopback."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, WebhookHandler] = {}
+        self.url = ""
+
+    def add(self, path: str, handler: WebhookHandler) -> None:
+        if path in self.handlers:
+            raise ConfigurationError(f"{path} is taken")
+        self.handlers[path] = handler
+
+    def remove(self, path: str) -> None:
+        self.handlers.pop(path, None)
+
+    async def serve(self, request: web.BaseRequest) -> web.Response:
+        handler = self.handlers.get(request.path)
+        if handler is None:
+            return web.Response(status=404)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        answer = await handler(
+            WebhookRequest(
+                request.method, request.path, dict(request.query), headers, await request.read()
+            )
+        )
+        return web.Response(status=answer.status, text=answer.body)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["Listener"]:
+        runner = web.ServerRunner(web.Server(self.serve), shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        try:
+            yield self
+        finally:
+            await runner.cleanup()
+
+
+@dataclass
+class Bench:
+    """An adapter connected to a simulator."""
+
+    sim: TelegramSimulator
+    adapter: TelegramAdapter
+    sink: Sink
+    counts: "Counter[str]"
+    state: MemoryState
+    listener: Listener
+
+
+COMMANDS = (CommandSpec("ask", "Ask a question", True), CommandSpec("clear", "Forget"))
+
+
+def adapter_for(
+    sim: TelegramSimulator,
+    listener: Listener,
+    counts: "Counter[str]",
+    state: MemoryState,
+    account: str = "main",
+    **changes: object,
+) -> TelegramAdapter:
+    settings = TelegramSettings.model_validate({**sim.settings(), **changes})
+
+    def count(what: str, detail: str = "") -> None:
+        counts[f"{what}:{detail}"] += 1
+
+    context = AdapterContext(
+        account, "Parley", SystemClock(), state, listener, count, commands=COMMANDS
+    )
+    return TelegramAdapter(settings, context)
+
+
+@contextlib.asynccontextmanager
+async def connected(mode: str, sink: Sink | None = None, **options: object) -> AsyncIterator[Bench]:
+    sim = TelegramSimulator(mode="webhook" if mode == "webhook" else "polling", retry_delay=0.05)
+    sim.api.privacy = bool(options.get("privacy", True))
+    await sim.start()
+    listener, counts, state = Listener(), Counter[str](), MemoryState()
+    sink = sink or Sink()
+    adapter = adapter_for(sim, listener, counts, state)
+    try:
+        async with listener.running():
+            await adapter.connect(sink)
+            sim.attach(listener.url)
+            await sim.wait_connected()
+            yield Bench(sim, adapter, sink, counts, state, listener)
+            await adapter.disconnect()
+    finally:
+        await adapter.disconnect()
+        await sim.stop()
+
+
+async def until(ready: Callable[[], bool], timeout: float = 8.0) -> None:
+    """Wait for a condition that nobody announces."""
+    async with asyncio.timeout(timeout):
+        while not ready():
+            await asyncio.sleep(0.005)
