@@ -38,19 +38,21 @@ def post_ephemeral(call: Call) -> Answer:
     if channel.kind == "direct" and channel.peer != user:
         raise SlackError("user_not_in_channel")
     blocks = check_message(call.text("text"), call.json_list("blocks"))
-    message = call.world.add(
-        Message(
-            ts=call.world.new_ts(),
-            channel=channel.id,
-            user=call.world.bot_user,
-            text=call.text("text"),
-            blocks=_numbered(call, blocks),
-            thread_ts=_thread(call, channel),
-            by_bot=True,
-            only_for=user,
-            payload=call.recorded(),
-        )
+    thread_ts = _thread(call, channel)
+    message = Message(
+        ts=call.world.new_ts(),
+        channel=channel.id,
+        user=call.world.bot_user,
+        text=call.text("text"),
+        blocks=_numbered(call, blocks),
+        thread_ts=thread_ts,
+        by_bot=True,
+        only_for=user,
+        payload=call.recorded(),
     )
+    # In a thread without replies Slack says ok, and shows an ephemeral message to nobody.
+    if not thread_ts or any(m.thread_ts == thread_ts for m in channel.messages):
+        call.world.add(message)
     return {"ok": True, "message_ts": message.ts}
 
 
@@ -58,7 +60,8 @@ def update(call: Call) -> Answer:
     message = call.message()
     if message.user != call.world.bot_user:
         raise SlackError("cant_update_message")
-    blocks = check_message(call.text("text"), call.json_list("blocks"))
+    kept = message.blocks if "blocks" not in call.arguments else call.json_list("blocks")
+    blocks = check_message(call.text("text"), list(kept))
     before = message_body(call.world, message, call.base)
     message.text, message.blocks = call.text("text"), _numbered(call, blocks)
     message.payload = call.recorded()

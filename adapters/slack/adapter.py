@@ -1,0 +1,156 @@
+"""One Slack workspace, connected."""
+
+from typing import Protocol
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack import doctor
+from adapters.slack.client import open_client, open_session
+from adapters.slack.directory import Directory
+from adapters.slack.errors import start_error
+from adapters.slack.files import Files
+from adapters.slack.frame import Me
+from adapters.slack.http import HttpConnection
+from adapters.slack.intake import Intake
+from adapters.slack.manifest import MANIFEST, SlackSettings
+from adapters.slack.raw import as_mapping, identifier
+from adapters.slack.send import Sender
+from adapters.slack.socket import SocketConnection
+from gateway.errors import StartError, Transient
+from gateway.message import Attachment, Outbound, Part, Place, Receipt
+from gateway.ports import AdapterContext, Capabilities, Check, EventSink
+
+
+class _Connection(Protocol):
+    """How events arrive: a socket, or a path of the public listener."""
+
+    async def open(self) -> None: ...
+
+    async def wait_closed(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class SlackAdapter:
+    """Implements `gateway.ports.PlatformAdapter` with edits, deletions, reactions and files."""
+
+    def __init__(self, settings: SlackSettings, context: AdapterContext) -> None:
+        self._settings = settings
+        self._context = context
+        self._session: aiohttp.ClientSession | None = None
+        self._sender: Sender | None = None
+        self._files: Files | None = None
+        self._intake: Intake | None = None
+        self._connection: _Connection | None = None
+
+    @property
+    def platform(self) -> str:
+        return MANIFEST.platform
+
+    @property
+    def account(self) -> str:
+        return self._context.account
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return MANIFEST.capabilities
+
+    async def connect(self, sink: EventSink) -> None:
+        """Sign in, then listen. Raises `StartError`."""
+        await self.disconnect()
+        try:
+            await self._connect(sink)
+        except BaseException:
+            await self.disconnect()
+            raise
+
+    async def _connect(self, sink: EventSink) -> None:
+        settings = self._settings
+        if not settings.configured():
+            absent = ", ".join(settings.missing()) or "bot_token"
+            raise StartError(
+                f"platforms.slack: {absent} is not set.",
+                "See docs/platforms/slack.md, or run `parley init`.",
+                permanent=True,
+            )
+        session = self._session = open_session()
+        client = open_client(settings.bot_token.get_secret_value(), settings.base_url, session)
+        me = await self._sign_in(client)
+        self._files = Files(client, session, settings.base_url)
+        self._sender = Sender(client, session, settings.base_url, self._files)
+        directory = Directory(client, self._context.clock.monotonic)
+        self._intake = Intake(sink, me, directory, self._context.count)
+        self._connection = self._make_connection(client, self._intake)
+        await self._connection.open()
+
+    async def _sign_in(self, client: AsyncWebClient) -> Me:
+        try:
+            answer = await client.auth_test()
+        except (SlackApiError, aiohttp.ClientError, OSError) as error:
+            raise start_error(error, "platforms.slack.bot_token") from error
+        about = as_mapping(answer.data)
+        return Me(
+            account=self.account,
+            user_id=identifier(about, "user_id"),
+            bot_id=identifier(about, "bot_id"),
+            team_id=identifier(about, "team_id"),
+        )
+
+    def _make_connection(self, client: AsyncWebClient, intake: Intake) -> _Connection:
+        settings, context = self._settings, self._context
+        if settings.mode == "socket":
+            return SocketConnection(client, settings.app_token.get_secret_value(), intake.take)
+        path = "/webhook/slack" if self.account == "main" else f"/webhook/slack/{self.account}"
+        secret = settings.signing_secret.get_secret_value()
+        return HttpConnection(context.webhooks, path, secret, context.clock, intake.take)
+
+    async def wait_closed(self) -> None:
+        """Return after `disconnect`; raise `StartError` when the connection died for good."""
+        if self._connection is not None:
+            await self._connection.wait_closed()
+
+    async def disconnect(self) -> None:
+        """Let what arrived be stored and acknowledged, then close everything."""
+        intake, self._intake = self._intake, None
+        if intake is not None:
+            await intake.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+        self._sender = self._files = None
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def send(self, outbound: Outbound) -> Receipt:
+        """Send one part or file. Raises a `DeliveryError`."""
+        return await self._ready().send(outbound)
+
+    async def edit(self, place: Place, message_id: str, part: Part) -> None:
+        """Replace the text of a message of ours. Raises a `DeliveryError`."""
+        await self._ready().edit(place, message_id, part)
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Delete a message of ours. Raises a `DeliveryError`."""
+        await self._ready().delete(place, message_id)
+
+    async def react(self, place: Place, message_id: str, emoji: str) -> None:
+        """Add a reaction. Raises a `DeliveryError`."""
+        await self._ready().react(place, message_id, emoji)
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """The bytes of an attachment, at most `limit`."""
+        if self._files is None:
+            raise Transient("Slack is not connected")
+        return await self._files.fetch(attachment, limit)
+
+    async def diagnose(self) -> list[Check]:
+        """Credentials and scopes, asked of Slack. Never raises."""
+        return await doctor.diagnose(self._settings)
+
+    def _ready(self) -> Sender:
+        if self._sender is None:
+            raise Transient("Slack is not connected")
+        return self._sender

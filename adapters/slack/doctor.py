@@ -1,0 +1,97 @@
+"""What `parley doctor` asks Slack."""
+
+import re
+from typing import Final
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.app_manifest import SCOPES
+from adapters.slack.client import open_client, open_session
+from adapters.slack.errors import code_of
+from adapters.slack.manifest import SlackSettings
+from adapters.slack.raw import as_mapping, text
+from gateway.ports import Check
+
+_APPS: Final = "https://api.slack.com/apps"
+_SECRET: Final = re.compile(r"[0-9a-f]{32}")
+
+
+async def diagnose(settings: SlackSettings) -> list[Check]:
+    """One line per credential and scope. Never raises."""
+    async with open_session() as session:
+        bot = settings.bot_token.get_secret_value()
+        client = open_client(bot, settings.base_url, session)
+        checks = await _bot(client, bot)
+        if settings.mode == "socket":
+            checks.append(await _app_token(client, settings.app_token.get_secret_value()))
+        else:
+            checks.append(_signing_secret(settings.signing_secret.get_secret_value()))
+    return checks
+
+
+async def _bot(client: AsyncWebClient, token: str) -> list[Check]:
+    name = "Slack bot token"
+    if not token:
+        advice = f"Set platforms.slack.bot_token (xoxb-…, OAuth & Permissions at {_APPS})."
+        return [Check(name, ok=False, detail="not set", advice=advice)]
+    if token.startswith("xapp-"):
+        advice = "This is the app token: put it under platforms.slack.app_token."
+        return [Check(name, ok=False, detail="begins with xapp-", advice=advice)]
+    try:
+        answer = await client.auth_test()
+    except (SlackApiError, aiohttp.ClientError, OSError) as error:
+        return [_failed(name, error, f"Copy it again from OAuth & Permissions at {_APPS}.")]
+    about = as_mapping(answer.data)
+    who = f"{text(about, 'user', 80)} in {text(about, 'team', 80)} ({text(about, 'team_id', 40)})"
+    granted = {s.strip() for s in str(answer.headers.get("x-oauth-scopes", "")).split(",")}
+    return [Check(name, ok=True, detail=f"signed in as {who}"), *_scopes(granted)]
+
+
+def _scopes(granted: set[str]) -> list[Check]:
+    missing = [scope for scope in sorted(SCOPES) if scope not in granted]
+    if not missing:
+        return [Check("Slack scopes", ok=True, detail=f"all {len(SCOPES)} granted")]
+    where = f"Add it under OAuth & Permissions, Bot Token Scopes, at {_APPS}, then reinstall."
+    return [
+        Check(f"Slack scope {scope}", ok=False, detail=f"missing: to {SCOPES[scope]}", advice=where)
+        for scope in missing
+    ]
+
+
+async def _app_token(client: AsyncWebClient, token: str) -> Check:
+    name = "Slack app token"
+    advice = (
+        "Make one with the scope connections:write under Basic Information, App-Level Tokens, and"
+        f" turn Socket Mode on, at {_APPS}; set platforms.slack.app_token (xapp-…)."
+    )
+    if not token:
+        return Check(name, ok=False, detail="not set", advice=advice)
+    try:
+        await client.apps_connections_open(app_token=token)
+    except (SlackApiError, aiohttp.ClientError, OSError) as error:
+        return _failed(name, error, advice)
+    return Check(name, ok=True, detail="Socket Mode can be opened")
+
+
+def _signing_secret(secret: str) -> Check:
+    name = "Slack signing secret"
+    advice = f"Copy it from Basic Information, App Credentials, at {_APPS}."
+    if not secret:
+        return Check(name, ok=False, detail="not set: no request can be verified", advice=advice)
+    if not _SECRET.fullmatch(secret):
+        detail = "does not look like one (32 hexadecimal digits)"
+        return Check(name, ok=False, detail=detail, advice=advice)
+    return Check(name, ok=True, detail="set; whether it is right shows with the first request")
+
+
+def _failed(name: str, error: Exception, advice: str) -> Check:
+    if isinstance(error, SlackApiError):
+        return Check(name, ok=False, detail=f"refused: {code_of(error) or 'error'}", advice=advice)
+    return Check(
+        name,
+        ok=False,
+        detail=f"Slack cannot be reached ({type(error).__name__})",
+        advice="Check the network, the proxy and platforms.slack.base_url.",
+    )

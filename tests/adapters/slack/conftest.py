@@ -1,0 +1,141 @@
+"""A Slack adapter connected to a simulated Slack, in either mode."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeVar
+
+import pytest
+
+from adapters.slack.adapter import SlackAdapter
+from adapters.slack.manifest import SlackSettings
+from gateway.errors import StoreUnavailable
+from gateway.message import InboundEvent
+from gateway.ports import AdapterContext
+from parley.http.webhooks import WebhookListener
+from simulators.base import ChangeSignal
+from simulators.slack import SlackSimulator
+
+E = TypeVar("E")
+Mode = Literal["socket", "http"]
+
+
+class SystemClock:
+    """The real time."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class NoState:
+    """The Slack adapter remembers nothing."""
+
+    async def get(self, key: str) -> str | None:
+        raise AssertionError(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        raise AssertionError(key)
+
+
+class Sink:
+    """Collects what arrives; `failures` is how many deliveries it refuses first."""
+
+    def __init__(self) -> None:
+        self.events: list[InboundEvent] = []
+        self.failures = 0
+        self.hold: asyncio.Event | None = None
+        self._changed = ChangeSignal()
+
+    async def __call__(self, event: InboundEvent) -> None:
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.failures:
+            self.failures -= 1
+            self._changed.notify()
+            raise StoreUnavailable("the disk is full")
+        self.events.append(event)
+        self._changed.notify()
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def first(self, kind: type[E], count: int = 1) -> E:
+        """The `count`-th event of that kind, as soon as it is there."""
+        await self.until(lambda: len(self.of(kind)) >= count)
+        return self.of(kind)[count - 1]
+
+    async def until(self, ready: Callable[[], bool]) -> None:
+        assert await self._changed.wait_until(ready, 10.0), self.events
+
+
+@dataclass
+class Rig:
+    """Everything a test needs."""
+
+    slack: SlackSimulator
+    sink: Sink
+    listener: WebhookListener
+    adapter: SlackAdapter
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@asynccontextmanager
+async def connected(
+    mode: Mode = "socket", account: str = "main", slack: SlackSimulator | None = None
+) -> AsyncIterator[Rig]:
+    """A connected adapter; its own simulator unless one is given."""
+    path = "/webhook/slack" if account == "main" else f"/webhook/slack/{account}"
+    simulator = slack or SlackSimulator(mode, ack_within=0.5, retry_after=(0.0, 0.1), path=path)
+    if slack is None:
+        await simulator.start()
+    listener = WebhookListener()
+    await listener.start()
+    simulator.attach(listener.base_url)
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def count(what: str, detail: str = "") -> None:
+        counts[what, detail] += 1
+
+    context = AdapterContext(account, "Parley", SystemClock(), NoState(), listener, count)
+    adapter = SlackAdapter(SlackSettings.model_validate(simulator.settings()), context)
+    sink = Sink()
+    try:
+        await adapter.connect(sink)
+        await simulator.wait_connected()
+        yield Rig(simulator, sink, listener, adapter, counts)
+    finally:
+        await adapter.disconnect()
+        await listener.stop()
+        if slack is None:
+            await simulator.stop()
+
+
+@pytest.fixture(params=["socket", "http"])
+async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    """An adapter connected in each of the two modes."""
+    async with connected(request.param) as made:
+        yield made
+
+
+@pytest.fixture
+async def socket_rig() -> AsyncIterator[Rig]:
+    """An adapter connected by Socket Mode."""
+    async with connected("socket") as made:
+        yield made
+
+
+@pytest.fixture
+async def http_rig() -> AsyncIterator[Rig]:
+    """An adapter connected by HTTP events."""
+    async with connected("http") as made:
+        yield made
