@@ -1,0 +1,108 @@
+"""A model and tools that do what a test wants."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from gateway.errors import ToolError
+from gateway.ports import (
+    ContentBlock,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
+from gateway.turn.loop import run_turn
+from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
+from tests.gateway.llm.clocks import RealClock
+
+Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
+Tool = Callable[[Mapping[str, object]], Awaitable[str]]
+
+
+def spec(name: str, *, side_effects: bool = False) -> ToolSpec:
+    return ToolSpec(name, f"Does {name}.", {"type": "object"}, side_effects=side_effects)
+
+
+class StubModel:
+    """Says what `says(request, number of the call)` returns, as one piece."""
+
+    name = "stub"
+
+    def __init__(self, says: Says, usage: Usage | None = None) -> None:
+        self._says = says
+        self._usage = usage or Usage(10, 5)
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        content = self._says(request, len(self.requests))
+        for block in content:
+            if isinstance(block, TextBlock):
+                yield TextDelta(block.text)
+        calls = any(isinstance(block, ToolCall) for block in content)
+        message = ModelMessage("assistant", content)
+        yield ModelFinished(message, "tool_use" if calls else "end", self._usage, "stub-1")
+
+    async def close(self) -> None:
+        pass
+
+
+class StubTools:
+    """Tools as functions of their arguments."""
+
+    def __init__(self, *specs: ToolSpec, run: Mapping[str, Tool] | None = None) -> None:
+        self._specs = specs
+        self._run = run or {}
+        self.called: list[tuple[str, Mapping[str, object]]] = []
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        return self._specs
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        self.called.append((name, arguments))
+        if name in self._run:
+            return await self._run[name](arguments)
+        if not any(each.name == name for each in self._specs):
+            raise ToolError(f"there is no tool {name!r}")
+        return f"{name} done"
+
+    async def close(self) -> None:
+        pass
+
+
+class Turn:
+    """One turn and what was streamed while it ran."""
+
+    def __init__(self, limits: TurnLimits | None = None) -> None:
+        self.limits = limits or TurnLimits()
+        self.pieces: list[str] = []
+
+    async def ask(
+        self,
+        text: str,
+        model: object,
+        tools: StubTools | None = None,
+        history: tuple[ModelMessage, ...] = (),
+        **changes: object,
+    ) -> TurnResult:
+        request = TurnRequest("Be brief.", history, (TextBlock(text),), max_tokens=500)
+        result = await run_turn(
+            replace(request, **changes),  # type: ignore[arg-type]  # fields of the request
+            model,  # type: ignore[arg-type]  # any provider
+            tools or StubTools(),
+            self.limits,
+            RealClock(),
+            self._take,
+        )
+        assert "".join(self.pieces) == result.text
+        assert result.text.strip()
+        return result
+
+    async def _take(self, piece: str) -> None:
+        assert piece
+        self.pieces.append(piece)
