@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
@@ -118,7 +119,8 @@ class _Pages:
             with self._adapter.watching(person) as conversation:
                 response = web.StreamResponse(headers=STREAM_HEADERS)
                 await response.prepare(request)
-                await self._stream(response, conversation, int(after))
+                with suppress(ConnectionError):  # the page was closed
+                    await self._stream(response, conversation, int(after))
         except Transient as problem:
             return _error(503, str(problem))
         return response

@@ -13,6 +13,7 @@ from typing import Final
 from rich.console import Console
 
 from gateway.errors import ParleyError
+from gateway.observe.logs import configure_logs
 from parley.demo.player import Outcome, Player
 from parley.demo.running import ASSISTANT, Demo, running
 from parley.demo.story import STORY
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start, 130 when it was interrupted during the story."""
     options = _options(arguments)
     console = Console(highlight=False)
-    logging.basicConfig(level=logging.ERROR)
+    configure_logs(level=logging.ERROR)
     try:
         return asyncio.run(_run(console, options.once, options.port))
     except ParleyError as problem:

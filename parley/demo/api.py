@@ -9,6 +9,7 @@ POST /demo/api/act      one action, see `parley.demo.actions`
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import resources
 from typing import Final
 from urllib.parse import quote
@@ -101,15 +102,18 @@ class DemoPages:
         await response.prepare(request)
         self._streams += 1
         try:
-            await self._stream(response, where)
+            with suppress(ConnectionError):  # the page was closed
+                await self._stream(request, response, where)
         finally:
             self._streams -= 1
         return response
 
-    async def _stream(self, response: web.StreamResponse, where: Where) -> None:
+    async def _stream(
+        self, request: web.Request, response: web.StreamResponse, where: Where
+    ) -> None:
         clock = asyncio.get_running_loop().time
         sent, written = "", clock()
-        while not self._closing:
+        while not (self._closing or request.transport is None or request.transport.is_closing()):
             seen = self._world.seen(where)
             news = json.dumps(await self._look(where))
             if news != sent:

@@ -13,7 +13,7 @@ from simulators.base import ApiCall
 
 ANSWER_SECONDS: Final = 20.0
 SILENCE_SECONDS: Final = 3.0
-QUIET_SECONDS: Final = 0.4
+QUIET_SECONDS: Final = 0.3
 """An answer is whole once nothing changed for so long."""
 LOOK_SECONDS: Final = 0.05
 TRACES: Final = 100

@@ -1,5 +1,6 @@
 """The scripted conversation in the terminal: written, decided, received, shown."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from gateway.policy.decision import Decision
 from gateway.stores import Trace
 from parley.demo.player import Outcome
-from parley.demo.view import BACKGROUND, readable_body
+from parley.demo.view import BACKGROUND, unfolded
 from parley.demo.world import DIRECT, TITLES, Seen
 from simulators.base import ApiCall
 
@@ -24,9 +25,11 @@ COLOURS: Final = {
     "telegram": "#2aabee",
     "whatsapp": "#1fa855",
 }
-MAX_LINES: Final = 16
-MAX_WIDTH: Final = 110
-MAX_TRACES: Final = 3
+MAX_LINES: Final = 14
+MAX_WIDTH: Final = 300
+MAX_TRACES: Final = 2
+INDENT: Final = 11
+MAX_PANEL_LINES: Final = 9
 TEXT_FIELDS: Final = ("content", "text", "body")
 
 
@@ -39,13 +42,17 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
     console.print(f"[dim]{escape(scene.about)}[/dim]")
     console.print()
     console.print(_line(scene.where.person, Text(_action(outcome, assistant))))
+    if len(outcome.traces) > MAX_TRACES:
+        console.print(_line("gateway", Text(tally(outcome.traces), "bold"), style="dim"))
     for trace in outcome.traces[-MAX_TRACES:]:
-        console.print(_line("gateway", _decisions(trace), style="dim"))
-    for call in telling_calls(outcome.calls):
+        console.print(_line("gateway", _decisions(trace, console.width - INDENT), style="dim"))
+    sent = telling_calls(outcome.calls)
+    for call in sent:
         console.print(_line(platform, _request(call), style=colour))
     for answer in outcome.answers[-2:]:
-        panel = Panel(_content(answer), title=f"{assistant} as shown", title_align="left")
-        console.print(Padding(panel, (0, 0, 0, 11)))
+        if not any(_same(answer, call) for call in sent):
+            panel = Panel(_content(answer), title=f"{assistant}, as shown", title_align="left")
+            console.print(Padding(panel, (0, 0, 0, INDENT)))
     if not outcome.ok:
         console.print(f"[bold red]This was to be {scene.expect.value}, and is not.[/]")
 
@@ -77,6 +84,17 @@ def telling_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
     return telling[-2:]
 
 
+def tally(traces: Sequence[Trace]) -> str:
+    """How often which outcome: "2 answered, 3 refused:limits"."""
+    counts = Counter(trace.outcome for trace in traces)
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+
+
+def _same(answer: Seen, call: ApiCall) -> bool:
+    """True when what is shown is what was sent, word for word, and nothing to press."""
+    return not answer.shown.buttons and answer.shown.text.split() == "\n".join(_texts(call)).split()
+
+
 def _room(outcome: Outcome) -> str:
     where = outcome.where
     if where.room == DIRECT:
@@ -103,20 +121,25 @@ def _action(outcome: Outcome, assistant: str) -> str:
 
 def _line(who: str, content: RenderableType, style: str = "bold") -> Table:
     grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=10, justify="right", style=style)
+    grid.add_column(width=INDENT - 1, justify="right", style=style)
     grid.add_column(overflow="fold")
     grid.add_row(who, content)
     return grid
 
 
-def _decisions(trace: Trace) -> Text:
-    text = Text()
-    for decision in trace.decisions:
-        text.append("✓ " if decision.allowed else "✗ ", "green" if decision.allowed else "red")
-        text.append(_told(decision))
-        text.append("  ")
-    text.append(f"→ {trace.outcome} in {trace.milliseconds:.0f} ms", "bold")
-    return text
+def _decisions(trace: Trace, width: int) -> Text:
+    """All decisions, never broken within one."""
+    chips = [
+        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _told(d))
+        for d in trace.decisions
+    ]
+    chips.append(Text(f"→ {trace.outcome} in {trace.milliseconds:.0f} ms", "bold"))
+    lines = [Text()]
+    for chip in chips:
+        if lines[-1] and lines[-1].cell_len + 2 + chip.cell_len > width:
+            lines.append(Text())
+        lines[-1].append("  " if lines[-1] else "").append(chip)
+    return Text("\n").join(lines)
 
 
 def _told(decision: Decision) -> str:
@@ -126,9 +149,17 @@ def _told(decision: Decision) -> str:
 
 def _request(call: ApiCall) -> Group:
     head = Text(f"{call.method} → {call.status}", "bold")
-    blocks = call.body.get("blocks")
-    told = readable_body({"blocks": blocks}) if blocks else "\n".join(_texts(call))
-    return Group(head, Text(clip(told), "dim"))
+    kinds = block_kinds(call)
+    told = f"blocks: {kinds}" if kinds else clip("\n".join(_texts(call)))
+    return Group(head, Text(told, "dim"))
+
+
+def block_kinds(call: ApiCall) -> str:
+    """The types of a Slack message's blocks, in order; empty for anything else."""
+    blocks = unfolded(call.body.get("blocks"))
+    if not isinstance(blocks, list):
+        return ""
+    return ", ".join(str(block.get("type")) for block in blocks if isinstance(block, dict))
 
 
 def _texts(call: ApiCall) -> list[str]:
@@ -147,20 +178,19 @@ def _texts(call: ApiCall) -> list[str]:
 
 
 def _content(answer: Seen) -> Text:
-    text = Text(clip(answer.shown.text))
+    text = Text(clip(answer.shown.text, MAX_PANEL_LINES))
     if answer.shown.buttons:
         labels = "  ".join(f"[{button.label}]" for button in answer.shown.buttons)
         text.append(f"\n{labels}", "bold")
     return text
 
 
-def clip(text: str) -> str:
-    """At most `MAX_LINES` lines of at most `MAX_WIDTH` characters, with a note of the rest."""
-    lines = text.rstrip().splitlines()
+def clip(text: str, most: int = MAX_LINES) -> str:
+    """At most `most` lines of at most `MAX_WIDTH` characters, with a note of the rest."""
+    lines = text.strip("\n").rstrip().splitlines()
     kept = [
-        line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…"
-        for line in lines[:MAX_LINES]
+        line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…" for line in lines[:most]
     ]
-    if len(lines) > MAX_LINES:
-        kept.append(f"… {len(lines) - MAX_LINES} more lines")
+    if len(lines) > most:
+        kept.append(f"… {len(lines) - most} more lines")
     return "\n".join(kept)

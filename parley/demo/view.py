@@ -1,12 +1,12 @@
 """What the page shows, as JSON: rooms, messages, decisions, requests."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from gateway.stores import Trace
 from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
-from simulators.base import ApiCall
+from simulators.base import ApiCall, SimRoom
 
 MAX_CALLS: Final = 25
 MAX_BODY: Final = 6_000
@@ -38,10 +38,16 @@ def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
 
 def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, object]:
     """A room as one person sees it, with the platform's decisions and requests beside it."""
-    mine = [trace for trace in traces if trace.platform == where.platform]
+    messages = [_message(seen) for seen in world.seen(where)]
+    written = {message["id"] for message in messages}
+    room = world.room(where)
     return {
-        "messages": [_message(seen) for seen in world.seen(where)],
-        "traces": [trace_view(trace) for trace in mine],
+        "messages": messages,
+        "traces": [
+            {**trace_view(trace), "here": is_here(trace, room, written)}
+            for trace in traces
+            if trace.platform == where.platform
+        ],
         "calls": [call_view(call) for call in latest_calls(world, where.platform)],
     }
 
@@ -82,14 +88,15 @@ def call_view(call: ApiCall) -> dict[str, object]:
 def readable_body(body: Mapping[str, object]) -> str:
     """A request's body as JSON; JSON inside of form fields is unfolded."""
     return json.dumps(
-        {key: _unfolded(value) for key, value in body.items()},
+        {key: unfolded(value) for key, value in body.items()},
         indent=2,
         ensure_ascii=False,
         default=lambda value: f"<{type(value).__name__}>",
     )
 
 
-def _unfolded(value: object) -> object:
+def unfolded(value: object) -> object:
+    """What a form field holds: the value behind its JSON, or the field itself."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -118,9 +125,6 @@ def _message(seen: Seen) -> dict[str, object]:
     }
 
 
-def trace_of(traces: Iterable[Trace], platform: str, message_id: str) -> Trace | None:
-    """The newest trace of a message."""
-    for trace in traces:
-        if trace.platform == platform and trace.message_id == message_id:
-            return trace
-    return None
+def is_here(trace: Trace, room: SimRoom, written: Collection[object]) -> bool:
+    """Whether a decision belongs to this room: to a message in it, or to its conversation."""
+    return trace.message_id in written or f'"{room.thread_id or room.id}"' in trace.conversation

@@ -125,19 +125,12 @@ class World:
 
     def seen(self, where: Where) -> list[Seen]:
         """What this person sees there, oldest first, threads below their messages."""
-        room = self._top(where)
         me = self.person(where.platform, where.person)
-        found: list[Seen] = []
-        for message in self._shown(where.platform, room)[-MAX_SHOWN:]:
-            found.append(self._seen(where.platform, message))
-            if where.platform in THREADS_UNDER_MESSAGES and not room.thread_id:
-                inside = self._shown(where.platform, replace(room, thread_id=message.id))
-                found += [
-                    self._seen(where.platform, reply, root=message.id)
-                    for reply in inside
-                    if reply.id != message.id
-                ]
-        return [one for one in found if one.shown.only_for in ("", me.id)]
+        shown = self.simulator(where.platform).shown(self._top(where))
+        mine = [message for message in shown if message.only_for in ("", me.id)]
+        if where.platform in THREADS_UNDER_MESSAGES:
+            return self._with_threads(where.platform, mine)
+        return [self._seen(where.platform, message) for message in mine[-MAX_SHOWN:]]
 
     async def changed(self, where: Where, seen: list[Seen], timeout: float) -> bool:
         """True as soon as the person sees something else than `seen`, False after `timeout`."""
@@ -173,8 +166,22 @@ class World:
             raise Refused(f"no room {where.room!r} on {where.platform}")
         return thread[1]
 
-    def _shown(self, platform: str, room: SimRoom) -> list[Shown]:
-        return self.simulator(platform).shown(room)
+    def _with_threads(self, platform: str, shown: list[Shown]) -> list[Seen]:
+        """Every message followed by the thread below it; a thread without its message stays."""
+        ids = {message.id for message in shown}
+        below: dict[str, list[Shown]] = {}
+        tops = []
+        for message in shown:
+            if message.thread_id in ("", message.id) or message.thread_id not in ids:
+                tops.append(message)
+            else:
+                below.setdefault(message.thread_id, []).append(message)
+        found = []
+        for top in tops[-MAX_SHOWN:]:
+            found.append(self._seen(platform, top))
+            inside = below.get(top.id, [])[-MAX_SHOWN:]
+            found += [self._seen(platform, reply, root=top.id) for reply in inside]
+        return found
 
     def _seen(self, platform: str, message: Shown, root: str = "") -> Seen:
         if message.by_bot:

@@ -6,9 +6,9 @@ import { clearMessages, drawMessages } from "./messages.js";
 import { drawDecisions, drawRequests } from "./why.js";
 
 const KINDS = {
-  direct: "Direct message: everything is meant for it",
-  private: "Private room: only its members read along",
-  public: "Public room: answers when mentioned",
+  direct: ["Direct message", ": everything is meant for it"],
+  private: ["Private room", ": only its members read along"],
+  public: ["Public room", ": answers when mentioned"],
 };
 const state = {
   platform: "", room: "direct", person: "", selected: "", assistant: "Parley",
@@ -63,7 +63,8 @@ function go(platform, room, person = state.person) {
   document.body.dataset.look = platform;
   $("room-mark").className = `mark ${platform}`;
   $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : `#${entry.title}`;
-  $("room-about").textContent = entry.parent ? `Thread in #${entry.parent} on ${found.title}` : `${found.title} · ${KINDS[entry.kind]}`;
+  const [kind, meaning] = entry.parent ? [`Thread in #${entry.parent}`, ""] : KINDS[entry.kind];
+  $("room-about").replaceChildren(`${found.title} · ${kind}`, make("span", "long", meaning));
   document.title = `${found.title} · Parley demo`;
   history.replaceState(null, "", `#${new URLSearchParams({ platform, room: entry.key, person })}`);
   drawPlaces();
@@ -96,13 +97,15 @@ function drawPlaces() {
 }
 
 function drawRoom(platform, room) {
-  const sign = { direct: "@", private: "🔒︎", public: "#" }[room.kind];
-  const label = room.kind === "direct" ? `Direct message` : room.title;
+  const sign = room.kind === "direct" ? "@" : "#";
   const link = button("", () => {
     go(platform.id, room.key);
     showTab("room");
   });
-  link.append(make("span", "sign", room.parent ? "↳" : sign), label);
+  link.append(make("span", "sign", room.parent ? "↳" : sign), room.title);
+  if (room.kind === "private" && !room.parent) {
+    link.append(make("small", "", "private"));
+  }
   const here = platform.id === state.platform && room.key === state.room;
   if (here) {
     link.setAttribute("aria-current", "page");

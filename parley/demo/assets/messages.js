@@ -92,6 +92,7 @@ function drawContent(message) {
     content.append(make("i", "", "deleted"));
   } else if (message.html) {
     content.append(fragment(message.html));
+    content.querySelectorAll("code").forEach(trim);
   } else {
     content.append(message.text);
   }
@@ -99,6 +100,16 @@ function drawContent(message) {
     content.append(make("span", "edited", " (edited)"));
   }
   return content;
+}
+
+/** WhatsApp's code begins and ends with the line breaks beside its marks. */
+function trim(code) {
+  while (code.firstChild?.nodeName === "BR") {
+    code.firstChild.remove();
+  }
+  while (code.lastChild?.nodeName === "BR") {
+    code.lastChild.remove();
+  }
 }
 
 function drawExtras(state, message, on) {

@@ -3,21 +3,21 @@
 import { $, make } from "./dom.js";
 
 const WORDS = {
-  invocation: "Meant for it?", access: "May they?", limits: "Within the limits?",
-  rate_limits: "Within the limits?", rate_limit: "Within the limits?", idempotency: "Seen before?",
-  loop_guard: "A loop of bots?", loop: "A loop of bots?", budget: "Within the budget?",
-  budgets: "Within the budget?", model: "The model", delivery: "Delivery", inbox: "Seen before?",
-  tools: "Tools", context: "Context", command: "Command", render: "Rendering",
+  invocation: "Meant for it?", identity: "Who asks?", loop_guard: "Two bots talking?",
+  loop: "Two bots talking?", access: "May they?", limits: "Within the limits?",
+  budget: "Within the budget?", context: "What was said before", attachments: "Files",
+  model: "The model", tool: "A tool", response_filter: "Nothing secret?", render: "Rendered for",
+  save: "Kept", lane: "Its turn", confirmation: "Confirmed?",
 };
 let openCalls = new Set();
 
-/** The decisions about the selected message, or else about the latest one of the platform. */
+/** The decisions about the selected message, or else the latest ones of this room. */
 export function drawDecisions(state, view) {
   const chosen = state.selected ? tracesOf(view, state.selected) : [];
-  const traces = chosen.length ? chosen : view.traces;
+  const traces = chosen.length ? chosen : view.traces.filter((trace) => trace.here);
   const children = [];
   if (state.selected && !chosen.length) {
-    children.push(make("p", "note", "Nothing was decided about this message: it was not handed to the gateway, or has not been yet. The latest decisions:"));
+    children.push(make("p", "note", "Nothing was decided about this message: it was not handed to the gateway, or has not been yet. The latest decisions here:"));
   }
   if (!traces.length) {
     children.push(make("p", "note", "Write something: every decision about it appears here, with its reason."));
@@ -57,10 +57,10 @@ function drawTrace(trace, open, view) {
   const box = make("details", "trace");
   box.open = open;
   const outcome = make("span", `outcome ${tone(trace.outcome)}`, trace.outcome.replaceAll("_", " "));
-  const title = asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : trace.kind;
+  const title = asked?.text ? `“${asked.text.replace(/\s+/g, " ").slice(0, 60)}”` : `a ${trace.kind}`;
   box.append(make("summary", "", outcome, make("span", "asked", title), make("small", "", `${trace.milliseconds} ms`)));
   box.append(make("ol", "steps", ...trace.decisions.map(drawDecision)));
-  box.append(make("p", "trace-id", `${trace.kind} · parley why `, make("code", "", trace.message_id || trace.id)));
+  box.append(make("p", "trace-id", `${trace.kind} `, make("code", "", trace.message_id)));
   return box;
 }
 

@@ -41,7 +41,7 @@ class PaperSimulator:
         self.listeners: list[Listener] = []
         self.log: list[tuple[str, ...]] = []
         self._people: dict[str, SimPerson] = {}
-        self._shown: dict[tuple[str, str], list[Shown]] = {}
+        self._shown: dict[str, list[Shown]] = {}
         self._ids = count(1)
         self._again = 0
         self._signal = ChangeSignal()
@@ -125,7 +125,7 @@ class PaperSimulator:
             reply_to_id=reply_to_id,
             only_for=only_for,
         )
-        self._shown.setdefault((room.id, room.thread_id), []).append(message)
+        self._shown.setdefault(room.id, []).append(message)
         if by_bot:
             self.calls.append(ApiCall("sendMessage", {"text": text}, 200, 0.0))
         self._signal.notify()
@@ -165,7 +165,13 @@ class PaperSimulator:
         self.log.append(("dropped",))
 
     def shown(self, room: SimRoom) -> list[Shown]:
-        return list(self._shown.get((room.id, room.thread_id), []))
+        """A room of Slack with its threads, in the order written; elsewhere apart."""
+        whole = self._platform == "slack" and not room.thread_id
+        return [
+            message
+            for message in self._shown.get(room.id, [])
+            if whole or message.thread_id == room.thread_id
+        ]
 
     async def wait_for(
         self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
@@ -175,7 +181,7 @@ class PaperSimulator:
         return self.shown(room)
 
     def _change(self, room: SimRoom, message_id: str, **changes: object) -> None:
-        lines = self._shown[room.id, room.thread_id]
+        lines = self._shown[room.id]
         for index, line in enumerate(lines):
             if line.id == message_id:
                 lines[index] = replace(line, **changes)  # type: ignore[arg-type]

@@ -98,5 +98,5 @@ async def test_the_terminal_shows_what_was_written_decided_and_received(paper: P
 
 def test_long_texts_are_clipped_with_a_note() -> None:
     clipped = clip("\n".join(["x" * 500] * 40))
-    assert clipped.endswith("24 more lines")
-    assert max(len(line) for line in clipped.splitlines()) <= 110
+    assert clipped.endswith("26 more lines")
+    assert max(len(line) for line in clipped.splitlines()) <= 300
