@@ -1,7 +1,7 @@
 """Every platform behind one fixture: `lab` runs a test once per way of connecting."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -23,14 +23,17 @@ VARIANTS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
     "whatsapp": WhatsAppSimulator,
 }
 
-OpenLab: TypeAlias = Callable[..., AbstractAsyncContextManager[Lab]]
+Overrides: TypeAlias = Callable[[PlatformSimulator], Mapping[str, object]]
+"""Settings that depend on ids of the platform."""
 
 
 @asynccontextmanager
 async def open_lab(
-    variant: str, folder: Path, overrides: Mapping[str, object] | None = None
+    variant: str, folder: Path, overrides: Mapping[str, object] | Overrides | None = None
 ) -> AsyncIterator[Lab]:
     simulator = VARIANTS[variant]()
+    if callable(overrides):
+        overrides = overrides(simulator)
     async with running({simulator.platform: simulator}, folder, overrides) as app:
         yield Lab(app, simulator)
 

@@ -47,12 +47,15 @@ class Lab:
             while not self.app.settled():
                 await asyncio.sleep(0.01)
 
-    async def reasons(self, message_id: str) -> list[str]:
-        """Reason codes of the decisions about a message, in their order."""
-        for trace in await self.app.decisions(500):
-            if trace.message_id == message_id:
-                return [decision.reason for decision in trace.decisions]
-        return []
+    async def reasons(self, message_id: str, timeout: float = 10.0) -> list[str]:
+        """Reason codes of the decisions about a message, once they are made and carried out."""
+        async with asyncio.timeout(timeout):
+            while True:
+                for trace in await self.app.decisions(500):
+                    if trace.message_id == message_id:
+                        await self.idle()
+                        return [decision.reason for decision in trace.decisions]
+                await asyncio.sleep(0.01)
 
 
 def by_bot(messages: list[Shown]) -> list[Shown]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from simulators.base import SimFile
+from simulators.base import PlatformSimulator, SimFile
 from tests.e2e.conftest import DELETIONS, EDITS, ROOMS, open_lab
 from tests.e2e.harness import Lab, by_bot
 
@@ -46,7 +46,6 @@ async def test_a_mention_in_a_channel_is_answered_and_other_talk_is_not(lab: Lab
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     ignored = await lab.platform.say(ada, room, "nobody asked you")
     asked = await lab.platform.say(ada, room, "are you there?", mention=True)
-    await lab.idle()
     assert (await lab.reasons(asked))[0] == "mention"
     stored = await lab.app.services.stores.traces.find(ignored)
     assert stored == []
@@ -55,8 +54,8 @@ async def test_a_mention_in_a_channel_is_answered_and_other_talk_is_not(lab: Lab
 @ROOMS
 async def test_the_mention_does_not_reach_the_model(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
-    await lab.platform.say(ada, room, "remember the number 4711", mention=True)
-    await lab.idle()
+    asked = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
+    await lab.reasons(asked)
     turns = await _stored_texts(lab)
     assert turns == ["remember the number 4711"]
 
@@ -97,8 +96,8 @@ async def test_a_button_does_what_it_says(lab: Lab) -> None:
     question = await lab.answer(room, after=1)
     assert [button.label for button in question.buttons] == ["Delete", "Keep"]
     await lab.platform.press(ada, room, question.id, "Delete")
+    await _until_stored(lab, [])
     await lab.idle()
-    assert await _stored_texts(lab) == []
     assert any("deleted" in message.text for message in by_bot(lab.platform.shown(room)))
 
 
@@ -187,23 +186,15 @@ async def test_the_rate_limit_speaks_once(variant: str, tmp_path: Path) -> None:
 
 
 async def test_a_blocked_person_hears_nothing(variant: str, tmp_path: Path) -> None:
-    simulator_id = _person_id(variant, "Mallory")
-    async with open_lab(variant, tmp_path, {"access": {"blocked_users": [simulator_id]}}) as lab:
+    def block(platform: PlatformSimulator) -> dict[str, object]:
+        return {"access": {"blocked_users": [platform.person("Mallory").id]}}
+
+    async with open_lab(variant, tmp_path, block) as lab:
         mallory = lab.platform.person("Mallory")
-        assert mallory.id == simulator_id
         room = lab.platform.direct(mallory)
         message_id = await lab.platform.say(mallory, room, "let me in")
-        ada = lab.platform.person("Ada")
-        await lab.platform.say(ada, lab.platform.direct(ada), "hello")
-        await lab.answer(lab.platform.direct(ada))
-        assert await lab.quiet(room) == []
         assert "user_blocked" in await lab.reasons(message_id)
-
-
-def _person_id(variant: str, name: str) -> str:
-    from tests.e2e.conftest import VARIANTS
-
-    return VARIANTS[variant]().person(name).id
+        assert await lab.quiet(room) == []
 
 
 async def _stored_texts(lab: Lab) -> list[str]:

@@ -1,0 +1,156 @@
+"""Inbox, outbox, buckets, adapter state: the contract of the ports for what moves."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import BadInput
+from gateway.message import OutboundFile, Receipt
+from gateway.policy.rate_limits import BucketRule
+from gateway.ports import AdapterState
+from gateway.storage.codec import event_from_json, event_to_json, outbound_from_json
+from gateway.storage.codec import outbound_to_json as to_json
+from gateway.stores import AdapterStates, Buckets, Inbox, InboxEntry, Outbox
+from tests.support.clock import FakeClock
+from tests.support.events import events
+from tests.support.messages import direct, outbound, received
+
+DAY = timedelta(days=1)
+
+
+def entry(message_id: str, clock: FakeClock, lane: str = "lane") -> InboxEntry:
+    return InboxEntry(f"id-{message_id}", lane, received(message_id=message_id), clock.now())
+
+
+async def test_an_event_is_taken_once(inbox: Inbox, clock: FakeClock) -> None:
+    assert await inbox.add(entry("m1", clock), DAY)
+    assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_of_many_at_once_exactly_one_is_taken(inbox: Inbox, clock: FakeClock) -> None:
+    added = await asyncio.gather(*(inbox.add(entry("m1", clock), DAY) for _ in range(50)))
+    assert sum(added) == 1
+
+
+async def test_a_finished_event_is_still_known(inbox: Inbox, clock: FakeClock) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), ())
+    await clock.advance(DAY.total_seconds() - 1)
+    assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_after_its_time_the_id_is_forgotten(inbox: Inbox, clock: FakeClock) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), ())
+    await clock.advance(DAY.total_seconds() + 1)
+    assert await inbox.prune() == 1
+    assert await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_an_unfinished_event_is_never_forgotten(inbox: Inbox, clock: FakeClock) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await clock.advance(30 * DAY.total_seconds())
+    assert await inbox.prune() == 0
+    assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_what_no_one_finished_comes_back_in_order(inbox: Inbox, clock: FakeClock) -> None:
+    for number in range(5):
+        await inbox.add(entry(f"m{number}", clock), DAY)
+    await inbox.finish(("id-m1", "id-m3"), ())
+    left = await inbox.unfinished(10)
+    assert [item.id for item in left] == ["id-m0", "id-m2", "id-m4"]
+    assert left[0].event == received(message_id="m0")
+
+
+async def test_finishing_and_answering_are_one_step(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), (outbound("r:0"), outbound("r:1")))
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0", "r:1"]
+    assert await inbox.unfinished(10) == []
+
+
+async def test_a_send_is_queued_once(outbox: Outbox) -> None:
+    await outbox.add((outbound("r:0", "first"),))
+    await outbox.add((outbound("r:0", "second"),))
+    waiting = await outbox.waiting(10)
+    assert [item.outbound.part.text for item in waiting if item.outbound.part] == ["first"]
+
+
+async def test_what_was_sent_or_given_up_waits_no_more(outbox: Outbox) -> None:
+    await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
+    await outbox.sent("r:0", Receipt("p1"))
+    await outbox.tried("r:1", "Transient: later")
+    await outbox.dead(("r:2",), "Permanent: gone")
+    waiting = await outbox.waiting(10)
+    assert [(item.outbound.key, item.attempts) for item in waiting] == [("r:1", 1)]
+
+
+async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:
+    file = OutboundFile("a.bin", "application/octet-stream", bytes(range(256)))
+    item = outbound("r:0")
+    await outbox.add((type(item)(**{**_fields(item), "file": file}),))
+    assert (await outbox.waiting(1))[0].outbound.file == file
+
+
+async def test_all_buckets_or_none(buckets: Buckets, clock: FakeClock) -> None:
+    rules = (BucketRule("user", "u", 5), BucketRule("channel", "c", 2))
+    now = clock.now().timestamp()
+    taken = [await buckets.take(rules, now) for _ in range(3)]
+    assert [t.allowed for t in taken] == [True, True, False]
+    alone = [await buckets.take(rules[:1], now) for _ in range(4)]
+    assert [t.allowed for t in alone] == [True, True, True, False]
+
+
+async def test_buckets_are_exact_when_many_ask_at_once(buckets: Buckets, clock: FakeClock) -> None:
+    rules = (BucketRule("user", "u", 5),)
+    now = clock.now().timestamp()
+    taken = await asyncio.gather(*(buckets.take(rules, now) for _ in range(40)))
+    assert sum(t.allowed for t in taken) == 5
+
+
+async def test_once_is_once_within_its_time(buckets: Buckets, clock: FakeClock) -> None:
+    minute = timedelta(minutes=1)
+    asked = await asyncio.gather(*(buckets.once("k", minute) for _ in range(10)))
+    assert sum(asked) == 1
+    await clock.advance(61)
+    assert await buckets.once("k", minute)
+
+
+async def test_state_is_kept_apart_by_account_and_expires(
+    states: AdapterStates, clock: FakeClock
+) -> None:
+    one: AdapterState = states.of("test", "main")
+    two: AdapterState = states.of("test", "other")
+    await one.put("window", "open", timedelta(hours=24))
+    assert await one.get("window") == "open"
+    assert await two.get("window") is None
+    await clock.advance(24 * 3600)
+    assert await one.get("window") is None
+
+
+async def test_state_has_bounds(states: AdapterStates) -> None:
+    with pytest.raises(BadInput):
+        await states.of("test", "main").put("k", "x" * 4001, DAY)
+
+
+@given(events())
+def test_every_event_survives_the_way_through_json(event) -> None:
+    assert event_from_json(event_to_json(event)) == event
+
+
+@given(st.text(max_size=300), st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3))
+def test_every_send_survives_the_way_through_json(text, payload) -> None:
+    item = outbound("k:0", text, direct())
+    assert outbound_from_json(to_json(item)) == item
+    blocks = type(item)(**{**_fields(item), "part": type(item.part)({"blocks": [payload]}, text)})
+    assert outbound_from_json(to_json(blocks)) == blocks
+
+
+def _fields(item):  # type: ignore[no-untyped-def]
+    return {name: getattr(item, name) for name in type(item).__dataclass_fields__}

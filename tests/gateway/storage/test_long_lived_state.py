@@ -1,0 +1,124 @@
+"""Conversations, usage, traces: the contract of the ports for what lasts."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from gateway.conversation import ConversationKey, key_of
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import Usage
+from gateway.stores import Conversations, StoredTurn, Trace, Traces, UsageLedger, UsageRow
+from tests.support.messages import AT, place
+
+KEY = ConversationKey("t", "test", "main", "W1", "C1")
+
+
+def said(message_id: str, text: str, seconds: int = 0) -> StoredTurn:
+    return StoredTurn(message_id, "user", text, AT + timedelta(seconds=seconds), "ada", "Ada")
+
+
+def answered(message_id: str, text: str, seconds: int = 1) -> StoredTurn:
+    return StoredTurn(message_id, "assistant", text, AT + timedelta(seconds=seconds))
+
+
+async def texts(conversations: Conversations, key: ConversationKey = KEY) -> list[str]:
+    return [turn.text for turn in await conversations.latest(key, 100)]
+
+
+async def test_the_latest_turns_come_oldest_first(conversations: Conversations) -> None:
+    for number in range(4):
+        turns = (said(f"m{number}", f"q{number}"), answered(f"m{number}", f"a{number}"))
+        await conversations.append(KEY, turns)
+    latest = await conversations.latest(KEY, 3)
+    assert [turn.text for turn in latest] == ["a2", "q3", "a3"]
+    assert latest[1] == said("m3", "q3")
+
+
+async def test_saving_the_same_turn_again_changes_nothing(conversations: Conversations) -> None:
+    turn = (said("m1", "q"), answered("m1", "a"))
+    await conversations.append(KEY, turn)
+    await conversations.append(KEY, turn)
+    assert await texts(conversations) == ["q", "a"]
+
+
+async def test_a_thread_and_its_channel_are_two_conversations(
+    conversations: Conversations,
+) -> None:
+    thread = replace(KEY, thread="T1")
+    await conversations.append(KEY, (said("m1", "in the channel"),))
+    await conversations.append(thread, (said("m2", "in the thread"),))
+    assert await texts(conversations) == ["in the channel"]
+    assert await texts(conversations, thread) == ["in the thread"]
+
+
+async def test_tenants_do_not_see_each_other(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "mine"),))
+    assert await texts(conversations, replace(KEY, tenant="other")) == []
+
+
+async def test_an_edit_reaches_the_message_wherever_it_stands(
+    conversations: Conversations,
+) -> None:
+    await conversations.append(replace(KEY, thread="T1"), (said("m1", "before"),))
+    assert await conversations.edit(place("C1"), "m1", "after")
+    assert await texts(conversations, replace(KEY, thread="T1")) == ["after"]
+    assert not await conversations.edit(place("C2"), "m1", "elsewhere")
+
+
+async def test_a_deleted_message_takes_its_answer_along(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "q1"), said("m2", "q2"), answered("m2", "a")))
+    await conversations.append(KEY, (said("m3", "q3"), answered("m3", "a3")))
+    assert await conversations.delete(place("C1"), ("m1", "unknown")) == 2
+    assert await texts(conversations) == ["q2", "q3", "a3"]
+
+
+async def test_taking_part_means_having_spoken(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "q"),))
+    assert not await conversations.takes_part(KEY)
+    await conversations.append(KEY, (said("m2", "q"), answered("m2", "a")))
+    assert await conversations.takes_part(key_of("t", place("C1")))
+
+
+async def test_clearing_and_pruning(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "old"), said("m2", "new", 100)))
+    assert await conversations.prune(AT + timedelta(seconds=50)) == 1
+    assert await texts(conversations) == ["new"]
+    assert await conversations.clear(KEY) == 1
+    assert not await conversations.knows(place("C1"), ("m2",))
+
+
+ACCOUNT = (Account("user_per_day", "user:ada:2026-11-21", 100),)
+
+
+def row(micros: int) -> UsageRow:
+    return UsageRow("t", "ada", "W1", "model", Usage(10, 5), micros, AT)
+
+
+async def test_a_reservation_is_replaced_by_what_was_spent(usage: UsageLedger) -> None:
+    assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
+    assert not (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
+    await usage.settle("turn-1", (row(10),), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [10]
+    assert (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
+
+
+async def test_many_at_once_never_reserve_more_than_there_is(usage: UsageLedger) -> None:
+    outcomes = await asyncio.gather(*(usage.reserve(f"t{i}", ACCOUNT, 30) for i in range(20)))
+    assert sum(outcome.decision.allowed for outcome in outcomes) == 3
+
+
+async def test_the_reservation_of_a_turn_that_died_is_given_back(usage, clock) -> None:
+    await usage.reserve("turn-1", ACCOUNT, 100)
+    await clock.advance(3601)
+    assert (await usage.reserve("turn-2", ACCOUNT, 100)).decision.allowed
+
+
+async def test_traces_are_found_by_message(traces: Traces) -> None:
+    decision = Decision("limits", False, "user_limit", "again in 12 s")
+    trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "refused", 1.5)
+    await traces.add(trace)
+    await traces.add(replace(trace, id="x2", message_id="m2", at=AT + timedelta(seconds=1)))
+    assert await traces.find("m1") == [trace]
+    assert [t.id for t in await traces.recent()] == ["x2", "x1"]
+    assert await traces.prune(AT + timedelta(seconds=1)) == 1

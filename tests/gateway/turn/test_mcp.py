@@ -1,0 +1,346 @@
+"""Tools of real MCP servers, over stdio and over streamable HTTP."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from gateway.errors import ConfigurationError, ToolError
+from gateway.llm.offline import OfflineProvider
+from gateway.turn.mcp import McpServer, McpTools
+from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
+from gateway.turn.toolbox import Toolbox
+from tests.gateway.llm.clocks import RealClock
+from tests.gateway.turn.stubs import StubTools, Turn, spec
+
+PROGRAM = Path(__file__).with_name("mcp_program.py")
+
+
+class SoonClock(RealClock):
+    """Waits a hundredth of what is asked for, so that a reconnect comes soon."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 100)
+
+
+def stdio(name: str = "test", **changes: Any) -> McpServer:
+    return McpServer(name, command=sys.executable, args=(str(PROGRAM), "stdio"), **changes)
+
+
+async def eventually(holds: Callable[[], bool], timeout: float = 15.0) -> None:
+    async with asyncio.timeout(timeout):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+async def connected(tools: McpTools) -> McpTools:
+    tools.start()
+    await eventually(lambda: tools.connected)
+    return tools
+
+
+def children() -> list[int]:
+    return [
+        child.pid
+        for child in psutil.Process().children(recursive=True)
+        if str(PROGRAM) in " ".join(_command_of(child))
+    ]
+
+
+def _command_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+@pytest.fixture
+async def local() -> AsyncIterator[McpTools]:
+    tools = McpTools(stdio(), SoonClock())
+    yield await connected(tools)
+    await tools.close()
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator["WebServer"]:
+    server = WebServer(tmp_path / "port")
+    server.start()
+    yield server
+    server.stop()
+
+
+class WebServer:
+    """The program behind HTTP; comes back on the same port."""
+
+    def __init__(self, port_file: Path) -> None:
+        self._port_file = port_file
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port_file.read_text()}/mcp"
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(PROGRAM), "http", str(self._port_file)]
+        )
+        deadline = time.monotonic() + 20
+        while not (self._port_file.exists() and self._port_file.read_text()):
+            assert time.monotonic() < deadline
+            assert self._process.poll() is None
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+
+
+async def test_tools_are_listed_with_their_servers_name(local: McpTools) -> None:
+    specs = {each.name: each for each in await local.tools()}
+
+    assert specs["test__add"].description == "Adds two numbers."
+    assert specs["test__add"].schema["type"] == "object"
+    assert not specs["test__add"].side_effects
+    assert specs["test__write_note"].side_effects
+    assert all(len(name) <= 64 for name in specs)
+
+
+async def test_tools_are_called(local: McpTools) -> None:
+    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
+    assert await local.call("test__write_note", {"text": "ü"}) == "noted: ü"
+
+
+async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(local: McpTools) -> None:
+    (name,) = [s.name for s in await local.tools() if "spaces" in s.name]
+
+    assert await local.call(name, {}) == "odd done"
+
+
+async def test_errors_of_tools_are_tool_errors(local: McpTools) -> None:
+    with pytest.raises(ToolError, match="no such thing"):
+        await local.call("test__fail", {})
+    with pytest.raises(ToolError):
+        await local.call("test__add", {"a": "x"})
+    with pytest.raises(ToolError, match="there is no tool 'test__nothing'"):
+        await local.call("test__nothing", {})
+    assert await local.call("test__add", {"a": 1, "b": 1}) == "2"
+
+
+async def test_a_flood_is_bounded(local: McpTools) -> None:
+    assert len(await local.call("test__flood", {})) <= 100_000
+
+
+async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(local: McpTools) -> None:
+    hanging = asyncio.create_task(local.call("test__hang", {}))
+
+    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
+    hanging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging
+    assert await local.call("test__add", {"a": 2, "b": 2}) == "4"
+
+
+async def test_the_program_sees_only_the_variables_that_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "xoxb-1")
+    tools = await connected(McpTools(stdio(env={"CITY": "Oslo"}, cwd=str(tmp_path)), SoonClock()))
+
+    assert await tools.call("test__environment", {"name": "CITY"}) == "Oslo"
+    assert await tools.call("test__environment", {"name": "SECRET_TOKEN"}) == "(not set)"
+    assert await tools.call("test__where", {}) == str(tmp_path)
+    await tools.close()
+
+
+async def test_a_server_that_dies_in_a_call_is_told_of_and_started_again(local: McpTools) -> None:
+    with pytest.raises(ToolError, match="nobody knows whether the call took effect"):
+        await local.call("test__die", {})
+
+    await eventually(lambda: not local.connected)
+    await eventually(lambda: local.connected)
+    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
+
+
+async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
+    (pid,) = children()
+    psutil.Process(pid).kill()
+
+    async def call_until_it_works() -> str:
+        while True:
+            with suppress(ToolError):
+                return await local.call("test__add", {"a": 1, "b": 2})
+            await asyncio.sleep(0.02)
+
+    assert await asyncio.wait_for(call_until_it_works(), 15) == "3"
+    assert children() != [pid]
+
+
+async def test_closing_ends_the_program() -> None:
+    tools = await connected(McpTools(stdio(), SoonClock()))
+    assert len(children()) == 1
+
+    await tools.close()
+    await tools.close()
+
+    await eventually(lambda: not children())
+
+
+async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> None:
+    tools = McpTools(McpServer("gone", command="/nonexistent/program"), SoonClock())
+
+    with pytest.raises(ToolError, match="gone is not connected: the command was not found"):
+        await tools.tools()
+    with pytest.raises(ToolError):
+        await tools.call("gone__x", {})
+    await tools.close()
+
+
+async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
+    tools = McpTools(
+        McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), SoonClock()
+    )
+
+    with pytest.raises(ToolError, match="odd is not connected"):
+        await tools.tools()
+    await tools.close()
+
+
+async def test_a_server_over_http(web: WebServer) -> None:
+    server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
+    tools = await connected(McpTools(server, SoonClock()))
+
+    assert "web__add" in [each.name for each in await tools.tools()]
+    assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
+    with pytest.raises(ToolError, match="no such thing"):
+        await tools.call("web__fail", {})
+    await tools.close()
+
+
+async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None:
+    tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), SoonClock())
+
+    with pytest.raises(ToolError, match="web is not connected"):
+        await tools.tools()
+
+    assert "wrong" not in tools.problem
+    await tools.close()
+
+
+async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> None:
+    server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
+    tools = await connected(McpTools(server, SoonClock()))
+    web.stop()
+
+    with pytest.raises(ToolError):
+        await tools.call("web__add", {"a": 1, "b": 2})
+    await eventually(lambda: not tools.connected)
+    await asyncio.to_thread(web.start)
+
+    await eventually(lambda: tools.connected)
+    assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
+    await tools.close()
+
+
+async def test_one_dead_server_does_not_take_the_others_along(local: McpTools) -> None:
+    dead = McpTools(McpServer("dead", command="/nonexistent/program"), SoonClock())
+    toolbox = Toolbox([dead, local, StubTools(spec("own"))])
+
+    result = await Turn().ask(
+        'use the tool add with {"a": 20, "b": 22}', OfflineProvider(), _plain(toolbox)
+    )
+
+    assert "42" in result.text
+    assert toolbox.problems == ("the tool server dead is not connected: the command was not found",)
+    await dead.close()
+
+
+def _plain(toolbox: Toolbox) -> Any:
+    return toolbox.limited(lambda specs: {each.name for each in specs})
+
+
+# --- without a server ---
+
+
+@pytest.mark.parametrize(
+    ("server", "path"),
+    [
+        (McpServer("a b", command="x"), "mcp.servers.a b"),
+        (McpServer("a__b", command="x"), "mcp.servers.a__b"),
+        (McpServer("a" * 25, command="x"), "mcp.servers"),
+        (McpServer("a"), "either `command` or `url`"),
+        (McpServer("a", command="x", url="https://x.org"), "either `command` or `url`"),
+        (McpServer("a", url="file:///etc"), "mcp.servers.a.url"),
+    ],
+)
+def test_an_entry_that_cannot_work_is_refused(server: McpServer, path: str) -> None:
+    with pytest.raises(ConfigurationError, match=path):
+        McpTools(server, RealClock())
+
+
+def test_secrets_of_an_entry_do_not_show() -> None:
+    server = McpServer("a", command="x", env={"K": "hidden"}, headers={"Authorization": "hidden"})
+
+    assert "hidden" not in repr(server)
+
+
+def test_two_names_never_become_one() -> None:
+    names = [tool_name("s", name) for name in ("a.b", "a_b", "a b", "x" * 80, "x" * 81)]
+
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 64 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("schema", "usable"),
+    [
+        ({"type": "object"}, {"type": "object"}),
+        ({}, {"type": "object"}),
+        ({"type": "object", "anyOf": [], "$schema": "x"}, {"type": "object"}),
+        ({"type": "string"}, None),
+        (None, None),
+        ({"type": "object", "properties": []}, None),
+        ({"type": "object", "properties": {"a b": {}}}, None),
+        ({"type": "object", "description": "x" * 30_000}, None),
+    ],
+)
+def test_schemas_that_no_service_takes_are_left_out(schema: object, usable: object) -> None:
+    assert usable_schema(schema) == usable
+
+
+def test_a_tool_without_a_usable_schema_is_no_tool() -> None:
+    tool = SimpleNamespace(
+        name="t", title=None, description=None, annotations=None, input_schema={"type": "array"}
+    )
+
+    assert tool_spec("s", tool) is None
+
+
+def test_results_that_are_no_text_are_named() -> None:
+    text = result_text(
+        [
+            SimpleNamespace(type="text", text="one"),
+            SimpleNamespace(type="image", mime_type="image/png"),
+            SimpleNamespace(type="resource", resource=SimpleNamespace(text="two", uri="u")),
+            SimpleNamespace(type="resource_link", name="three", uri="file:///3"),
+            SimpleNamespace(type="hologram"),
+        ],
+        None,
+    )
+
+    assert text.split("\n\n") == [
+        "one",
+        "(image, image/png: cannot be shown here)",
+        "two",
+        "(three: file:///3)",
+        "(hologram)",
+    ]
+    assert result_text([], {"a": 1}) == '{"a": 1}'
