@@ -24,9 +24,9 @@ async def fetch(attachment: Attachment, limit: int, api_base: str) -> bytes:
     """
     if attachment.size is not None and attachment.size > limit:
         raise BadInput(f"the attachment has {attachment.size} bytes, more than {limit}")
-    url = yarl.URL(attachment.ref)
-    if not _is_discords(url, api_base):
-        raise Permanent(f"attachments are not fetched from {url.host}")
+    url = _discords(attachment.ref, api_base)
+    if url is None:
+        raise Permanent("attachments are not fetched from anywhere but Discord")
     try:
         async with (
             asyncio.timeout(FETCH_SECONDS),
@@ -38,11 +38,16 @@ async def fetch(attachment: Attachment, limit: int, api_base: str) -> bytes:
         raise Transient(f"the attachment did not arrive: {type(error).__name__}") from error
 
 
-def _is_discords(url: yarl.URL, api_base: str) -> bool:
-    if url.scheme == "https" and url.host in HOSTS:
-        return True
-    configured = yarl.URL(api_base) if api_base else None
-    return configured is not None and url.origin() == configured.origin()
+def _discords(ref: str, api_base: str) -> yarl.URL | None:
+    """The address, None when it is not one of Discord's, or of the configured server."""
+    try:
+        url, configured = yarl.URL(ref), yarl.URL(api_base)
+    except ValueError:
+        return None
+    if url.scheme == "https" and url.host in HOSTS and url.explicit_port is None:
+        return url
+    here = (configured.scheme, configured.host, configured.port)
+    return url if api_base and (url.scheme, url.host, url.port) == here else None
 
 
 async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:

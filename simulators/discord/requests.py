@@ -244,7 +244,7 @@ async def read_message(
 
 def _payload_json(value: object) -> dict[str, object]:
     try:
-        body = json.loads(value) if isinstance(value, str) else None
+        body = json.loads(value) if isinstance(value, str | bytes | bytearray) else None
     except ValueError:
         body = None
     if not isinstance(body, dict):

@@ -1,0 +1,350 @@
+"""What the gateway says appears on Discord once, and every failure has its name."""
+
+import asyncio
+
+import pytest
+
+from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
+from gateway.message import (
+    Button,
+    ButtonPressed,
+    CommandInvoked,
+    MessageReceived,
+    Outbound,
+    OutboundFile,
+    Part,
+    Place,
+)
+from gateway.people import Audience
+from simulators.base import Fault, Shown, SimRoom
+from simulators.discord import DiscordSimulator, RateLimit
+from tests.adapters.discord.rig import Rig, connected, text
+
+POST = "POST /channels/{id}/messages"
+
+
+def posts(sim: DiscordSimulator) -> int:
+    """How many messages were asked for."""
+    return sum(call.method == POST for call in sim.calls)
+
+
+def last(shown: list[Shown]) -> Shown:
+    """The newest message that still stands."""
+    return [message for message in shown if not message.deleted][-1]
+
+
+@pytest.fixture
+def room(sim: DiscordSimulator) -> SimRoom:
+    return sim.room("general")
+
+
+async def asked(rig: Rig, room: SimRoom, question: str = "why?") -> CommandInvoked:
+    """A slash command that was accepted and deferred."""
+    await rig.sim.command(rig.sim.person("Ann"), room, "ask", question)
+    event = await rig.inbox.next(CommandInvoked)
+    await rig.sim.wait_until(lambda: any("callback" in call.method for call in rig.sim.calls))
+    return event
+
+
+# --- ordinary messages ----------------------------------------------------------------------------
+
+
+async def test_an_answer_replies_to_its_question(rig: Rig, room: SimRoom) -> None:
+    question = await rig.sim.say(rig.sim.person("Ann"), room, "hi", mention=True)
+    outbound = text("k", rig.place(room), "**hello**", reply_to_id=question)
+    receipt = await rig.adapter.send(outbound)
+    shown = rig.sim.shown(room)[-1]
+    assert (shown.id, shown.text, shown.reply_to_id) == (receipt.message_id, "hello", question)
+    assert receipt.timestamp is not None
+
+
+async def test_an_answer_to_a_deleted_question_still_goes_out(rig: Rig, room: SimRoom) -> None:
+    ann = rig.sim.person("Ann")
+    question = await rig.sim.say(ann, room, "hi")
+    await rig.sim.delete(ann, room, question)
+    await rig.adapter.send(text("k", rig.place(room), "hello", reply_to_id=question))
+    assert last(rig.sim.shown(room)).text == "hello"
+
+
+async def test_an_answer_in_a_thread_stays_there(rig: Rig, room: SimRoom) -> None:
+    thread = await rig.sim.open_thread(rig.sim.person("Ann"), room, "topic")
+    await rig.adapter.send(text("k", rig.place(thread), "inside"))
+    assert [message.text for message in rig.sim.shown(thread)] == ["inside"]
+
+
+async def test_the_models_text_notifies_nobody(rig: Rig, room: SimRoom) -> None:
+    await rig.adapter.send(text("k", rig.place(room), "@everyone look"))
+    assert rig.sim.shown(room)[-1].payload["allowed_mentions"] == {
+        "parse": [],
+        "replied_user": True,
+    }
+
+
+async def test_parts_of_a_long_answer_keep_their_order(rig: Rig, room: SimRoom) -> None:
+    for number in range(8):
+        await rig.adapter.send(text(f"a:{number}", rig.place(room), f"{number}" * 2000))
+    assert [message.text[0] for message in rig.sim.shown(room)] == list("01234567")
+
+
+async def test_the_same_key_is_shown_once(rig: Rig, room: SimRoom) -> None:
+    first = await rig.adapter.send(text("k", rig.place(room), "once"))
+    second = await rig.adapter.send(text("k", rig.place(room), "once"))
+    assert first.message_id == second.message_id
+    assert len(rig.sim.shown(room)) == 1
+
+
+async def test_buttons_stand_in_rows_of_five(rig: Rig, room: SimRoom) -> None:
+    buttons = tuple(Button(f"Choice {number}" + "!" * 100, f"v{number}") for number in range(12))
+    await rig.adapter.send(text("k", rig.place(room), "Choose", buttons=buttons))
+    shown = rig.sim.shown(room)[-1]
+    assert [button.value for button in shown.buttons] == [f"v{number}" for number in range(12)]
+    assert all(len(button.label) <= 80 for button in shown.buttons)
+    rows = shown.payload["components"]
+    assert isinstance(rows, list)
+    assert [len(row["components"]) for row in rows] == [5, 5, 2]
+
+
+async def test_a_file_goes_out_whole(rig: Rig, room: SimRoom) -> None:
+    file = OutboundFile("data.csv", "text/csv", b"a;b\n1;2\n")
+    await rig.adapter.send(Outbound("k", rig.place(room), Part("see", "see"), file))
+    (sent,) = rig.sim.shown(room)[-1].files
+    assert (sent.name, sent.mime, sent.data) == (file.name, file.mime, file.data)
+
+
+async def test_own_messages_can_be_edited_and_deleted(rig: Rig, room: SimRoom) -> None:
+    place = rig.place(room)
+    receipt = await rig.adapter.send(text("k", place, "draft"))
+    await rig.adapter.edit(place, receipt.message_id, Part("final", "final"))
+    shown = rig.sim.shown(room)[-1]
+    assert (shown.text, shown.edited) == ("final", True)
+    await rig.adapter.delete(place, receipt.message_id)
+    assert rig.sim.shown(room)[-1].deleted
+
+
+async def test_typing_and_reactions_are_seen(rig: Rig, room: SimRoom) -> None:
+    message_id = await rig.sim.say(rig.sim.person("Ann"), room, "hi")
+    await rig.adapter.typing(rig.place(room), message_id)
+    await rig.adapter.react(rig.place(room), message_id, "👍")
+    assert rig.sim.typing(room) == 1
+    assert rig.sim.world.channels[room.id].messages[message_id].reactions["👍"]
+
+
+async def test_what_is_meant_for_one_person_does_not_stand_in_the_room(
+    rig: Rig, room: SimRoom
+) -> None:
+    ann = rig.sim.person("Ann")
+    question = await rig.sim.say(ann, room, "hi", mention=True)
+    outbound = text("k", rig.place(room), "slow down", reply_to_id=question, private_to=ann.id)
+    await rig.adapter.send(outbound)
+    assert len(rig.sim.shown(room)) == 1
+    assert rig.sim.shown(rig.sim.direct(ann))[-1].text == "slow down"
+
+
+# --- commands and buttons -------------------------------------------------------------------------
+
+
+async def test_a_command_is_answered_in_its_place(rig: Rig, room: SimRoom) -> None:
+    event = await asked(rig, room)
+    place, handle = rig.place(room), event.reply_handle
+    await rig.adapter.send(text("a:0", place, "first", reply_handle=handle))
+    await rig.adapter.send(text("a:1", place, "second", reply_handle=handle))
+    assert [message.text for message in rig.sim.shown(room)] == ["first", "second"]
+    assert rig.sim.world.interactions, "the answer went through the interaction"
+
+
+async def test_repeating_a_commands_answer_shows_nothing_twice(rig: Rig, room: SimRoom) -> None:
+    event = await asked(rig, room)
+    first = text("a:0", rig.place(room), "first", reply_handle=event.reply_handle)
+    second = text("a:1", rig.place(room), "second", reply_handle=event.reply_handle)
+    for outbound in (first, first, second, second):
+        await rig.adapter.send(outbound)
+    assert [message.text for message in rig.sim.shown(room)] == ["first", "second"]
+
+
+async def test_a_restart_between_the_parts_loses_and_doubles_nothing(
+    sim: DiscordSimulator, room: SimRoom
+) -> None:
+    async with connected(sim) as before:
+        event = await asked(before, room)
+        first = text("a:0", before.place(room), "first", reply_handle=event.reply_handle)
+        await before.adapter.send(first)
+    async with connected(sim) as after:
+        await after.adapter.send(first)
+        second = text("a:1", after.place(room), "second", reply_handle=event.reply_handle)
+        await after.adapter.send(second)
+    assert [message.text for message in sim.shown(room)] == ["first", "second"]
+
+
+async def test_an_answer_that_is_quicker_than_the_deferral_waits_for_it(
+    rig: Rig, room: SimRoom
+) -> None:
+    slow = Fault("POST /interactions/{id}/{token}/callback", "slow", delay=0.2)
+    rig.sim.faults.add(slow)
+    await rig.sim.command(rig.sim.person("Ann"), room, "context")
+    event = await rig.inbox.next(CommandInvoked)
+    outbound = text("a", rig.place(room), "here", reply_handle=event.reply_handle)
+    await rig.adapter.send(outbound)
+    assert [message.text for message in rig.sim.shown(room)] == ["here"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_private_answer_to_a_command_is_seen_by_one_person(
+    sim: DiscordSimulator, room: SimRoom, restarted: bool
+) -> None:
+    async with connected(sim) as before:
+        event = await asked(before, room)
+        outbound = text(
+            "a",
+            before.place(room),
+            "secret",
+            reply_handle=event.reply_handle,
+            private_to=event.author.id,
+        )
+        if not restarted:
+            await before.adapter.send(outbound)
+    if restarted:
+        async with connected(sim) as after:
+            await after.adapter.send(outbound)
+    shown = last(sim.shown(room))
+    assert (shown.text, shown.only_for) == ("secret", event.author.id)
+
+
+async def test_a_button_is_answered_below_its_message(rig: Rig, room: SimRoom) -> None:
+    ann, place = rig.sim.person("Ann"), rig.place(room)
+    sent = await rig.adapter.send(text("q", place, "Sure?", buttons=(Button("Yes", "yes"),)))
+    await rig.sim.press(ann, room, sent.message_id, "Yes")
+    handle = (await rig.inbox.next(ButtonPressed)).reply_handle
+    await rig.adapter.send(text("a", place, "done", reply_handle=handle))
+    whisper = text("b", place, "only you", reply_handle=handle, private_to=ann.id)
+    await rig.adapter.send(whisper)
+    shown = rig.sim.shown(room)
+    assert [message.text for message in shown] == ["Sure?", "done", "only you"]
+    assert [message.only_for for message in shown] == ["", "", ann.id]
+
+
+async def test_an_interaction_that_is_over_is_answered_in_the_room(rig: Rig, room: SimRoom) -> None:
+    rig.sim.set_interaction_deadline(-1.0)
+    event = await asked(rig, room)
+    place = rig.place(room)
+    await rig.adapter.send(text("a", place, "late", reply_handle=event.reply_handle))
+    assert last(rig.sim.shown(room)).text == "late"
+    secret = text("b", place, "s", reply_handle=event.reply_handle, private_to=event.author.id)
+    with pytest.raises(Permanent):
+        await rig.adapter.send(secret)
+
+
+async def test_a_foreign_handle_is_refused(rig: Rig, room: SimRoom) -> None:
+    with pytest.raises(Permanent, match="handle"):
+        await rig.adapter.send(text("a", rig.place(room), "x", reply_handle="nonsense"))
+
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+
+async def test_a_rate_limit_is_passed_on_exactly_and_not_waited_out(
+    rig: Rig, room: SimRoom
+) -> None:
+    rig.sim.faults.add(Fault(POST, "rate_limit", retry_after=7.25))
+    with pytest.raises(Transient) as caught:
+        await asyncio.wait_for(rig.adapter.send(text("k", rig.place(room), "x")), 2)
+    assert caught.value.retry_after == 7.25
+    assert posts(rig.sim) == 1
+    await rig.adapter.send(text("k", rig.place(room), "x"))
+    assert len(rig.sim.shown(room)) == 1
+
+
+async def test_a_real_bucket_that_is_empty_is_waited_for_by_the_library(room: SimRoom) -> None:
+    sim = DiscordSimulator(rate_limit=RateLimit(3, 0.4))
+    await sim.start()
+    try:
+        async with connected(sim) as rig:
+            place = rig.place(sim.room("general"))
+            for number in range(7):
+                await rig.adapter.send(text(str(number), place, str(number)))
+        assert all(call.status != 429 for call in sim.calls)
+    finally:
+        await sim.stop()
+
+
+async def test_a_server_error_is_transient_and_not_repeated_here(rig: Rig, room: SimRoom) -> None:
+    rig.sim.faults.add(Fault(POST, "server_error"))
+    with pytest.raises(Transient):
+        await rig.adapter.send(text("k", rig.place(room), "x"))
+    assert posts(rig.sim) == 1
+
+
+async def test_a_lost_answer_is_ambiguous_and_repeating_it_doubles_nothing(
+    rig: Rig, room: SimRoom
+) -> None:
+    outbound = text("k", rig.place(room), "once")
+    await rig.adapter.send(text("warm", rig.place(room), "up"))
+    rig.sim.faults.add(Fault(POST, "drop_after"))
+    with pytest.raises(Ambiguous):
+        await rig.adapter.send(outbound)
+    await rig.adapter.send(outbound)
+    assert [message.text for message in rig.sim.shown(room)] == ["up", "once"]
+
+
+async def test_a_line_cut_before_anything_happened_can_be_tried_again(
+    rig: Rig, room: SimRoom
+) -> None:
+    rig.sim.faults.add(Fault(POST, "drop_before"))
+    outbound = text("k", rig.place(room), "once")
+    with pytest.raises((Ambiguous, Transient)):
+        await rig.adapter.send(outbound)
+    await rig.adapter.send(outbound)
+    assert len(rig.sim.shown(room)) == 1
+
+
+async def test_nobody_listening_is_transient(sim: DiscordSimulator, room: SimRoom) -> None:
+    async with connected(sim) as rig:
+        await sim.stop()
+        with pytest.raises((Transient, Ambiguous)):
+            await rig.adapter.send(text("k", rig.place(room), "x"))
+        with pytest.raises(Transient):
+            await rig.adapter.send(text("k", rig.place(room), "x"))
+
+
+@pytest.mark.parametrize(
+    ("outbound_text", "buttons"),
+    [("x" * 2001, ()), ("", ()), ("x", (Button("a", "v" * 101),)), ("x", (Button("a", ""),))],
+)
+async def test_what_discord_can_never_show_is_permanent(
+    rig: Rig, room: SimRoom, outbound_text: str, buttons: tuple[Button, ...]
+) -> None:
+    with pytest.raises(Permanent):
+        await rig.adapter.send(text("k", rig.place(room), outbound_text, buttons=buttons))
+    assert rig.sim.shown(room) == []
+
+
+async def test_no_access_and_no_such_place_are_permanent(rig: Rig, room: SimRoom) -> None:
+    rig.sim.revoke_access(room)
+    with pytest.raises(Permanent, match="50001"):
+        await rig.adapter.send(text("k", rig.place(room), "x"))
+    nowhere = Place("discord", "main", "1234", Audience.PUBLIC_ROOM)
+    with pytest.raises(Permanent, match="10003"):
+        await rig.adapter.send(text("k", nowhere, "x"))
+    with pytest.raises(Permanent):
+        await rig.adapter.edit(nowhere, "55", Part("x", "x"))
+
+
+async def test_a_part_of_another_platform_is_refused(rig: Rig, room: SimRoom) -> None:
+    with pytest.raises(Permanent):
+        await rig.adapter.send(Outbound("k", rig.place(room), Part({"blocks": []}, "x")))
+
+
+async def test_sending_while_not_connected_is_transient(sim: DiscordSimulator) -> None:
+    rig = Rig(sim)
+    with pytest.raises(Transient):
+        await rig.adapter.send(text("k", rig.place(sim.room("general")), "x"))
+
+
+async def test_every_failure_is_a_delivery_error(rig: Rig, room: SimRoom) -> None:
+    place = rig.place(room)
+    for fault in ("rate_limit", "server_error", "drop_before", "drop_after"):
+        rig.sim.faults.add(Fault("*", fault))
+        with pytest.raises(DeliveryError):
+            await rig.adapter.typing(place, "")
+    assert not issubclass(FormatRejected, Permanent)
+    await rig.sim.say(rig.sim.person("Ann"), room, "still listening")
+    await rig.inbox.next(MessageReceived)
