@@ -8,6 +8,7 @@ from pathlib import Path
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
@@ -30,7 +31,7 @@ def write_note(text: str) -> str:
 @server.tool()
 def fail() -> str:
     """Fails."""
-    raise ValueError("no such thing")
+    raise ToolError("no such thing")
 
 
 @server.tool()
