@@ -25,6 +25,7 @@ READ_SECONDS: Final = 20.0
 UPLOAD_SECONDS: Final = 120.0
 KEEPALIVE_SECONDS: Final = 50.0
 MAX_KNOWN: Final = 64
+_to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 _JSON_HEADERS: Final = {"Content-Type": "application/json"}
 
 
@@ -196,7 +197,7 @@ def _encoded(
     if data is None:
         return None, None, False
     if not data.contains_files:
-        body = json.dumps(data.parameters, separators=(",", ":")).encode()
+        body = _to_json(data.parameters).encode()
         return body, _JSON_HEADERS, False
     form = aiohttp.FormData()
     for name, value in data.json_parameters.items():

@@ -24,6 +24,7 @@ class Sending:
         self.actions: list[tuple[int, int, str]] = []
         self.drafts: dict[tuple[int, int], str] = {}
         self.reactions: dict[int, tuple[str, ...]] = {}
+        self.last_sent = 0.0
 
     def chat(self, params: Params) -> Chat:
         """The chat that is named; raises `ApiError` when the bot cannot write there."""
@@ -118,6 +119,7 @@ class Sending:
             by_bot=True,
         )
         self._world.post(message)
+        self.last_sent = time.perf_counter()
         self._changed()
         return message.as_json(self._world.me)
 
