@@ -1,0 +1,243 @@
+"""The public listener over real sockets."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from gateway.errors import ConfigurationError, StartError
+from gateway.ports import WebhookRequest, WebhookResponse, WebhookRoutes
+from parley.http.webhooks import MAX_QUERY, WebhookListener
+
+PATH = "/webhook/test"
+
+
+class Handler:
+    """Keeps what it got; `then` is what it does about it."""
+
+    def __init__(self) -> None:
+        self.got: list[WebhookRequest] = []
+        self.error: Exception | None = None
+        self.wait: asyncio.Event | None = None
+
+    async def __call__(self, request: WebhookRequest) -> WebhookResponse:
+        self.got.append(request)
+        if self.wait is not None:
+            await self.wait.wait()
+        if self.error is not None:
+            raise self.error
+        return WebhookResponse(200, "thanks")
+
+
+@pytest.fixture
+def handler() -> Handler:
+    return Handler()
+
+
+@pytest.fixture
+async def listener(handler: Handler) -> AsyncIterator[WebhookListener]:
+    made = WebhookListener(
+        max_body=1000, body_seconds=0.3, handler_seconds=0.3, idle_seconds=0.5, max_at_once=2
+    )
+    made.add(PATH, handler)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+async def raw(listener: WebhookListener, data: bytes) -> bytes:
+    """What comes back for these very bytes, until the connection closes or goes quiet."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+    try:
+        writer.write(data)
+        await writer.drain()
+        async with asyncio.timeout(5):
+            return await reader.read(4000)
+    finally:
+        writer.close()
+
+
+def test_it_is_the_port(listener: WebhookListener) -> None:
+    routes: WebhookRoutes = listener
+    assert routes is listener
+
+
+async def test_the_body_passes_untouched(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    body = b'{"a": 1 ,"\\u00e4":"\xff\x00"}\r\n '
+    async with http.post(listener.base_url + PATH + "?x=1&y=a%20b", data=body) as answer:
+        assert (answer.status, await answer.text()) == (200, "thanks")
+        assert "Server" not in answer.headers
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    (request,) = handler.got
+    assert request.body == body
+    assert request.query == {"x": "1", "y": "a b"}
+    assert (request.method, request.path) == ("POST", PATH)
+    assert all(name == name.lower() for name in request.headers)
+
+
+async def test_a_compressed_body_is_not_unpacked(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    packed = gzip.compress(b"0" * 1_000_000)[:900]
+    headers = {"Content-Encoding": "gzip"}
+    async with http.post(listener.base_url + PATH, data=packed, headers=headers) as answer:
+        assert answer.status == 200
+    assert handler.got[0].body == packed
+
+
+@pytest.mark.parametrize("path", ["/", "/webhook", PATH + "/", PATH + "x", "/healthz", "/console"])
+async def test_nothing_else_is_served(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler, path: str
+) -> None:
+    async with http.post(listener.base_url + path, data=b"x") as answer:
+        assert (answer.status, await answer.text()) == (404, "")
+        assert "Server" not in answer.headers
+    assert handler.got == []
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"])
+async def test_other_methods_are_refused(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler, method: str
+) -> None:
+    async with http.request(method, listener.base_url + PATH) as answer:
+        assert answer.status == 405
+        assert answer.headers["Allow"] == "GET, POST"
+    assert handler.got == []
+
+
+async def test_a_large_body_is_refused_announced_or_not(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    async def trickle() -> AsyncIterator[bytes]:
+        for _ in range(30):
+            yield b"x" * 100
+
+    async with http.post(listener.base_url + PATH, data=b"x" * 1000) as answer:
+        assert answer.status == 200
+    async with http.post(listener.base_url + PATH, data=b"x" * 1001) as answer:
+        assert answer.status == 413
+    async with http.post(listener.base_url + PATH, data=trickle()) as answer:
+        assert answer.status == 413
+    assert len(handler.got) == 1
+    assert listener.refused[413] == 2
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    listener: WebhookListener, handler: Handler
+) -> None:
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nonly this".encode()
+    assert b"408" in await raw(listener, head)
+    assert handler.got == []
+
+
+async def test_a_head_that_does_not_come_is_not_waited_for(listener: WebhookListener) -> None:
+    assert await raw(listener, b"") == b""
+    assert await raw(listener, f"POST {PATH} HTTP/1.1\r\nHost:".encode()) == b""
+
+
+async def test_headers_and_queries_are_bounded(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    many = {f"p{n}": "1" for n in range(MAX_QUERY + 1)}
+    async with http.get(listener.base_url + PATH, params=many) as answer:
+        assert answer.status == 400
+    for data in (
+        f"GET {PATH}?{'a' * 5000} HTTP/1.1\r\nHost: x\r\n\r\n",
+        f"GET {PATH} HTTP/1.1\r\nHost: x\r\nX-Long: {'a' * 9000}\r\n\r\n",
+        f"GET {PATH} HTTP/1.1\r\nHost: x\r\n" + "X-H: 1\r\n" * 200 + "\r\n",
+    ):
+        answer_bytes = await raw(listener, data.encode())
+        assert b" 400 " in answer_bytes[:15]
+        assert b"Server" not in answer_bytes
+    assert handler.got == []
+
+
+async def test_what_is_no_http_gets_no_explanation(listener: WebhookListener) -> None:
+    answer = await raw(listener, b"\x16\x03\x01 hello\r\n\r\n")
+    assert b" 400 " in answer[:15]
+    assert answer.endswith(b"\r\n\r\n"), "no body"
+    assert b"ython" not in answer
+
+
+async def test_an_error_inside_does_not_show(
+    listener: WebhookListener,
+    http: aiohttp.ClientSession,
+    handler: Handler,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    handler.error = RuntimeError("the database password is hunter2")
+    async with http.post(listener.base_url + PATH, data=b"x") as answer:
+        assert (answer.status, await answer.text()) == (500, "")
+    assert "webhook /webhook/test failed" in caplog.text
+    handler.error = None
+    async with http.post(listener.base_url + PATH, data=b"x") as answer:
+        assert answer.status == 200
+
+
+async def test_a_slow_handler_and_too_many_at_once_are_answered_503(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    handler.wait = asyncio.Event()
+
+    async def ask() -> int:
+        async with http.post(listener.base_url + PATH, data=b"x") as answer:
+            return answer.status
+
+    assert await asyncio.gather(*(ask() for _ in range(4))) == [503] * 4
+    assert len(handler.got) == 2, "two ran out of time, two were not let in"
+    handler.wait.set()
+    assert await ask() == 200
+
+
+async def test_a_second_signature_header_does_not_count(
+    listener: WebhookListener, handler: Handler
+) -> None:
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: x\r\nX-Sig: good\r\nX-Sig: bad\r\nConnection: close\r\n\r\n"
+    )
+    await raw(listener, head.encode())
+    assert handler.got[0].headers["x-sig"] == "good, bad"
+
+
+async def test_paths_come_and_go_while_it_runs(
+    listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    with pytest.raises(ConfigurationError, match="two accounts"):
+        listener.add(PATH, handler)
+    with pytest.raises(ConfigurationError):
+        listener.add("no-slash", handler)
+    listener.remove(PATH)
+    listener.remove(PATH)
+    async with http.post(listener.base_url + PATH) as answer:
+        assert answer.status == 404
+    listener.add(PATH, handler)
+    async with http.post(listener.base_url + PATH) as answer:
+        assert answer.status == 200
+
+
+async def test_it_starts_only_when_somebody_needs_it(handler: Handler) -> None:
+    idle = WebhookListener()
+    assert not await idle.start_if_needed()
+    idle.add(PATH, handler)
+    assert await idle.start_if_needed()
+    assert idle.port > 0
+    await idle.start()
+    await idle.stop()
+    await idle.stop()
+
+
+async def test_a_taken_port_is_a_clear_error(listener: WebhookListener) -> None:
+    second = WebhookListener(port=listener.port)
+    with pytest.raises(StartError, match=r"webhooks\.port"):
+        await second.start()
+    await second.stop()
