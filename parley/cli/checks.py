@@ -12,13 +12,11 @@ from typing import Final, Literal
 
 from parley.platforms import Discovery
 from parley.settings import Settings, SettingsError
-from parley.settings.sections import ModelChoice, sqlite_file
+from parley.settings.sections import sqlite_file
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
 """RETURNING, UPSERT and the JSON functions are used."""
-MODEL_SECONDS: Final = 10.0
-
 Status = Literal["ok", "note", "broken"]
 
 
@@ -58,7 +56,7 @@ def plugins(platforms: Discovery) -> list[Finding]:
 def refused(error: SettingsError) -> list[Finding]:
     """Every problem of a configuration that is refused."""
     return [
-        Finding("broken", "configuration", str(problem), "Put it right; docs/configuration.md.")
+        Finding("broken", "configuration", f"{problem.place}: {problem.text}", problem.advice)
         for problem in error.problems
     ]
 
@@ -130,38 +128,3 @@ def tools(settings: Settings) -> list[Finding]:
             detail = f"{server.command} is not found"
             findings.append(Finding("broken", f"tools: {name}", detail, advice))
     return findings
-
-
-async def models(settings: Settings) -> list[Finding]:
-    """Whether each model's service takes its key."""
-    choices = (settings.model, *settings.model.fallbacks)
-    return [await _model(choice) for choice in choices]
-
-
-async def _model(choice: ModelChoice) -> Finding:
-    name = f"model: {choice.provider}"
-    if choice.provider == "offline":
-        advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
-        return Finding("note", name, "no language model is configured", advice)
-    import httpx  # noqa: PLC0415 -- only when there is something to ask
-
-    key = choice.api_key.get_secret_value() if choice.api_key else ""
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    if choice.provider == "anthropic":
-        base, path = choice.base_url or "https://api.anthropic.com", "v1/models"
-        headers |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        headers.pop("authorization")
-    else:
-        base, path = choice.base_url or "https://api.openai.com/v1", "models"
-    try:
-        async with httpx.AsyncClient(timeout=MODEL_SECONDS) as client:
-            status = (await client.get(f"{base.rstrip('/')}/{path}", headers=headers)).status_code
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        detail = f"{base} is not reachable ({type(error).__name__})"
-        return Finding("broken", name, detail, "Check the network and model.base_url.")
-    if status in {401, 403}:
-        advice = "Make a new key and set it as model.api_key."
-        return Finding("broken", name, f"the key is refused (HTTP {status})", advice)
-    if status >= 500:
-        return Finding("note", name, f"the service has trouble (HTTP {status})", "Try again later.")
-    return Finding("ok", name, "the key is accepted" if status == 200 else "the service answers")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gateway.ports import Check
-from parley.cli import checks
-from parley.cli.checks import Finding
+from parley.cli import checks, model_check
+from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.platforms import Discovery, discover
 from parley.settings import Account, Settings, SettingsError, load
@@ -35,7 +35,7 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
 
 async def _ask(settings: Settings, platforms: Discovery) -> list[Finding]:
     models, accounts = await asyncio.gather(
-        checks.models(settings), diagnose_all(settings, platforms)
+        model_check.models(settings), diagnose_all(settings, platforms)
     )
     return [*models, *of_platforms(accounts)]
 
@@ -47,7 +47,7 @@ def of_platforms(found: Sequence[tuple[Account, list[Check]]]) -> list[Finding]:
         return [Finding("note", "platforms", "none has its credentials", advice)]
     return [
         Finding(
-            "ok" if check.ok else "broken",
+            status_of(check),
             f"{account.path.removeprefix('platforms.')}: {check.name}",
             check.detail,
             check.advice,
@@ -55,6 +55,13 @@ def of_platforms(found: Sequence[tuple[Account, list[Check]]]) -> list[Finding]:
         for account, checks_of in found
         for check in checks_of
     ]
+
+
+def status_of(check: Check) -> Status:
+    """Broken when it is not ok; something to note when it is ok and comes with advice."""
+    if not check.ok:
+        return "broken"
+    return "note" if check.advice else "ok"
 
 
 def report(findings: Iterable[Finding]) -> str:

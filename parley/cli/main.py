@@ -41,7 +41,7 @@ def run(
     config: Config = None,
     role: Annotated[str, typer.Option(help="What this process does; only `all` so far.")] = "all",
 ) -> None:
-    """Connect every configured platform and answer, until SIGTERM."""
+    """Connect every platform and answer, until SIGTERM."""
     if role != "all":
         raise typer.BadParameter(f"{role!r} is not a role; only `all` so far", param_hint="--role")
     from parley.cli import start  # noqa: PLC0415
@@ -69,7 +69,7 @@ def init(
         bool, typer.Option("--check/--no-check", help="Try each credential on its platform.")
     ] = True,
 ) -> None:
-    """Write a configuration, asking for one platform after the other."""
+    """Write a configuration, platform by platform."""
     from parley.cli import wizard  # noqa: PLC0415
 
     wishes = wizard.Wishes(config, tuple(platform or ()), tuple(assign or ()), yes, force, check)
@@ -78,7 +78,7 @@ def init(
 
 @app.command()
 def doctor(config: Config = None) -> None:
-    """Check everything a running Parley needs, and say what to do about what is missing."""
+    """Check everything Parley needs, with advice."""
     from parley.cli import doctor as doctor_module  # noqa: PLC0415
 
     raise typer.Exit(doctor_module.run(chosen(config), os.environ))
@@ -86,7 +86,7 @@ def doctor(config: Config = None) -> None:
 
 @app.command("check-config")
 def check_config(config: Config = None) -> None:
-    """Load the configuration and say what it switches on; contacts nobody."""
+    """Load the configuration; contact nobody."""
     from parley.cli import check  # noqa: PLC0415
 
     raise typer.Exit(check.run(chosen(config), os.environ))
@@ -97,7 +97,7 @@ def why(
     message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
     config: Config = None,
 ) -> None:
-    """Show what was decided about a message, step by step, and why."""
+    """Show what was decided about a message, and why."""
     from parley.cli import why as why_module  # noqa: PLC0415
 
     raise typer.Exit(why_module.run(message_id, chosen(config), os.environ))
@@ -108,7 +108,7 @@ def render(
     file: Annotated[str, typer.Argument(help="A Markdown file; - reads standard input.")],
     platform: Annotated[str, typer.Option("--platform", "-p", help="For which platform.")],
 ) -> None:
-    """Print exactly what would be sent for a Markdown text."""
+    """Print exactly what is sent for a Markdown text."""
     from parley.cli import preview  # noqa: PLC0415
 
     raise typer.Exit(preview.run(file, platform))
@@ -122,7 +122,7 @@ def manifest(
         str, typer.Option(help="HTTP mode: the public https address of /webhook/slack.")
     ] = "",
 ) -> None:
-    """Print the app manifest to paste at api.slack.com/apps."""
+    """Print the app manifest to paste at Slack."""
     if platform != "slack":
         raise typer.BadParameter("only slack has an app manifest", param_hint="PLATFORM")
     from parley.cli import slack_app  # noqa: PLC0415

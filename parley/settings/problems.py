@@ -20,9 +20,13 @@ class Problem:
     advice: str = ""
     origin: str = ""
 
+    @property
+    def place(self) -> str:
+        """The path with where it stands."""
+        return f"{self.path} ({self.origin})" if self.origin else self.path
+
     def __str__(self) -> str:
-        where = f"{self.path} ({self.origin})" if self.origin else self.path
-        line = f"{where}: {self.text}" if where else self.text
+        line = f"{self.place}: {self.text}" if self.place else self.text
         return f"{line} {self.advice}".rstrip()
 
 

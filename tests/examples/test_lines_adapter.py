@@ -1,6 +1,8 @@
 """The example plugin, installed beside Parley, is found, connects, receives and sends for real."""
 
 import asyncio
+import os
+import socket
 import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,16 +17,16 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
 from parley.platforms import adapter_class, discover
 from parley.settings import from_mapping
+from tests.parley.cli.kit import ROOT, started
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "parley-adapter-lines"
+EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 PASSWORD = "correct-horse"
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The example as pip leaves it: its modules on the path, its entry points in a dist-info."""
+def install(folder: Path) -> tuple[Path, Path]:
+    """What pip leaves: modules on the path, entry points in a dist-info; returns both folders."""
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    info = tmp_path / f"parley_adapter_lines-{project['version']}.dist-info"
+    info = folder / f"parley_adapter_lines-{project['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
     lines = [
@@ -33,8 +35,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
-    monkeypatch.syspath_prepend(str(EXAMPLE))
-    monkeypatch.syspath_prepend(str(tmp_path))
+    return EXAMPLE, folder
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The example in this process."""
+    for folder in install(tmp_path):
+        monkeypatch.syspath_prepend(str(folder))
 
 
 class WallClock:
@@ -117,6 +125,14 @@ def text_to(adapter: PlatformAdapter, name: str) -> Outbound:
     return Outbound(key="k", place=place, part=Part("hi", "hi"))
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 async def nothing(event: InboundEvent) -> None:
     """Takes events and does nothing."""
 
@@ -197,3 +213,21 @@ async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
         assert (check.ok, check.advice) == (False, "Choose another platforms.lines.port.")
         with pytest.raises(StartError, match="Cannot listen on"):
             await second.connect(nothing)
+
+
+async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path) -> None:
+    path = os.pathsep.join(map(str, (ROOT, *install(tmp_path))))
+    port = free_port()
+    config = tmp_path / "parley.yaml"
+    config.write_text(
+        f"platforms: {{lines: {{port: {port}, password: {PASSWORD}}}}}\n"
+        "server: {port: 0}\nwebhooks: {port: 0}\n"
+    )
+    async with started("run", "-c", str(config), cwd=tmp_path, env={"PYTHONPATH": path}) as program:
+        assert program.stdout is not None
+        async with asyncio.timeout(20):
+            assert await program.stdout.readline() == b"ready lines\n"
+            async with a_person(port, f"ada {PASSWORD}") as (reader, writer):
+                await reader.readline()
+                writer.write(b"hello\n")
+                assert b"model" in await reader.readline()

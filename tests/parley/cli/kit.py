@@ -1,0 +1,61 @@
+"""Runs the real command line as a process of its own."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS = 30.0
+PROGRAM = (sys.executable, "-c", "from parley.cli.main import main; main()")
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended, and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+
+def environment(env: Mapping[str, str] | None) -> dict[str, str]:
+    """Nothing of the tester's own environment but the path."""
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})}
+
+
+@asynccontextmanager
+async def started(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A running `parley`, without a terminal; killed at the end if it still runs."""
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        *arguments,
+        cwd=cwd,
+        env=environment(env),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def parley(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, answers: str = ""
+) -> Ended:
+    """Run `parley` to its end; `answers` is what is typed."""
+    async with started(*arguments, cwd=cwd, env=env) as process:
+        async with asyncio.timeout(SECONDS):
+            out, err = await process.communicate(answers.encode())
+        assert process.returncode is not None
+        return Ended(process.returncode, out.decode(), err.decode())

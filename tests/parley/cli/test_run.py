@@ -1,0 +1,95 @@
+"""`parley run`: ready lines, a real answer, and a clean end on SIGTERM."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import yaml
+
+from simulators.telegram import TelegramSimulator
+from simulators.whatsapp import WhatsAppSimulator
+from tests.parley.cli.kit import parley, started
+
+
+async def read_until(stream: asyncio.StreamReader | None, line: str) -> list[str]:
+    """The lines up to this one."""
+    assert stream is not None
+    seen: list[str] = []
+    async with asyncio.timeout(20):
+        while line not in seen:
+            raw = await stream.readline()
+            assert raw, f"ended before {line!r}: {seen}"
+            seen.append(raw.decode().strip())
+    return seen
+
+
+async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
+    telegram = TelegramSimulator()
+    await telegram.start()
+    config = tmp_path / "parley.yaml"
+    config.write_text(
+        yaml.safe_dump(
+            {
+                "platforms": {"telegram": telegram.settings()},
+                "server": {"port": 0},
+                "webhooks": {"port": 0},
+            }
+        )
+    )
+    async with started("run", "--config", str(config), cwd=tmp_path) as process:
+        seen = await read_until(process.stdout, "ready gateway")
+        assert seen == ["ready telegram", "ready gateway"]
+        ada = telegram.person("Ada")
+        room = telegram.direct(ada)
+        await telegram.say(ada, room, "hello")
+        await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            out, err = await process.communicate()
+    await telegram.stop()
+    assert process.returncode == 0, err.decode()
+    assert (out.decode(), "Traceback" in err.decode()) == ("", False)
+    assert (tmp_path / "data" / "parley.db").exists()
+
+
+async def test_a_platform_that_cannot_connect_is_named_and_leaves_the_others_alone(
+    tmp_path: Path,
+) -> None:
+    telegram, whatsapp = TelegramSimulator(), WhatsAppSimulator()
+    await telegram.start()
+    await whatsapp.start()
+    wrong = {**telegram.settings(), "bot_token": "7000000009:wrong-wrong-wrong-wrong-wrong"}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "parley.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "platforms": {"telegram": wrong, "whatsapp": whatsapp.settings()},
+                "server": {"port": 0},
+                "webhooks": {"port": 0},
+            }
+        )
+    )
+    async with started("run", cwd=tmp_path) as process:
+        seen = await read_until(process.stdout, "ready gateway")
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            _, err = await process.communicate()
+    await telegram.stop()
+    await whatsapp.stop()
+    assert seen == ["ready whatsapp", "ready gateway"]
+    assert "telegram is not connected" in err.decode()
+    assert "wrong-wrong" not in err.decode()
+    assert process.returncode == 0
+
+
+async def test_a_port_that_is_taken_is_one_clear_message(tmp_path: Path) -> None:
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    config = tmp_path / "parley.yaml"
+    config.write_text(yaml.safe_dump({"server": {"port": port}}))
+    ended = await parley("run", "-c", "parley.yaml", cwd=tmp_path)
+    server.close()
+    await server.wait_closed()
+    assert ended.status == 1
+    assert str(port) in ended.err
+    assert "Traceback" not in ended.err

@@ -1,0 +1,51 @@
+"""`parley why`: what was decided about a message, from the database of a gateway that ran."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.clock import SystemClock
+from gateway.policy.decision import Decision
+from gateway.stores import Trace
+from parley.cli.why import described
+from parley.settings import from_mapping
+from parley.storage import Storage
+from tests.parley.cli.kit import parley
+
+REFUSED = Trace(
+    id="t1",
+    message_id="4711",
+    platform="telegram",
+    account="main",
+    conversation="default:telegram:main::-100:",
+    kind="message",
+    at=datetime(2026, 11, 21, 9, 30, tzinfo=UTC),
+    decisions=(
+        Decision("invocation", True, "mention"),
+        Decision("access", False, "channel_blocked", "on access.blocked_channels"),
+    ),
+    outcome="denied",
+    milliseconds=3.4,
+)
+
+
+def test_a_trace_reads_from_top_to_bottom() -> None:
+    assert described(REFUSED).splitlines() == [
+        "message 4711 on telegram, 2026-11-21 09:30:00 UTC",
+        "  conversation default:telegram:main::-100:",
+        "  yes  invocation  mention",
+        "  NO   access      channel_blocked (on access.blocked_channels)",
+        "  -> denied, 3 ms",
+    ]
+
+
+async def test_it_finds_the_trace_of_a_message_in_the_database(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/data/parley.db"
+    storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
+    await storage.start()
+    await storage.stores.traces.add(REFUSED)
+    known = await parley("why", "4711", cwd=tmp_path)
+    unknown = await parley("why", "4712", cwd=tmp_path)
+    await storage.stop()
+    assert (known.status, known.out) == (0, described(REFUSED) + "\n")
+    assert unknown.status == 1
+    assert "Nothing is known of message 4712" in unknown.err
