@@ -1,0 +1,351 @@
+"""Raw updates become events; whatever arrives, nothing is raised."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.telegram import parse
+from adapters.telegram.parse import parse as parse_in_module
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InlineQueried,
+    MembershipChanged,
+    MessageEdited,
+    MessageReceived,
+    ReactionChanged,
+    TelegramExtras,
+)
+from gateway.people import Audience
+from tests.adapters.telegram.updates import (
+    ANN,
+    BOT,
+    DATE,
+    GROUP,
+    ME,
+    entity,
+    message,
+    samples,
+    units,
+    update,
+)
+
+PAYLOADS = Path(__file__).parents[4] / "shared" / "data" / "payloads" / "telegram.json"
+
+
+def read(**more: Any) -> ChatMessage:
+    (event,) = parse(update(**more), ME)
+    assert isinstance(event, MessageReceived)
+    return event.message
+
+
+def extras(found: ChatMessage) -> TelegramExtras:
+    assert isinstance(found.extras, TelegramExtras)
+    return found.extras
+
+
+def test_both_names_are_the_same_function_and_import_no_library() -> None:
+    assert parse is parse_in_module
+    code = (
+        "import sys, adapters.telegram.manifest; from adapters.telegram import parse; "
+        "parse({'update_id': 1}); "
+        "sys.exit(bool({'telegram', 'aiohttp', 'httpx'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_direct_message() -> None:
+    (event,) = parse(update(text="hello"), ME, account="support")
+    assert isinstance(event, MessageReceived)
+    assert event.event_id == "5000"
+    found = event.message
+    assert (found.id, found.content, found.author.id, found.author.name) == (
+        "7",
+        "hello",
+        "11",
+        "Ann Lee",
+    )
+    assert (found.place.platform, found.place.account, found.channel_id) == (
+        "telegram",
+        "support",
+        "11",
+    )
+    assert found.is_direct_message
+    assert found.timestamp.timestamp() == DATE
+    assert found.timestamp.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    ("chat", "audience"),
+    [
+        ({"id": 1, "type": "private"}, Audience.DIRECT),
+        ({"id": -1, "type": "group"}, Audience.PRIVATE_ROOM),
+        ({"id": -1, "type": "supergroup"}, Audience.PRIVATE_ROOM),
+        ({"id": -1, "type": "supergroup", "username": "team"}, Audience.PUBLIC_ROOM),
+        ({"id": -1, "type": "channel"}, Audience.PRIVATE_ROOM),
+        ({"id": -1, "type": "channel", "username": "news"}, Audience.PUBLIC_ROOM),
+        ({"id": -1, "type": "something new"}, Audience.PUBLIC_ROOM),
+    ],
+)
+def test_who_reads_along(chat: dict[str, Any], audience: Audience) -> None:
+    assert read(text="hi", chat=chat).place.audience is audience
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "content", "ours"),
+    [
+        ("@OurBot hello", "@OurBot", "hello", True),
+        ("@ourbot, hello", "@ourbot", "hello", True),
+        ("hello @OURBOT!", "@OURBOT", "hello !", True),
+        ("😀😀 @OurBot 😀 x", "@OurBot", "😀😀 😀 x", True),
+        ("hello @OurBotDev", "@OurBotDev", "hello @OurBotDev", False),
+        ("hello @OurBot-dev", "@OurBot-dev", "hello @OurBot-dev", False),
+        ("@OurBot", "@OurBot", "", True),
+    ],
+)
+def test_mentions_are_entities(text: str, mention: str, content: str, ours: bool) -> None:
+    found = read(text=text, entities=[entity(text, mention, "mention")], chat=GROUP)
+    assert (found.content, found.mentions_bot, found.mentions_others) == (content, ours, not ours)
+
+
+def test_our_name_without_an_entity_is_no_mention() -> None:
+    assert not read(text="tell @OurBot", chat=GROUP).mentions_bot
+
+
+def test_a_mention_by_id_needs_no_username() -> None:
+    text = "😀 Our, and Bo"
+    marks = [
+        entity(text, "Our", "text_mention", user=BOT),
+        entity(text, "Bo", "text_mention", user={"id": 12}),
+    ]
+    found = read(text=text, entities=marks, chat=GROUP)
+    assert found.mentions_bot
+    assert found.mentions_others
+    assert found.content == "😀 , and Bo"
+    assert extras(found).mentions == ("900", "12")
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "name", "arguments"),
+    [
+        ("/ask", "/ask", "ask", ""),
+        ("/Ask why 😀 not", "/Ask", "ask", "why 😀 not"),
+        ("/ask@OurBot why", "/ask@OurBot", "ask", "why"),
+        ("/ask@ourbot\nwhy", "/ask@ourbot", "ask", "why"),
+    ],
+)
+def test_commands(text: str, command: str, name: str, arguments: str) -> None:
+    raw = update(text=text, entities=[entity(text, command, "bot_command")], chat=GROUP)
+    (event,) = parse(raw, ME)
+    assert isinstance(event, CommandInvoked)
+    assert (event.name, event.arguments) == (name, arguments)
+    assert event.message is not None
+    assert extras(event.message).is_command
+    assert extras(event.message).command_args == arguments
+    assert "@" not in event.message.content
+
+
+def test_a_command_for_another_bot_is_not_ours() -> None:
+    text = "/ask@OtherBot why"
+    assert (
+        parse(update(text=text, entities=[entity(text, "/ask@OtherBot", "bot_command")]), ME) == []
+    )
+
+
+def test_a_command_later_in_the_text_is_text() -> None:
+    text = "try /ask"
+    assert read(text=text, entities=[entity(text, "/ask", "bot_command")]).content == text
+
+
+def test_hashtags_links_and_hidden_addresses() -> None:
+    text = "😀 #one https://a.example docs"
+    marks = [
+        entity(text, "#one", "hashtag"),
+        entity(text, "https://a.example", "url"),
+        entity(text, "docs", "text_link", url="https://docs.example/"),
+    ]
+    found = read(text=text, entities=marks)
+    assert extras(found).hashtags == ("one",)
+    assert extras(found).urls == ("https://a.example", "https://docs.example/")
+    assert found.content == "😀 #one https://a.example docs (https://docs.example/)"
+
+
+def test_a_caption_counts_like_a_text() -> None:
+    caption = "@OurBot what is it?"
+    found = read(
+        caption=caption,
+        caption_entities=[entity(caption, "@OurBot", "mention")],
+        photo=[
+            {"file_id": "small", "width": 9, "height": 9, "file_size": 1},
+            {"file_id": "large", "width": 90, "height": 90, "file_size": 100},
+        ],
+    )
+    assert (found.content, found.mentions_bot) == ("what is it?", True)
+    assert [(one.kind, one.ref, one.size) for one in found.attachments] == [("image", "large", 100)]
+
+
+@pytest.mark.parametrize(
+    ("body", "content", "kinds"),
+    [
+        ({"sticker": {"file_id": "s", "emoji": "😀"}}, "Sticker 😀", ["sticker"]),
+        ({"voice": {"file_id": "v", "mime_type": "audio/ogg"}}, "", ["audio"]),
+        ({"video_note": {"file_id": "v"}}, "", ["video"]),
+        ({"document": {"file_id": "d", "mime_type": "image/png"}}, "", ["image"]),
+        ({"animation": {"file_id": "a"}, "document": {"file_id": "a"}}, "", ["video"]),
+        ({"location": {"latitude": 52.5, "longitude": 13.4}}, "Location: 52.500000, 13.400000", []),
+        ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "Contact: Bo, +49", []),
+        ({"poll": {"question": "Q?", "options": [{"text": "a"}]}}, "Poll: Q?\n- a", []),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "🎲: 4", []),
+        (
+            {"checklist": {"title": "T", "tasks": [{"text": "a", "completion_date": 1}]}},
+            "Checklist: T\n- [x] a",
+            [],
+        ),
+    ],
+)
+def test_what_is_no_text_is_named(body: dict[str, Any], content: str, kinds: list[str]) -> None:
+    found = read(**body)
+    assert found.content == content
+    assert [one.kind for one in found.attachments] == kinds
+
+
+def test_a_reply_carries_what_it_answers() -> None:
+    reply = message("the answer is 42", message_id=6, **{"from": BOT})
+    found = read(text="why?", reply_to_message=reply, chat=GROUP)
+    assert found.reply_to_id == "6"
+    assert found.quote is not None
+    assert (found.quote.text, found.quote.by_this_bot) == ("the answer is 42", True)
+    chosen = read(text="why?", reply_to_message=reply, quote={"text": "42"}).quote
+    assert chosen is not None
+    assert chosen.text == "42"
+
+
+def test_a_topics_first_message_is_no_reply() -> None:
+    start = message(message_id=3, forum_topic_created={"name": "Plans"})
+    found = read(
+        text="hi", chat=GROUP, message_thread_id=3, is_topic_message=True, reply_to_message=start
+    )
+    assert (found.thread_id, found.reply_to_id, found.quote) == ("3", None, None)
+
+
+def test_a_reply_chain_in_an_ordinary_group_is_no_thread() -> None:
+    assert read(text="hi", chat=GROUP, message_thread_id=3).place.thread_id == ""
+
+
+def test_forwarded_words_are_named_as_such_and_never_a_command() -> None:
+    origin = {"type": "user", "sender_user": {"id": 12, "first_name": "Bo"}, "date": DATE}
+    found = read(
+        text="/clear", entities=[entity("/clear", "/clear", "bot_command")], forward_origin=origin
+    )
+    assert found.content == "Forwarded from Bo:\n/clear"
+    hidden = {"type": "hidden_user", "sender_user_name": "Somebody Else", "date": DATE}
+    assert read(text="x", forward_origin=hidden).content == "Forwarded from Somebody Else:\nx"
+
+
+def test_what_was_sent_through_our_inline_mode_is_for_us() -> None:
+    assert read(text="q", via_bot=BOT, chat=GROUP).mentions_bot
+    assert not read(text="q", via_bot={"id": 5, "is_bot": True}, chat=GROUP).mentions_bot
+
+
+def test_who_writes_in_a_channel_or_anonymously_is_the_chat() -> None:
+    (event,) = parse(update("channel_post", text="news", sender_chat=GROUP), ME)
+    assert isinstance(event, MessageReceived)
+    assert (event.message.author.id, event.message.author.name) == ("-100200", "Team")
+
+
+def test_our_own_messages_are_ignored() -> None:
+    assert parse(update("message", message("mine", **{"from": BOT})), ME) == []
+
+
+def test_an_edit_keeps_the_id() -> None:
+    (event,) = parse(update("edited_message", text="better"), ME)
+    assert isinstance(event, MessageEdited)
+    assert (event.message.id, event.message.content) == ("7", "better")
+
+
+def test_a_button() -> None:
+    markup = {"inline_keyboard": [[{"text": "Yes", "callback_data": "y"}]]}
+    body = {"id": "77", "from": ANN, "message": message("x", reply_markup=markup), "data": "y"}
+    (event,) = parse(update("callback_query", body), ME)
+    assert isinstance(event, ButtonPressed)
+    assert (event.value, event.label, event.message_id, event.reply_handle) == (
+        "y",
+        "Yes",
+        "7",
+        "77",
+    )
+
+
+def test_an_inline_query_is_as_public_as_the_chat_it_is_typed_in() -> None:
+    for chat_type, audience in (("sender", Audience.DIRECT), ("supergroup", Audience.PUBLIC_ROOM)):
+        body = {"id": "78", "from": ANN, "query": "q", "chat_type": chat_type}
+        (event,) = parse(update("inline_query", body), ME)
+        assert isinstance(event, InlineQueried)
+        assert (event.event_id, event.query, event.place.audience) == ("78", "q", audience)
+
+
+def test_a_changed_reaction_is_one_gone_and_one_come() -> None:
+    (gone, come) = parse(samples()[14], ME)
+    assert isinstance(gone, ReactionChanged)
+    assert isinstance(come, ReactionChanged)
+    assert (gone.emoji, gone.added, gone.event_id) == ("👎", False, "5000")
+    assert (come.emoji, come.added, come.event_id) == ("👍", True, "5000:1")
+
+
+def test_coming_and_going() -> None:
+    (ours,) = parse(samples()[15], ME)
+    assert isinstance(ours, MembershipChanged)
+    assert (ours.is_self, ours.joined) == (True, True)
+    (theirs,) = parse(samples()[16], ME)
+    assert isinstance(theirs, MembershipChanged)
+    assert (theirs.is_self, theirs.joined, theirs.member.id) == (False, False, "11")
+    (notice,) = parse(update(new_chat_members=[ANN, BOT], chat=GROUP), ME)
+    assert isinstance(notice, MembershipChanged)
+    assert notice.joined
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"update_id": 1},
+        {"update_id": 1, "poll_answer": {"poll_id": "1"}},
+        {"update_id": 1, "message": None},
+        {"update_id": 1, "message": {"message_id": 1}},
+        {"update_id": 10**30, "message": message("x")},
+        {"update_id": True, "message": message("x")},
+        {"message": message("x")},
+        update(text="x", date=10**15),
+        update(pinned_message=message("x")),
+    ],
+)
+def test_what_is_ignored(payload: dict[str, Any]) -> None:
+    assert parse(payload, ME) == []
+
+
+def test_characters_that_no_database_takes_are_replaced() -> None:
+    found = read(text="a\ud83d b\x00", entities=[{"type": "hashtag", "offset": 0, "length": 2}])
+    assert found.content == "a\ufffd b\ufffd"
+    found.content.encode()
+
+
+@pytest.mark.skipif(not PAYLOADS.exists(), reason="the shared payloads are not beside the checkout")
+def test_recorded_payloads_parse() -> None:
+    counts = {"events": 0, "ignored": 0}
+    for record in json.loads(PAYLOADS.read_text()):
+        payload = record["payload"]
+        for candidate in (payload, {"update_id": 1, "message": payload}):
+            events = parse(candidate, ME)
+            counts["events" if events else "ignored"] += 1
+            if record["kind"] in ("update:message:text", "update:channel_post:text"):
+                assert events or "update_id" not in candidate or candidate is not payload
+    assert counts["events"] > 20
+
+
+def test_offsets_count_utf16_units() -> None:
+    assert units("a😀") == 3
