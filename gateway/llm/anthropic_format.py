@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.json_text import parse_object, sendable
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -54,7 +55,8 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
         if messages:
             last = messages[-1]["content"]
             last[-1] = {**last[-1], "cache_control": _CACHE}
-    return body
+    safe: dict[str, Any] = sendable(body)
+    return safe
 
 
 def _tool(tool: ToolSpec) -> dict[str, object]:
@@ -105,10 +107,9 @@ class _Writer:
 def _object(text: str) -> dict[str, Any]:
     """A JSON object, `{}` for anything else."""
     try:
-        value = json.loads(text)
+        return parse_object(text)
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ This is the only place that tries a model again; the libraries' own retries are 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final, Protocol, cast, runtime_checkable
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest, TextDelta
@@ -22,6 +22,15 @@ COOL_DOWN: Final = 60.0
 """Seconds for which a provider that failed is asked last, unless it named a time itself."""
 
 MAX_COOL_DOWN: Final = 600.0
+
+
+@runtime_checkable
+class CanWarm(Protocol):
+    """A provider that takes a while before its first call, and can do that beforehand."""
+
+    async def warm(self) -> None:
+        """Get ready."""
+        ...
 
 
 class FailoverProvider:
@@ -56,9 +65,8 @@ class FailoverProvider:
 
     async def warm(self) -> None:
         """Load the first provider's library, if it has one to load."""
-        warm = getattr(self._providers[0], "warm", None)
-        if warm is not None:
-            await warm()
+        if isinstance(self._providers[0], CanWarm):
+            await self._providers[0].warm()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One answer. Raises the first error when none of the providers gives one."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.json_text import sendable
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -59,7 +60,8 @@ def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, A
         ]
         if request.tool_choice == "none":
             body["tool_choice"] = "none"
-    return body
+    safe: dict[str, Any] = sendable(body)
+    return safe
 
 
 def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:

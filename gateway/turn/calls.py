@@ -1,12 +1,12 @@
 """Running the tool calls of one round."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.errors import ToolError
+from gateway.llm.json_text import parse_object
 from gateway.ports import Clock, ToolCall, ToolOutcome, ToolProvider, ToolSpec
 from gateway.turn.clip import clip
 from gateway.turn.guards import CallGuard, Verdict
@@ -86,11 +86,10 @@ class CallRunner:
             names = ", ".join(list(self._offered)[:MAX_NAMED]) or "none"
             return _failed(call, f"There is no such tool. You may use: {names}.", "not offered")
         try:
-            arguments = json.loads(call.arguments or "{}")
+            arguments = parse_object(call.arguments)
         except ValueError as error:
-            return _failed(call, f"The arguments are no valid JSON: {error}.", "invalid arguments")
-        if not isinstance(arguments, dict):
-            return _failed(call, "The arguments must be a JSON object.", "invalid arguments")
+            problem = f"The arguments must be a JSON object: {error}."
+            return _failed(call, problem, "invalid arguments")
         return await self._run_bounded(call, arguments)
 
     async def _run_bounded(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
@@ -14,6 +14,15 @@ Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
 """Which of these tools may be used, by name: a decision of `gateway.policy.roles`."""
 
 
+@runtime_checkable
+class CanStart(Protocol):
+    """A tool provider that connects by itself once it is started."""
+
+    def start(self) -> None:
+        """Begin to connect; returns at once."""
+        ...
+
+
 class Toolbox:
     """Several tool providers as one. A provider that fails is left out, the others stay."""
 
@@ -22,6 +31,12 @@ class Toolbox:
         self._owners: dict[str, ToolProvider] = {}
         self.problems: tuple[str, ...] = ()
         """What was wrong with providers when the tools were last asked for."""
+
+    def start(self) -> None:
+        """Let the providers connect in the background, before anybody asks for their tools."""
+        for provider in self._providers:
+            if isinstance(provider, CanStart):
+                provider.start()
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""

@@ -127,6 +127,24 @@ async def test_odd_conversations_are_made_acceptable(
     assert third["content"][0]["is_error"] is True
 
 
+async def test_half_a_surrogate_pair_does_not_stop_a_request(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    asked = question(
+        user("a\ud83d b"),
+        ModelMessage("assistant", (ToolCall("t1", "add", '{"a": "\\ud83d"}'),)),
+        ModelMessage("user", (ToolOutcome("t1", "\ud800"), TextBlock("🎈"))),
+        tools=(replace(ADD, description="\udc00"),),
+    )
+
+    await ask(provider, asked)
+
+    first, second, third = claude.bodies[0]["messages"]
+    assert first["content"][0]["text"] == "a? b"
+    assert second["content"][0]["input"] == {"a": "?"}
+    assert third["content"][1]["text"] == "🎈"
+
+
 async def test_pictures_are_sent_as_pictures(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:

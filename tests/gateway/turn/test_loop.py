@@ -140,6 +140,7 @@ async def test_failures_of_tools_go_back_to_the_model_as_errors(
         UseTool("missing"),
         UseTool("fails", raw="{not json"),
         UseTool("fails", raw="[1]"),
+        UseTool("fails", raw='{"a": NaN}'),
     )
     claude.script(Answer("", uses), "I could not.")
     tools = StubTools(
@@ -155,14 +156,16 @@ async def test_failures_of_tools_go_back_to_the_model_as_errors(
     assert said[1] == "The tool failed."
     assert "did not answer within 0.05 seconds" in said[2]
     assert said[3] == "There is no such tool. You may use: fails, breaks, hangs."
-    assert "no valid JSON" in said[4]
-    assert "must be a JSON object" in said[5]
+    assert "must be a JSON object: Expecting property name" in said[4]
+    assert "must be a JSON object: not a JSON object" in said[5]
+    assert "must be a JSON object: NaN is no JSON" in said[6]
     assert result.text == "I could not."
     assert [use.note for use in result.calls] == [
         "failed",
         "failed: ValueError",
         "timed out",
         "not offered",
+        "invalid arguments",
         "invalid arguments",
         "invalid arguments",
     ]
