@@ -46,6 +46,12 @@ class Deliveries:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def settled(self, timeout: float) -> None:
+        """Return once everything was delivered or given up. Raises TimeoutError."""
+        async with asyncio.timeout(timeout):
+            while self._tasks:
+                await asyncio.wait(set(self._tasks))
+
     async def stop(self) -> None:
         """Give up what was not delivered."""
         tasks = list(self._tasks)
