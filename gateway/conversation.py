@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from gateway.message import Place
@@ -23,10 +24,14 @@ class ConversationKey:
     thread: str = ""
 
     def __str__(self) -> str:
-        return json.dumps(
-            [self.tenant, self.platform, self.account, self.workspace, self.channel, self.thread],
-            separators=(",", ":"),
-        )
+        return _as_text(self)
+
+
+@lru_cache(maxsize=4096)
+def _as_text(key: ConversationKey) -> str:
+    return json.dumps(
+        [key.tenant, key.platform, key.account, key.workspace, key.channel, key.thread]
+    )
 
 
 def key_of(tenant: str, place: Place) -> ConversationKey:

@@ -9,7 +9,8 @@ from gateway.message import ChatMessage, Outbound, Place
 from gateway.people import Principal
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
-from gateway.ports import ContentBlock, ModelMessage, PlatformAdapter
+from gateway.ports import ContentBlock, ModelMessage
+from gateway.services import Connected
 from gateway.stores import Trace
 from gateway.turn.types import TurnResult
 
@@ -35,7 +36,7 @@ class Exchange:
     contents: tuple[str, ...]
     place: Place
     key: ConversationKey
-    adapter: PlatformAdapter
+    connected: Connected
     started: datetime
     started_monotonic: float
     kind: str = "message"

@@ -8,15 +8,13 @@ from typing import Self
 
 from gateway.exchange import Exchange
 from gateway.policy.response_filter import StreamFilter
-from gateway.ports import CanShowLive
 
 
 class LiveAnswer:
     """Feeds an adapter with the text so far; does nothing where the adapter cannot show it."""
 
     def __init__(self, exchange: Exchange) -> None:
-        adapter = exchange.adapter
-        self._adapter = adapter if isinstance(adapter, CanShowLive) else None
+        self._adapter = exchange.connected.live
         self._place = exchange.place
         self._message_id = exchange.last.id
         self._filter = StreamFilter(exchange.place.audience)

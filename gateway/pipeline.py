@@ -28,7 +28,7 @@ from gateway.render import render
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
-from gateway.stages.saving import save
+from gateway.stages.saving import completed
 from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
 from gateway.stores import InboxEntry
 
@@ -44,7 +44,6 @@ TURN: tuple[Stage, ...] = (
     ask_model,
     filter_answer,
     render_answer,
-    save,
 )
 """Passed once by the messages of one author that became one turn."""
 
@@ -66,11 +65,12 @@ class Pipeline:
         if not admitted:
             return
         turn = merge(admitted)
-        if await self._run(TURN, turn):
-            await self._close(turn, turn.result.outcome if turn.result else "answered")
         for other in admitted[:-1]:
             other.note(Decision("lane", True, "collected", turn.id))
-            await self._close(other, "collected")
+            other.inbox_ids = ()
+            await self._finish(other, "collected")
+        if await self._run(TURN, turn):
+            await self._finish(turn, turn.result.outcome if turn.result else "answered")
 
     async def admit(self, exchange: Exchange) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
@@ -78,11 +78,10 @@ class Pipeline:
 
     async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
         """Answer with fixed words, and be done with the exchange."""
-        connected = self._services.connected[exchange.place.platform, exchange.place.account]
         exchange.outbound = address(
             exchange.id,
             exchange.place,
-            render(reply.markdown, connected.manifest.dialect),
+            render(reply.markdown, exchange.connected.manifest.dialect),
             reply,
             reply_to_id=exchange.last.id if exchange.kind == "message" else "",
             reply_handle=exchange.reply_handle,
@@ -113,7 +112,7 @@ class Pipeline:
             contents=(invocation.content,),
             place=place,
             key=key_of(tenant, place),
-            adapter=connected.adapter,
+            connected=connected,
             started=services.clock.now(),
             started_monotonic=services.clock.monotonic(),
             kind=event.kind,
@@ -141,8 +140,7 @@ class Pipeline:
         return True
 
     async def _refuse(self, exchange: Exchange, decision: Decision) -> None:
-        if exchange.accounts:
-            await self._services.stores.usage.settle(exchange.id, (), exchange.accounts)
+        exchange.result = None
         outcome = f"refused:{decision.stage}"
         text = await self._words_for(exchange, decision)
         if text:
@@ -152,9 +150,13 @@ class Pipeline:
 
     async def _finish(self, exchange: Exchange, outcome: str) -> None:
         services = self._services
-        await services.stores.inbox.finish(exchange.inbox_ids, exchange.outbound)
+        done = completed(exchange, services, outcome)
+        await services.stores.journal.complete(done)
         services.deliverer.submit(exchange.outbound)
-        await self._close(exchange, outcome)
+        services.count("exchange", outcome)
+        services.observe(done.trace)
+        for row in done.usage:
+            await services.extensions.usage_tracker.track(row)
 
     async def _words_for(self, exchange: Exchange, decision: Decision) -> str:
         """What the person hears: nothing when access is denied, nothing to a bot (it would be
@@ -169,13 +171,6 @@ class Pipeline:
         key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
-
-    async def _close(self, exchange: Exchange, outcome: str) -> None:
-        services = self._services
-        trace = exchange.trace(outcome, services.clock.monotonic())
-        services.count("exchange", outcome)
-        services.observe(trace)
-        await services.stores.traces.add(trace)
 
 
 def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
@@ -210,4 +205,4 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
 
 def private_reader(exchange: Exchange) -> str:
     """The id that a refusal is shown to alone, where the platform can do that."""
-    return exchange.last.author.id if exchange.adapter.capabilities.ephemeral else ""
+    return exchange.last.author.id if exchange.connected.manifest.capabilities.ephemeral else ""

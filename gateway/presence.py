@@ -8,7 +8,6 @@ import structlog
 
 from gateway.errors import DeliveryError
 from gateway.exchange import Exchange
-from gateway.ports import CanMarkRead, CanType
 from gateway.services import Services
 
 FIRST_AFTER = 0.3
@@ -29,7 +28,8 @@ class Presence:
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        if isinstance(self._exchange.adapter, CanType | CanMarkRead):
+        connected = self._exchange.connected
+        if connected.typing is not None or connected.read_marks is not None:
             self._task = asyncio.create_task(self._show())
         return self
 
@@ -43,15 +43,16 @@ class Presence:
             self._task.cancel()
 
     async def _show(self) -> None:
-        adapter, place, message = self._exchange.adapter, self._exchange.place, self._exchange.last
+        connected, place = self._exchange.connected, self._exchange.place
+        message_id = self._exchange.last.id
         try:
-            if isinstance(adapter, CanMarkRead):
-                await adapter.mark_read(place, message.id)
-            if not isinstance(adapter, CanType):
+            if connected.read_marks is not None:
+                await connected.read_marks.mark_read(place, message_id)
+            if connected.typing is None:
                 return
             await self._clock.sleep(FIRST_AFTER)
             for _ in range(MAX_SIGNS):
-                await adapter.typing(place, message.id)
+                await connected.typing.typing(place, message_id)
                 await self._clock.sleep(AGAIN_AFTER)
         except DeliveryError as error:
             log.debug("presence_failed", platform=place.platform, error=str(error))

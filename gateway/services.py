@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import Deliverer
@@ -13,12 +14,24 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.loop_guard import LoopGuard
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy
-from gateway.ports import AdapterManifest, Clock, CommandSpec, LLMProvider, PlatformAdapter
+from gateway.ports import (
+    AdapterManifest,
+    CanAnswerInline,
+    CanFetch,
+    CanMarkRead,
+    CanShowLive,
+    CanType,
+    Clock,
+    CommandSpec,
+    LLMProvider,
+    PlatformAdapter,
+)
 from gateway.stores import (
     AdapterStates,
     Buckets,
     Conversations,
     Inbox,
+    Journal,
     Outbox,
     Trace,
     Traces,
@@ -39,6 +52,7 @@ class Stores:
     conversations: Conversations
     usage: UsageLedger
     traces: Traces
+    journal: Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +98,28 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """An account and what is known of its platform."""
+    """An account, what is known of its platform, and which optional abilities its adapter has."""
 
     manifest: AdapterManifest
     adapter: PlatformAdapter
+    typing: CanType | None = None
+    read_marks: CanMarkRead | None = None
+    files: CanFetch | None = None
+    live: CanShowLive | None = None
+    inline: CanAnswerInline | None = None
+
+    @classmethod
+    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
+        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
+        return cls(
+            manifest,
+            adapter,
+            typing=adapter if isinstance(adapter, CanType) else None,
+            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
+            files=adapter if isinstance(adapter, CanFetch) else None,
+            live=adapter if isinstance(adapter, CanShowLive) else None,
+            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

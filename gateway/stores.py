@@ -221,3 +221,31 @@ class Traces(Protocol):
         ...
 
     async def prune(self, before: datetime) -> int: ...
+
+
+# --- both ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """An exchange that is over: what is kept of it, and what is still to be sent."""
+
+    key: ConversationKey
+    turns: tuple[StoredTurn, ...]
+    usage: tuple[UsageRow, ...]
+    accounts: tuple[Account, ...]
+    trace: Trace
+    inbox_ids: tuple[str, ...]
+    outbound: tuple[Outbound, ...]
+
+
+class Journal(Protocol):
+    """Ends an exchange."""
+
+    async def complete(self, done: Completed) -> None:
+        """Keep everything of an exchange, in one step where one database holds all of it.
+
+        Otherwise what lasts comes first, which is harmless to repeat, and then, in one step, the
+        events are finished and their answer is on its way.
+        """
+        ...

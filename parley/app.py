@@ -193,7 +193,7 @@ class App:
             adapter = adapter_class(manifest)(account.settings, context)
             if isinstance(adapter, ServesPages):
                 self.local.add_routes(adapter.routes())
-            connected[account.platform, account.name] = Connected(manifest, adapter)
+            connected[account.platform, account.name] = Connected.of(manifest, adapter)
         return connected
 
     def _services(

@@ -13,6 +13,7 @@ from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
+from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
@@ -46,6 +47,7 @@ class Storage:
             conversations=self._conversations,
             usage=self._usage,
             traces=self._traces,
+            journal=SqliteJournal(long_lived, hot, clock),
         )
 
     async def start(self) -> None:

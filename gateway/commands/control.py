@@ -23,7 +23,6 @@ from gateway.policy.access import decide_access
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.roles import role_of
-from gateway.ports import CanAnswerInline
 from gateway.services import Services
 from gateway.stores import InboxEntry
 from gateway.turn.tokens import estimate
@@ -99,7 +98,7 @@ class Control:
     async def inline(self, event: InlineQueried) -> None:
         """Offer to ask what is being typed; choosing it sends it to the chat."""
         services, place = self._services, event.place
-        adapter = services.connected[place.platform, place.account].adapter
+        connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
         role = role_of(person, services.policies.roles, aliases=event.author.aliases)
         decision = decide_access(
@@ -110,11 +109,11 @@ class Control:
             trusted=role.at_least(Role.OPERATOR),
         )
         query = event.query.strip()[:MAX_INLINE]
-        if not (decision.allowed and query and isinstance(adapter, CanAnswerInline)):
+        if not (decision.allowed and query and connected.inline):
             return
         offer = Button(f"Ask {services.assistant.name}", query, description=query)
         try:
-            await adapter.answer_inline(event.event_id, (offer,))
+            await connected.inline.answer_inline(event.event_id, (offer,))
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
@@ -133,7 +132,7 @@ class Control:
 
     async def _ask_to_clear(self, exchange: Exchange) -> None:
         asked = Confirmation("clear", str(exchange.who.person), exchange.key)
-        if exchange.adapter.capabilities.max_buttons < len(("yes", "no")):
+        if exchange.connected.manifest.capabilities.max_buttons < len(("yes", "no")):
             await self._answer(exchange, Reply(await self._settle(asked, True, True)))
             return
         await confirmations.remember(self._services, exchange.id, asked)

@@ -26,8 +26,8 @@ async def filter_answer(exchange: Exchange, services: Services) -> Decision:
 
 async def render_answer(exchange: Exchange, services: Services) -> Decision:
     """Render for the platform, split there, and address every part."""
-    connected = services.connected[exchange.place.platform, exchange.place.account]
-    parts = render(exchange.answer, connected.manifest.dialect)[:MAX_PARTS]
+    dialect = exchange.connected.manifest.dialect
+    parts = render(exchange.answer, dialect)[:MAX_PARTS]
     reply_to = "" if exchange.kind == "command" else exchange.last.id
     exchange.outbound = address(
         exchange.id,
@@ -37,7 +37,7 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         reply_to_id=reply_to,
         reply_handle=exchange.reply_handle,
     )
-    return Decision("render", True, connected.manifest.dialect, f"{len(parts)} parts")
+    return Decision("render", True, dialect, f"{len(parts)} parts")
 
 
 def address(

@@ -1,28 +1,27 @@
-"""What is kept of a finished exchange, in the order that survives a crash at any point."""
-
-import asyncio
+"""What is kept of an exchange that is over. Pure: the journal does the keeping."""
 
 from gateway.exchange import Exchange
 from gateway.llm.prices import cost, price_of
 from gateway.message import MAX_CONTENT
-from gateway.policy.decision import Decision
 from gateway.services import Services
-from gateway.stores import StoredTurn, UsageRow
+from gateway.stores import Completed, StoredTurn, UsageRow
 
 
-async def save(exchange: Exchange, services: Services) -> Decision:
-    """Conversation and usage first, both harmless to repeat; then, in one step, the events are
-    answered and their answer is on its way."""
-    stores = services.stores
-    row = usage_row(exchange, services)
-    await asyncio.gather(
-        stores.conversations.append(exchange.key, turns_of(exchange, services)),
-        stores.usage.settle(exchange.id, (row,), exchange.accounts),
+def completed(exchange: Exchange, services: Services, outcome: str) -> Completed:
+    """Everything of the exchange that is kept, and what is still to be sent.
+
+    Words are kept only where the model was asked; a refusal leaves a trace and nothing else.
+    """
+    asked = exchange.result is not None
+    return Completed(
+        key=exchange.key,
+        turns=turns_of(exchange, services) if asked else (),
+        usage=(usage_row(exchange, services),) if asked else (),
+        accounts=exchange.accounts,
+        trace=exchange.trace(outcome, services.clock.monotonic()),
+        inbox_ids=exchange.inbox_ids,
+        outbound=exchange.outbound,
     )
-    await stores.inbox.finish(exchange.inbox_ids, exchange.outbound)
-    services.deliverer.submit(exchange.outbound)
-    await services.extensions.usage_tracker.track(row)
-    return Decision("save", True, "saved")
 
 
 def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
@@ -41,27 +40,22 @@ def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
     )
     if exchange.result is None or exchange.result.failed:
         return asked
-    return (
-        *asked,
-        StoredTurn(
-            exchange.last.id, "assistant", exchange.answer[:MAX_CONTENT], services.clock.now()
-        ),
-    )
+    answer = exchange.answer[:MAX_CONTENT]
+    return (*asked, StoredTurn(exchange.last.id, "assistant", answer, services.clock.now()))
 
 
 def usage_row(exchange: Exchange, services: Services) -> UsageRow:
     """What the turn cost."""
     result, place = exchange.result, exchange.place
     if result is None:
-        raise AssertionError("a turn is saved after the model has run")
+        raise AssertionError("usage is asked for after the model has run")
     price = price_of(result.model, services.prices)
-    micros = cost(result.usage, price) if price else 0
     return UsageRow(
         exchange.key.tenant,
         str(exchange.who.person),
         f"{place.platform}:{place.account}:{place.workspace_id}",
         result.model,
         result.usage,
-        micros,
+        cost(result.usage, price) if price else 0,
         services.clock.now(),
     )

@@ -13,7 +13,7 @@ from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import CanFetch, ContentBlock, ModelMessage, PlatformAdapter, TextBlock
+from gateway.ports import CanFetch, ContentBlock, ModelMessage, TextBlock
 from gateway.presence import Presence
 from gateway.services import Services
 from gateway.stores import StoredTurn
@@ -71,20 +71,20 @@ async def read_attachments(exchange: Exchange, services: Services) -> Decision:
     if not attachments:
         return Decision("attachments", True, "none")
     # One more than is read, so that the model is told that there are more.
-    files = [await fetched(exchange.adapter, a) for a in attachments[: FILE_LIMITS.files]]
+    files = [await fetched(exchange.connected.files, a) for a in attachments[: FILE_LIMITS.files]]
     files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
     exchange.files = to_content(files, FILE_LIMITS)
     read = sum(file.data is not None for file in files)
     return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
 
 
-async def fetched(adapter: PlatformAdapter, attachment: Attachment) -> FetchedFile:
+async def fetched(files: CanFetch | None, attachment: Attachment) -> FetchedFile:
     """The file with its bytes, or with the reason why there are none."""
     limit = bytes_to_fetch(attachment, FILE_LIMITS)
-    if limit == 0 or not isinstance(adapter, CanFetch):
+    if limit == 0 or files is None:
         return FetchedFile(attachment)
     try:
-        return FetchedFile(attachment, await adapter.fetch(attachment, limit))
+        return FetchedFile(attachment, await files.fetch(attachment, limit))
     except BadInput:
         return FetchedFile(attachment, None, "too large")
     except DeliveryError:

@@ -12,17 +12,15 @@ from gateway.stores import StoredTurn
 Row = tuple[str, str, str, float, str, str]
 
 
-class SqliteConversations:
-    """Implements `gateway.stores.Conversations`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
-        """Add the messages of one turn and their answer."""
-        conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
-        group = next((turn.message_id for turn in turns if turn.role == "user"), "")
-        rows = [
+def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+    """Add the messages of one turn and their answer, inside the caller's transaction."""
+    conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
+    group = next((turn.message_id for turn in turns if turn.role == "user"), "")
+    db.executemany(
+        "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at,"
+        " person, speaker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text",
+        [
             (
                 conversation,
                 channel,
@@ -35,17 +33,19 @@ class SqliteConversations:
                 turn.speaker,
             )
             for turn in turns
-        ]
+        ],
+    )
 
-        def job(db: sqlite3.Connection) -> None:
-            db.executemany(
-                "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at,"
-                " person, speaker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text",
-                rows,
-            )
 
-        await self._database.run(job)
+class SqliteConversations:
+    """Implements `gateway.stores.Conversations`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+        """Add the messages of one turn and their answer."""
+        await self._database.run(lambda db: insert_turns(db, key, turns))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         """The last turns, oldest first."""

@@ -12,6 +12,14 @@ from gateway.storage.sqlite.outbox import insert_outbound
 from gateway.stores import InboxEntry
 
 
+def finish_events(
+    db: sqlite3.Connection, ids: Sequence[str], outbound: Sequence[Outbound], now: float
+) -> None:
+    """Mark events as answered by these sends, inside the caller's transaction."""
+    db.executemany("UPDATE inbox SET done = 1, event = x'' WHERE id = ?", [(i,) for i in ids])
+    insert_outbound(db, outbound, now)
+
+
 class SqliteInbox:
     """Implements `gateway.stores.Inbox`. A finished event keeps its id until it expires, and
     nothing of what was written."""
@@ -62,14 +70,7 @@ class SqliteInbox:
     async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> None:
         """The events are answered by these sends: both become true at once, or neither."""
         now = self._clock.now().timestamp()
-
-        def job(db: sqlite3.Connection) -> None:
-            db.executemany(
-                "UPDATE inbox SET done = 1, event = x'' WHERE id = ?", [(i,) for i in ids]
-            )
-            insert_outbound(db, outbound, now)
-
-        await self._database.run(job)
+        await self._database.run(lambda db: finish_events(db, ids, outbound, now))
 
     async def prune(self) -> int:
         """Forget finished events whose time is over; returns how many."""

@@ -14,6 +14,26 @@ COLUMNS = (
 Row = tuple[str, str, str, str, str, str, float, str, str, float]
 
 
+def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
+    """Keep a trace, inside the caller's transaction."""
+    decisions = [[d.stage, d.allowed, d.reason, d.detail] for d in trace.decisions]
+    db.execute(
+        "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            trace.id,
+            trace.message_id,
+            trace.platform,
+            trace.account,
+            trace.conversation,
+            trace.kind,
+            trace.at.timestamp(),
+            json.dumps(decisions),
+            trace.outcome,
+            trace.milliseconds,
+        ),
+    )
+
+
 class SqliteTraces:
     """Implements `gateway.stores.Traces`."""
 
@@ -22,24 +42,7 @@ class SqliteTraces:
 
     async def add(self, trace: Trace) -> None:
         """Keep a trace; one with a known id is replaced."""
-        decisions = json.dumps([[d.stage, d.allowed, d.reason, d.detail] for d in trace.decisions])
-        row = (
-            trace.id,
-            trace.message_id,
-            trace.platform,
-            trace.account,
-            trace.conversation,
-            trace.kind,
-            trace.at.timestamp(),
-            decisions,
-            trace.outcome,
-            trace.milliseconds,
-        )
-
-        def job(db: sqlite3.Connection) -> None:
-            db.execute("INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-        await self._database.run(job)
+        await self._database.run(lambda db: insert_trace(db, trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
         """The traces of a platform's message id, newest first."""

@@ -12,6 +12,28 @@ RESERVED_SECONDS = 3600.0
 """After this long a reservation belongs to a turn that died, and counts no more."""
 
 
+def settle_usage(
+    db: sqlite3.Connection, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+) -> None:
+    """Replace the reservation of a turn by what it cost, inside the caller's transaction."""
+    cost = sum(row.micros for row in rows)
+    db.executemany(
+        "DELETE FROM reserved WHERE key = ? AND turn = ?",
+        [(account.key, turn) for account in accounts],
+    )
+    db.executemany(
+        "INSERT INTO spent VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET micros = micros + excluded.micros",
+        [(account.key, cost) for account in accounts],
+    )
+    db.executemany(
+        "INSERT INTO usage (turn, tenant, person, workspace, model, input_tokens,"
+        " output_tokens, cache_read_tokens, cache_write_tokens, micros, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [_columns(turn, row) for row in rows],
+    )
+
+
 class SqliteUsage:
     """Implements `gateway.stores.UsageLedger`."""
 
@@ -43,27 +65,7 @@ class SqliteUsage:
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
         """Replace the reservation of a turn by what it cost."""
-        cost = sum(row.micros for row in rows)
-
-        def job(db: sqlite3.Connection) -> None:
-            if accounts:
-                db.executemany(
-                    "DELETE FROM reserved WHERE key = ? AND turn = ?",
-                    [(account.key, turn) for account in accounts],
-                )
-                db.executemany(
-                    "INSERT INTO spent VALUES (?, ?)"
-                    " ON CONFLICT (key) DO UPDATE SET micros = micros + excluded.micros",
-                    [(account.key, cost) for account in accounts],
-                )
-            db.executemany(
-                "INSERT INTO usage (turn, tenant, person, workspace, model, input_tokens,"
-                " output_tokens, cache_read_tokens, cache_write_tokens, micros, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [_columns(turn, row) for row in rows],
-            )
-
-        await self._database.run(job)
+        await self._database.run(lambda db: settle_usage(db, turn, rows, accounts))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
