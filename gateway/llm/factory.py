@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
+from gateway.llm import anthropic, openai_compatible
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
@@ -21,13 +22,15 @@ MAX_FALLBACKS: Final = 4
 class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
-    `name` and `base_url` empty mean the provider's own; `openai` needs a name.
+    `name` and `base_url` empty mean the provider's own; `openai` needs a name. `timeout` is how
+    many seconds the service may say nothing, 0 for the provider's own.
     """
 
     provider: str = "offline"
     name: str = ""
     api_key: str = field(default="", repr=False)
     base_url: str = ""
+    timeout: float = 0.0
 
 
 def build_provider(
@@ -54,11 +57,21 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
                     f'{where}.api_key: is empty. Write "${{ANTHROPIC_API_KEY}}" and set that '
                     f'variable, or {where}.provider: "offline"'
                 )
-            return AnthropicProvider(choice.api_key, choice.name, choice.base_url)
+            return AnthropicProvider(
+                choice.api_key,
+                choice.name,
+                choice.base_url,
+                silence_seconds=choice.timeout or anthropic.SILENCE_SECONDS,
+            )
         case "openai":
             if not choice.name:
                 raise ConfigurationError(f"{where}.name: write the name of the model to use")
-            return OpenAICompatibleProvider(choice.api_key, choice.name, choice.base_url)
+            return OpenAICompatibleProvider(
+                choice.api_key,
+                choice.name,
+                choice.base_url,
+                silence_seconds=choice.timeout or openai_compatible.SILENCE_SECONDS,
+            )
         case other:
             raise ConfigurationError(
                 f"{where}.provider: {other!r} is none of {', '.join(PROVIDERS)}"
