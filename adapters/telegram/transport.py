@@ -6,6 +6,7 @@ are one JSON document instead of a form, and what may have reached Telegram is t
 what cannot have. `benchmarks/echo_bot.py` measures both.
 """
 
+import io
 import json
 from typing import Any, Final
 
@@ -203,7 +204,8 @@ def _encoded(
     for name, value in data.json_parameters.items():
         form.add_field(name, value)
     for name, (filename, content, mime) in data.multipart_data.items():
-        form.add_field(name, content, filename=filename, content_type=mime)
+        stream = io.BytesIO(content) if isinstance(content, bytes) else content
+        form.add_field(name, stream, filename=filename, content_type=mime)
     return form, None, True
 
 

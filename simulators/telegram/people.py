@@ -173,7 +173,11 @@ class People:
         chat = self._chat(room)
         states = ("member", "kicked") if blocked else ("kicked", "member")
         by = next(iter(self._world.people.values()), SimPerson("1", "Somebody"))
-        old, new = ({"user": self._world.me, "status": state} for state in states)
+        old, new = (
+            {"user": self._world.me, "status": state}
+            | ({"until_date": 0} if state == "kicked" else {})
+            for state in states
+        )
         body: dict[str, object] = {
             "chat": chat.as_json(),
             "from": self._world.user(by),
