@@ -1,0 +1,443 @@
+"""Raw payloads become events: what is read out of them, and that nothing makes parsing fail."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.discord import parse as public_parse
+from adapters.discord.bot import Bot, ChannelFacts
+from adapters.discord.interactions import Handle
+from adapters.discord.parse import parse
+from gateway.message import (
+    MAX_CONTENT,
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    DiscordExtras,
+    InboundEvent,
+    MembershipChanged,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    ReactionChanged,
+    author_of,
+    place_of,
+)
+from gateway.people import Audience
+from tests.adapters.discord.payloads import (
+    ANN,
+    ATTACHMENTS,
+    BEN,
+    BOT,
+    CHANNEL,
+    DIRECT,
+    EXAMPLES,
+    FORWARD,
+    GUILD,
+    MESSAGE,
+    OTHER_ROLE,
+    OWN_ROLE,
+    REPLY,
+    THREAD,
+    Json,
+    button,
+    command,
+    direct,
+    event,
+    member,
+    message,
+    user,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
+
+
+class Town:
+    """A directory with one public channel, one private channel and a thread in it."""
+
+    def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:
+        if guild_id != GUILD:
+            return None
+        known = {
+            CHANNEL: ChannelFacts("general", Audience.PUBLIC_ROOM),
+            "staff": ChannelFacts("staff", Audience.PRIVATE_ROOM),
+            THREAD: ChannelFacts("topic", Audience.PRIVATE_ROOM, parent_id="staff"),
+        }
+        return known.get(channel_id)
+
+    def role_name(self, guild_id: str, role_id: str) -> str:
+        return {OTHER_ROLE: "helpers", OWN_ROLE: "Assistant"}.get(role_id, "")
+
+    def own_role(self, guild_id: str) -> str:
+        return OWN_ROLE if guild_id == GUILD else ""
+
+
+ME = Bot(user_id=BOT, account="main", session="s1", directory=Town())
+
+
+def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:
+    """The one message in the payload."""
+    (found,) = parse(event(name, data), ME)
+    assert isinstance(found, MessageReceived | MessageEdited)
+    return found.message
+
+
+def content(written: str, **more: object) -> str:
+    """How the text of a message reads."""
+    return read(message(written, **more)).content
+
+
+def test_the_package_offers_the_function() -> None:
+    assert public_parse is parse
+
+
+def test_parsing_needs_no_client_library() -> None:
+    code = (
+        "import sys, adapters.discord, adapters.discord.manifest; print('discord' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+def test_a_message_keeps_what_the_platform_says() -> None:
+    found = read(message("hello"))
+    assert (found.id, found.content, found.author.id, found.author.name) == (
+        MESSAGE,
+        "hello",
+        ANN,
+        "Ann",
+    )
+    assert found.timestamp == datetime(2026, 3, 2, 7, 30, 0, 125000, tzinfo=UTC)
+    assert (found.place.workspace_id, found.channel_id, found.thread_id) == (GUILD, CHANNEL, None)
+    assert found.extras == DiscordExtras(guild_id=GUILD)
+
+
+def test_people_are_named_as_the_room_names_them() -> None:
+    assert read(message(member=member("Captain"))).author.name == "Captain"
+    assert read(message(author={"id": ANN, "username": "ann"})).author.name == "ann"
+
+
+# --- who listens ----------------------------------------------------------------------------------
+
+
+def test_only_what_is_surely_direct_counts_as_direct() -> None:
+    assert read(direct()).is_direct_message
+    assert read(direct(channel_type=3)).place.audience is Audience.PRIVATE_ROOM
+    assert read(direct(member=member())).place.audience is Audience.PUBLIC_ROOM
+
+
+def test_unknown_channels_of_a_server_count_as_public() -> None:
+    assert read(message(channel_id="999")).place.audience is Audience.PUBLIC_ROOM
+    assert read(message(channel_id="staff")).place.audience is Audience.PRIVATE_ROOM
+
+
+def test_threads_belong_to_their_channel() -> None:
+    known = read(message(channel_id=THREAD, channel_type=11)).place
+    assert (known.channel_id, known.thread_id) == ("staff", THREAD)
+    assert known.audience is Audience.PRIVATE_ROOM
+    unknown = read(message(channel_id="999", channel_type=11)).place
+    assert (unknown.channel_id, unknown.thread_id) == ("999", "999")
+    private = read(message(channel_id="999", channel_type=12)).place
+    assert private.audience is Audience.PRIVATE_ROOM
+
+
+def test_an_interaction_names_the_parent_of_its_thread() -> None:
+    channel = {"id": "999", "type": 11, "parent_id": "staff"}
+    (found,) = parse(event("INTERACTION_CREATE", command(channel_id="999", channel=channel)), ME)
+    assert place_of(found).channel_id == "staff"
+    assert place_of(found).audience is Audience.PRIVATE_ROOM
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "readable"),
+    [
+        (f"<@{BOT}> hello", "hello"),
+        (f"<@!{BOT}>, hello", "hello"),
+        (f"hey <@{BOT}> hello", "hey hello"),
+        (f"hello <@{BOT}>", "hello"),
+        (f"<@{BEN}> and <@{BOT}>", "@Ben and"),
+        ("<@12345> is not listed", "<@12345> is not listed"),
+        (
+            f"<@&{OTHER_ROLE}> help in <#{CHANNEL}> or <#999>",
+            "@helpers help in #general or #channel",
+        ),
+        ("<:wave:123> <a:dance:456>", ":wave: :dance:"),
+        ("</ask:99> at <t:0:R>", "/ask at 1970-01-01T00:00:00+00:00"),
+        (f"`<@{BOT}>` and ```\n<@{BEN}>\n```", f"`<@{BOT}>` and ```\n<@{BEN}>\n```"),
+        ("a < b > c <@> <#>", "a < b > c <@> <#>"),
+        ("  indented, kept  ", "  indented, kept  "),
+    ],
+)
+def test_marks_become_readable(written: str, readable: str) -> None:
+    mentions = [user(BOT, "Assistant", bot=True), user(BEN, "Ben")]
+    assert content(written, mentions=mentions, mention_roles=[OTHER_ROLE]) == readable
+
+
+def test_a_mention_comes_from_the_entities() -> None:
+    assert not read(message(f"<@{BOT}> not listed")).mentions_bot
+    assert read(message("whatever", mentions=[user(BOT, "B")])).mentions_bot
+    assert read(message("@Ben", mentions=[user(BEN, "Ben")])).mentions_others
+
+
+def test_the_bots_own_role_is_the_bot_and_other_roles_are_others() -> None:
+    own = read(message(f"<@&{OWN_ROLE}> go", mention_roles=[OWN_ROLE]))
+    assert (own.mentions_bot, own.mentions_others, own.content) == (True, False, "go")
+    other = read(message(f"<@&{OTHER_ROLE}> go", mention_roles=[OTHER_ROLE]))
+    assert (other.mentions_bot, other.mentions_others) == (False, True)
+
+
+def test_everyone_is_others_and_not_the_bot() -> None:
+    found = read(message("@everyone", mention_everyone=True))
+    assert (found.mentions_bot, found.mentions_others) == (False, True)
+
+
+def test_the_ping_of_a_reply_is_no_mention_in_the_text() -> None:
+    quiet = read(REPLY)
+    assert not quiet.mentions_others
+    loud = read(REPLY | {"content": f"<@{BEN}> yes"})
+    assert loud.mentions_others
+
+
+def test_without_an_identity_nobody_is_the_bot() -> None:
+    (found,) = parse(event("MESSAGE_CREATE", message("hi", mentions=[{"id": ""}])))
+    assert isinstance(found, MessageReceived)
+    assert not found.message.mentions_bot
+
+
+# --- what comes with a message --------------------------------------------------------------------
+
+
+def test_the_message_replied_to_is_quoted() -> None:
+    found = read(REPLY)
+    assert found.reply_to_id == "490"
+    assert found.quote is not None
+    assert (found.quote.text, found.quote.author_name) == ("the plan", "Ben")
+    assert not found.quote.by_this_bot
+    mine = read(REPLY | {"referenced_message": message("mine", id="490", author=user(BOT, "B"))})
+    assert mine.quote is not None
+    assert mine.quote.by_this_bot
+    gone = read(REPLY | {"referenced_message": None})
+    assert (gone.reply_to_id, gone.quote) == ("490", None)
+
+
+def test_a_forwarded_message_is_text_of_its_own() -> None:
+    found = read(FORWARD)
+    assert found.content == "Forwarded message:\nthe minutes"
+    assert [a.name for a in found.attachments] == ["cat.png"]
+    assert found.reply_to_id is None
+
+
+def test_attachments_are_typed_and_stickers_named() -> None:
+    sticker = {"id": "5", "name": "Wave", "format_type": 1}
+    found = read(direct(attachments=ATTACHMENTS, sticker_items=[sticker])).attachments
+    assert [(a.kind, a.name, a.mime, a.size) for a in found] == [
+        ("image", "cat.png", "image/png", 5120),
+        ("document", "notes.txt", "text/plain", 12),
+        ("audio", "voice.ogg", "audio/ogg", None),
+        ("sticker", "Wave", "image/png", None),
+    ]
+
+
+def test_what_this_bot_or_the_platform_wrote_is_no_event() -> None:
+    assert parse(event("MESSAGE_CREATE", message(author=user(BOT, "B"))), ME) == []
+    for notice in (6, 7, 18, 21, 24, 46):
+        assert parse(event("MESSAGE_CREATE", message(type=notice)), ME) == []
+
+
+def test_bots_and_webhooks_are_known_as_such() -> None:
+    assert read(message(author=user(BEN, "Robo", bot=True))).author.is_bot
+    assert read(message(webhook_id="3", author={"id": "3", "username": "Hook"})).author.is_bot
+
+
+def test_length_and_odd_characters_are_bounded() -> None:
+    found = read(message("x" * (MAX_CONTENT + 5)))
+    assert len(found.content) == MAX_CONTENT
+    assert content("a\ud800b\x00c") == "a\ufffdb\ufffdc"
+
+
+# --- other events ---------------------------------------------------------------------------------
+
+
+def test_an_edit_is_the_persons_and_an_unfurled_link_is_not() -> None:
+    edited = message("new", edited_timestamp="2026-03-02T08:31:00+00:00")
+    (first,) = parse(event("MESSAGE_UPDATE", edited), ME)
+    assert isinstance(first, MessageEdited)
+    assert first.message.content == "new"
+    later = edited | {"edited_timestamp": "2026-03-02T08:32:00+00:00"}
+    (second,) = parse(event("MESSAGE_UPDATE", later), ME)
+    assert isinstance(second, MessageEdited)
+    assert first.event_id != second.event_id
+    assert parse(event("MESSAGE_UPDATE", message("same")), ME) == []
+
+
+def test_deletions_name_all_messages() -> None:
+    (one,) = parse(event("MESSAGE_DELETE", {"id": "1", "channel_id": DIRECT}), ME)
+    (many,) = parse(event("MESSAGE_DELETE_BULK", {"ids": ["1", "2"], "channel_id": CHANNEL}), ME)
+    assert isinstance(one, MessageDeleted)
+    assert isinstance(many, MessageDeleted)
+    assert (one.message_ids, many.message_ids) == (("1",), ("1", "2"))
+    assert one.event_id != many.event_id
+
+
+def test_a_command_carries_its_arguments_and_its_handle() -> None:
+    (found,) = parse(event("INTERACTION_CREATE", command()), ME)
+    assert isinstance(found, CommandInvoked)
+    assert (found.name, found.arguments, found.author.name) == ("ask", "why?", "Annie")
+    handle = Handle.read(found.reply_handle)
+    assert handle == Handle(
+        "command", "420000000000000001", found.event_id, "secret-interaction-token"
+    )
+    options = [{"type": 1, "name": "set", "options": [{"type": 4, "name": "n", "value": 3}]}]
+    data = {"type": 1, "name": "Limit", "options": options}
+    (nested,) = parse(event("INTERACTION_CREATE", command(data=data)), ME)
+    assert isinstance(nested, CommandInvoked)
+    assert (nested.name, nested.arguments) == ("limit", "set 3")
+
+
+def test_a_button_and_a_menu_carry_their_value() -> None:
+    (pressed,) = parse(event("INTERACTION_CREATE", button()), ME)
+    assert isinstance(pressed, ButtonPressed)
+    assert (pressed.value, pressed.label, pressed.message_id) == ("yes", "Yes!", MESSAGE)
+    assert pressed.place.audience is Audience.DIRECT
+    menu = button(data={"component_type": 3, "custom_id": "menu", "values": ["second"]})
+    (chosen,) = parse(event("INTERACTION_CREATE", menu), ME)
+    assert isinstance(chosen, ButtonPressed)
+    assert chosen.value == "second"
+
+
+@pytest.mark.parametrize("kind", [1, 4, 5, 99])
+def test_interactions_that_are_not_offered_give_nothing(kind: int) -> None:
+    assert parse(event("INTERACTION_CREATE", command(type=kind)), ME) == []
+
+
+def test_a_group_conversation_is_not_direct() -> None:
+    place = place_of(parse(event("INTERACTION_CREATE", button(context=2)), ME)[0])
+    assert place.audience is Audience.PRIVATE_ROOM
+
+
+def test_reactions_of_one_person_are_told_apart() -> None:
+    data = {"user_id": ANN, "channel_id": CHANNEL, "message_id": "1", "emoji": {"name": "🎉"}}
+    ids = set()
+    for number, name in enumerate(["ADD", "REMOVE", "ADD"]):
+        (found,) = parse(event(f"MESSAGE_REACTION_{name}", data, sequence=number), ME)
+        assert isinstance(found, ReactionChanged)
+        assert found.added is (name == "ADD")
+        ids.add(found.event_id)
+    assert len(ids) == 3
+    assert parse(event("MESSAGE_REACTION_ADD", data | {"user_id": BOT}), ME) == []
+
+
+def test_an_outage_is_no_farewell() -> None:
+    assert parse(event("GUILD_DELETE", {"id": GUILD, "unavailable": True}), ME) == []
+    (left,) = parse(event("GUILD_DELETE", {"id": GUILD}), ME)
+    assert isinstance(left, MembershipChanged)
+    assert (left.is_self, left.joined) == (True, False)
+
+
+def test_a_bare_object_is_understood_as_well() -> None:
+    assert [type(e) for e in parse(message(), ME)] == [MessageReceived]
+    assert [type(e) for e in parse(command(), ME)] == [CommandInvoked]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [{}, {"t": None}, {"op": 11}, event("READY", {}), event("TYPING_START", {"user_id": "1"})],
+)
+def test_what_is_not_ours_gives_nothing(payload: Json) -> None:
+    assert parse(payload, ME) == []
+
+
+# --- whatever arrives -----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared payloads are not beside the checkout")
+def test_recorded_payloads_of_other_projects_are_read() -> None:
+    found: list[InboundEvent] = []
+    for item in json.loads(SHARED.read_text("utf-8")):
+        payload = item["payload"]
+        if str(payload.get("type", "")).startswith("GATEWAY_"):
+            payload = event(payload["type"].removeprefix("GATEWAY_"), payload["data"])
+        found += parse(payload, ME)
+    kinds = {each.kind for each in found}
+    assert {"message", "button", "command", "reaction"} <= kinds
+    assert len(found) > 20
+
+
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+    st.sampled_from(["", "0", "-1", "9" * 400, "\ud800", "\x00", "<@" * 50, "2026-13-45", "```"]),
+    st.lists(st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.none(), max_size=3),
+    st.sampled_from(EXAMPLES),
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Json:
+    """One of the examples with up to six places changed, deleted, or swapped for another's."""
+    payload = copy.deepcopy(draw(st.sampled_from(EXAMPLES)))
+    for _ in range(draw(st.integers(1, 6))):
+        _change(payload, random.Random(draw(st.integers(0, 2**32))), draw(JUNK))
+    return payload
+
+
+def _change(payload: Json, chance: random.Random, junk: object) -> None:
+    here: object = payload
+    for _ in range(chance.randint(0, 5)):
+        keys = list(here) if isinstance(here, dict) else []
+        inner = [here[k] for k in keys] if isinstance(here, dict) else list(here)  # type: ignore[call-overload]  # a list
+        inner = [each for each in inner if isinstance(each, dict | list) and each]
+        if not inner:
+            break
+        here = chance.choice(inner)
+    if isinstance(here, dict) and here:
+        key = chance.choice(list(here))
+        if chance.random() < 0.2:
+            del here[key]
+        else:
+            here[key] = copy.deepcopy(junk)
+    elif isinstance(here, list) and here:
+        here[chance.randrange(len(here))] = copy.deepcopy(junk)
+
+
+def check_harmless(payload: Json) -> None:
+    """Events or nothing, and every event one that can be stored."""
+    for found in parse(payload, ME):
+        place, author = place_of(found), author_of(found)
+        assert place.channel_id
+        assert found.event_id
+        assert len(found.event_id) < 300
+        assert author is None or author.id != BOT or isinstance(found, MembershipChanged)
+        repr(found).encode("utf-8")
+        if isinstance(found, MessageReceived | MessageEdited):
+            assert len(found.message.content) <= MAX_CONTENT
+            assert found.message.timestamp.tzinfo is not None
+
+
+@settings(max_examples=200, deadline=None)
+@given(mutated())
+def test_a_mutated_payload_gives_events_or_nothing(payload: Json) -> None:
+    check_harmless(payload)
+
+
+@pytest.mark.nightly
+@settings(max_examples=10_000, deadline=None)
+@given(mutated())
+def test_ten_thousand_mutated_payloads_give_events_or_nothing(payload: Json) -> None:
+    check_harmless(payload)
