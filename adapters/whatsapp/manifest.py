@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validator
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
 
 GRAPH_URL: Final = "https://graph.facebook.com"
 API_VERSION: Final = "v25.0"
@@ -18,16 +18,16 @@ _CREDENTIALS: Final = ("access_token", "phone_number_id", "app_secret", "verify_
 
 
 class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
-    """An approved template whose body has one parameter, which takes the answer's text.
-
-    `parameter` is the variable's name when the template has named ones; "1" stands for `{{1}}`.
-    `max_chars` is the longest text that fits beside the template's own words.
-    """
+    """An approved template whose body has one parameter, which takes the answer's text."""
 
     name: str = Field(pattern=r"^[a-z0-9_]{1,512}$")
+    """As in WhatsApp Manager > Message templates."""
     language: str = Field(default="en_US", pattern=r"^[a-zA-Z_]{2,12}$")
+    """The language it was approved in."""
     parameter: str = Field(default="1", pattern=r"^[a-z0-9_]{1,60}$")
+    """`1` for a body with `{{1}}`, otherwise the name of its variable."""
     max_chars: int = Field(default=900, ge=1, le=MAX_TEMPLATE_BODY)
+    """The longest text that fits beside the template's own words; 1,024 for both together."""
 
 
 def _from_short_form(value: object) -> object:
@@ -39,18 +39,23 @@ def _from_short_form(value: object) -> object:
 
 
 class WhatsAppSettings(AccountSettings, extra="forbid", frozen=True):
-    """The section `platforms.whatsapp`.
-
-    `phone_number_id` is the id that Meta shows above the number, not the number itself.
-    """
+    """The keys under `platforms.whatsapp`. The first four are needed."""
 
     access_token: SecretStr = SecretStr("")
+    """A system user's token with `whatsapp_business_messaging`; one from API Setup lasts a day."""
     phone_number_id: str = ""
+    """From WhatsApp > API Setup: neither the phone number nor the account's id."""
     app_secret: SecretStr = SecretStr("")
+    """From App settings > Basic; webhooks are signed with it."""
     verify_token: SecretStr = SecretStr("")
+    """A word of your own, entered at WhatsApp > Configuration > Webhook as well."""
     api_version: str = Field(default=API_VERSION, pattern=r"^v[0-9]{1,3}\.[0-9]$")
+    """Version of the Graph API."""
     base_url: str = GRAPH_URL
+    """Where the Graph API is, if not at Meta (a simulator); https, or this machine."""
     template: Annotated[WhatsAppTemplate, BeforeValidator(_from_short_form)] | None = None
+    """Carries answers to people who have not written for 24 hours; `NAME` or `NAME/LANGUAGE` is
+    enough. Without it they cannot be reached."""
 
     @field_validator("phone_number_id", mode="before")
     @classmethod
@@ -119,4 +124,9 @@ MANIFEST: Final = AdapterManifest(
     dialect="whatsapp",
     load="adapters.whatsapp.adapter:WhatsAppAdapter",
     dedupe_for=timedelta(days=7),
+    pace=SendPace(platform_per_second=80),
 )
+"""Meta repeats a webhook for up to seven days (Graph API, "Webhooks") and takes 80 messages a
+second from a number (Cloud API, "Throughput"). One person gets 45 at once and then one in six
+seconds ("Pair rate limits"); the error 131056 says when, so answers in parts are not slowed
+beforehand."""
