@@ -2,12 +2,13 @@
 
 import base64
 import binascii
+import html
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
-from parley.demo.world import Refused, Where, World
-from simulators.base import Fault, FaultKind, SimFile
+from parley.demo.world import Refused, Seen, Where, World
+from simulators.base import Fault, FaultKind, SimFile, SimPerson, SimRoom
 
 MAX_TEXT: Final = 4_000
 MAX_FILE: Final = 2_000_000
@@ -138,31 +139,29 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
     """
     simulator = world.simulator(action.platform)
     person = world.person(action.platform, action.person)
+    if action.thread:
+        find(world, action.where, action.thread)
     room = world.room(action.where)
     match action:
         case Say():
-            if not action.text.strip() and not action.files:
-                raise Refused("there is nothing to send")
-            message_id = await simulator.say(
-                person,
-                room,
-                action.text,
-                mention=action.mention,
-                reply_to=action.reply_to,
-                files=tuple(upload.as_file() for upload in action.files),
-            )
-            return {"id": message_id}
+            return {"id": await _say(world, action, person, room)}
         case Command():
             await simulator.command(person, room, action.name, action.arguments)
         case Press():
+            seen = find(world, action.where, action.message_id)
+            if all(button.label != action.label for button in seen.shown.buttons):
+                raise Refused(f"there is no button {action.label!r}")
             await simulator.press(person, room, action.message_id, action.label)
         case Edit():
             _own(world, action.where, action.message_id)
-            await simulator.edit(person, room, action.message_id, action.text)
+            await simulator.edit(
+                person, room, action.message_id, as_sent(action.platform, action.text)
+            )
         case Delete():
             _own(world, action.where, action.message_id)
             await simulator.delete(person, room, action.message_id)
         case React():
+            find(world, action.where, action.message_id)
             await simulator.react(person, room, action.message_id, action.emoji)
         case OpenThread():
             return {"room": await world.open_thread(action.where, action.title)}
@@ -171,11 +170,37 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
     return {}
 
 
-def _own(world: World, where: Where, message_id: str) -> None:
+async def _say(world: World, action: Say, person: SimPerson, room: SimRoom) -> str:
+    if not action.text.strip() and not action.files:
+        raise Refused("there is nothing to send")
+    if action.reply_to:
+        find(world, action.where, action.reply_to)
+    return await world.simulator(action.platform).say(
+        person,
+        room,
+        as_sent(action.platform, action.text),
+        mention=action.mention,
+        reply_to=action.reply_to,
+        files=tuple(upload.as_file() for upload in action.files),
+    )
+
+
+def as_sent(platform: str, typed: str) -> str:
+    """What the platform's app makes of what a person types: Slack's escapes its three signs."""
+    return html.escape(typed, quote=False) if platform == "slack" else typed
+
+
+def find(world: World, where: Where, message_id: str) -> Seen:
+    """The message, as far as this person sees it. Raises `Refused`."""
     for seen in world.seen(where):
-        if seen.shown.id == message_id and seen.author == where.person:
-            return
-    raise Refused("only one's own messages can be changed")
+        if seen.shown.id == message_id and not seen.shown.deleted:
+            return seen
+    raise Refused("there is no such message")
+
+
+def _own(world: World, where: Where, message_id: str) -> None:
+    if find(world, where, message_id).author != where.person:
+        raise Refused("only one's own messages can be changed")
 
 
 async def _make_trouble(world: World, action: Trouble) -> None:

@@ -92,7 +92,7 @@ def model_label(settings: Settings) -> str:
 
 async def _start_simulators(stack: AsyncExitStack) -> dict[str, PlatformSimulator]:
     made: tuple[PlatformSimulator, ...] = (
-        DiscordSimulator(),
+        DiscordSimulator(bot_name=ASSISTANT),
         SlackSimulator(),
         TelegramSimulator(),
         WhatsAppSimulator(),

@@ -44,7 +44,7 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
     return {
         "messages": messages,
         "traces": [
-            {**trace_view(trace), "here": is_here(trace, room, written)}
+            {**trace_view(trace), "here": is_here(trace, where, room, written)}
             for trace in traces
             if trace.platform == where.platform
         ],
@@ -125,6 +125,11 @@ def _message(seen: Seen) -> dict[str, object]:
     }
 
 
-def is_here(trace: Trace, room: SimRoom, written: Collection[object]) -> bool:
+def is_here(trace: Trace, where: Where, room: SimRoom, written: Collection[object]) -> bool:
     """Whether a decision belongs to this room: to a message in it, or to its conversation."""
-    return trace.message_id in written or f'"{room.thread_id or room.id}"' in trace.conversation
+    if trace.message_id in written:
+        return True
+    *_, channel, thread = json.loads(trace.conversation)
+    if room.thread_id:
+        return bool(thread == room.thread_id)
+    return channel == room.id and (not thread or where.platform in THREADS_UNDER_MESSAGES)

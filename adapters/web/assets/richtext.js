@@ -43,10 +43,6 @@ function copyElement(node, target, depth) {
       copy.setAttribute(attribute, value);
     }
   }
-  const indent = /^margin-left:(\d)em;?$/.exec((node.getAttribute("style") || "").replace(/\s/g, ""));
-  if (indent) {
-    copy.classList.add(`indent-${indent[1]}`);
-  }
   if (name === "a") {
     link(node, copy);
   } else if (name === "input") {

@@ -62,6 +62,7 @@ function go(platform, room, person = state.person) {
   });
   document.body.dataset.look = platform;
   $("room-mark").className = `mark ${platform}`;
+  $("room-mark").textContent = found.title[0];
   $("room-title").textContent = entry.kind === "direct" ? state.assistant : entry.parent ? entry.title : `#${entry.title}`;
   const [kind, meaning] = entry.parent ? [`Thread in #${entry.parent}`, ""] : KINDS[entry.kind];
   $("room-about").replaceChildren(`${found.title} · ${kind}`, make("span", "long", meaning));
@@ -91,7 +92,9 @@ function drawPlaces() {
     for (const room of platform.rooms) {
       list.append(drawRoom(platform, room));
     }
-    const title = make("h3", "", make("span", `mark ${platform.id}`), platform.title);
+    const mark = make("span", `mark ${platform.id}`, platform.title[0]);
+    mark.setAttribute("aria-hidden", "true");
+    const title = make("h3", "", mark, platform.title);
     return make("section", "", title, list);
   }));
 }

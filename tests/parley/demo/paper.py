@@ -5,6 +5,7 @@ the demo's rooms, player and page can be tested without any platform's protocol.
 """
 
 import html
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -239,7 +240,7 @@ class PaperGateway:
                 message.id,
                 platform,
                 "main",
-                message.room_id,
+                json.dumps(["default", platform, "main", "", message.room_id, message.thread_id]),
                 "message",
                 datetime(2026, 11, 3, tzinfo=UTC),
                 tuple(decisions),

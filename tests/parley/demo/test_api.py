@@ -115,14 +115,36 @@ async def test_editing_and_deleting_what_is_ones_own(served: Served) -> None:
 
 
 async def test_commands_buttons_and_reactions_reach_the_platform(served: Served) -> None:
-    await served.act(do="command", name="ask", arguments="why?")
-    await served.act(do="press", message_id="m1", label="Yes")
-    await served.act(do="react", message_id="m1", emoji="👍")
+    await served.act(do="command", name="clear", arguments="now")
+    room: dict[str, Any] = await served.room("telegram", "direct")
+    asked = room["messages"][-1]
+    assert asked["buttons"] == ["Delete", "Keep"]
+    assert (await served.act(do="press", message_id=asked["id"], label="Delete"))[0] == 200
+    assert (await served.act(do="react", message_id=asked["id"], emoji="👍"))[0] == 200
     assert served.demo.simulators["telegram"].log[-3:] == [
-        ("command", "ask", "why?"),
-        ("press", "m1", "Yes"),
-        ("react", "m1", "👍"),
+        ("command", "clear", "now"),
+        ("press", asked["id"], "Delete"),
+        ("react", asked["id"], "👍"),
     ]
+    assert (await served.act(do="press", message_id=asked["id"], label="Forged"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"do": "press", "label": "Delete"},
+        {"do": "react", "emoji": "👍"},
+        {"do": "edit", "text": "x"},
+        {"do": "delete"},
+    ],
+)
+async def test_messages_that_are_not_there_are_said(
+    served: Served, action: dict[str, object]
+) -> None:
+    assert (await served.act(message_id="nowhere", **action))[0] == 404
+    assert (await served.act(do="say", text="x", reply_to="nowhere"))[0] == 404
+    place = {"platform": "slack", "room": "general"}
+    assert (await served.act(do="say", text="x", thread="nowhere", **place))[0] == 404
 
 
 async def test_trouble_can_be_made(served: Served) -> None:
@@ -139,7 +161,7 @@ async def test_a_file_is_sent_and_comes_back(served: Served) -> None:
     data = base64.b64encode(b"hello").decode()
     upload = {"name": "n.txt", "mime": "text/plain", "data": data}
     _, told = await served.act(do="say", files=[upload])
-    query = {"platform": "telegram", "room": "direct", "person": "Ada", "message": told["id"]}
+    query = {"platform": "telegram", "room": "direct", "person": "Ada", "message": str(told["id"])}
     async with served.client.get(f"{served.url}/demo/api/file", params=query) as response:
         assert await response.read() == b"hello"
         assert response.headers["Content-Disposition"].startswith("attachment")
@@ -223,3 +245,10 @@ async def test_threads_have_a_bound(served: Served) -> None:
     place = {"platform": "discord", "room": "general"}
     statuses = [(await served.act(do="thread", title="t", **place))[0] for _ in range(41)]
     assert statuses == [200] * 40 + [409]
+
+
+async def test_what_a_person_types_on_slack_is_escaped_as_its_app_does(served: Served) -> None:
+    for platform, stands in (("slack", "a &lt; b &amp;&amp; c"), ("discord", "a < b && c")):
+        await served.act(do="say", text="a < b && c", platform=platform)
+        room: dict[str, Any] = await served.room(platform, "direct")
+        assert room["messages"][0]["text"] == stands

@@ -1,0 +1,73 @@
+"""Chromium for the tests of our pages, and what it complains about."""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.async_api import BrowserContext, Page, async_playwright
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), ""
+)
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+
+DESKTOP = (1280, 800)
+TELEPHONE = (390, 844)
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@dataclass
+class Window:
+    """A page, and every complaint and every request to elsewhere that it made."""
+
+    page: Page
+    context: BrowserContext
+    origin: str
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        """Note console errors, exceptions, and requests that leave this machine."""
+
+        def on_console(message: object) -> None:
+            kind, text = getattr(message, "type", ""), getattr(message, "text", "")
+            if kind in ("error", "warning"):
+                self.complaints.append(f"{kind}: {text}")
+
+        def on_request(request: object) -> None:
+            url = str(getattr(request, "url", ""))
+            if not url.startswith((self.origin, "data:", "blob:")):
+                self.complaints.append(f"asks {url}")
+
+        self.page.on("console", on_console)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"exception: {error}"))
+        self.page.on("request", on_request)
+
+
+@asynccontextmanager
+async def window(
+    origin: str, size: tuple[int, int] = DESKTOP, *, dark: bool = False
+) -> AsyncIterator[Window]:
+    """A fresh browser; nothing is loaded yet."""
+    width, height = size
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS)
+        context = await browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            has_touch=size == TELEPHONE,
+        )
+        context.set_default_timeout(10_000)
+        opened = Window(await context.new_page(), context, origin)
+        opened.watch()
+        yield opened
+        await browser.close()

@@ -1,0 +1,178 @@
+"""The demo's page in Chromium, over the real gateway and the four real client libraries."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Page, expect
+
+from parley.demo.running import Demo, running
+from tests.parley.demo.browser import DESKTOP, TELEPHONE, Window, needs_chromium, window
+
+pytestmark = [pytest.mark.browser, needs_chromium]
+
+
+@pytest.fixture
+async def demo() -> AsyncIterator[Demo]:
+    async with running(0, {}) as started:
+        assert started.problems == {}
+        yield started
+
+
+def address(demo: Demo, platform: str, room: str = "direct", person: str = "Ada") -> str:
+    return f"{demo.url}/#platform={platform}&room={room}&person={person}"
+
+
+async def write(page: Page, text: str) -> None:
+    await page.fill("#text", text)
+    await page.press("#text", "Enter")
+
+
+async def go(opened: Window, url: str) -> Page:
+    await opened.page.goto("about:blank")
+    await opened.page.goto(url)
+    return opened.page
+
+
+async def test_every_platform_answers_in_its_own_look(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        for platform in ("discord", "slack", "telegram", "whatsapp"):
+            page = await go(opened, address(demo, platform))
+            await write(page, "show me a table")
+            await expect(page.locator(".bot .content").first).to_contain_text("Longest message")
+            assert await page.evaluate("document.body.dataset.look") == platform
+            await expect(page.locator("#decisions .outcome").first).to_have_text("answered")
+        assert opened.complaints == []
+
+
+async def test_a_mention_decides_whether_a_room_is_answered(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "discord", "general", "Ben"))
+        await page.uncheck("#mention")
+        await write(page, "lunch?")
+        await expect(page.locator("#decisions .outcome").first).to_have_text("ignored")
+        await expect(page.locator("#decisions .no code").first).to_have_text("not_addressed")
+        await page.check("#mention")
+        await write(page, "what have we talked about so far?")
+        await expect(page.locator(".bot .content")).to_have_text(
+            "We have not talked about anything yet."
+        )
+        assert opened.complaints == []
+
+
+async def test_a_slack_answer_stands_in_the_thread_and_the_thread_goes_on(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "slack", "general"))
+        await write(page, "show me a list")
+        await expect(page.locator(".bot.inside .content")).to_contain_text("Here is a list")
+        question = page.locator(".message").first
+        await question.hover()
+        await question.get_by_role("button", name="Thread").click()
+        await page.uncheck("#mention")
+        await write(page, "what did I just say?")
+        await expect(page.locator(".bot.inside .content").nth(1)).to_contain_text("show me a list")
+        assert opened.complaints == []
+
+
+async def test_a_command_asks_and_its_button_is_pressed(demo: Demo) -> None:
+    for platform in ("discord", "slack", "telegram", "whatsapp"):
+        async with window(demo.url) as opened:
+            page = await go(opened, address(demo, platform))
+            await write(page, "remember this")
+            await expect(page.locator(".bot")).to_have_count(1)
+            await write(page, "/clear")
+            await page.get_by_role("button", name="Delete", exact=True).last.wait_for()
+            await page.locator(".buttons").get_by_role("button", name="Delete").click()
+            await expect(page.locator("#log")).to_contain_text("Done: 2 messages deleted.")
+            assert opened.complaints == []
+
+
+async def test_what_was_sent_to_the_platform_is_shown(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "whatsapp"))
+        await write(page, "show me code")
+        await expect(page.locator(".bot")).to_have_count(1)
+        await page.get_by_role("tab", name="Requests").click()
+        call = page.locator(".call", has_text="messages").first
+        await call.locator("summary").click()
+        await expect(call.locator("pre")).to_contain_text('"messaging_product": "whatsapp"')
+        assert opened.complaints == []
+
+
+async def test_trouble_is_survived(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "telegram"))
+        for trouble in ("Deliver the next message twice", "Refuse the next answer"):
+            await page.locator("#trouble summary").click()
+            await page.get_by_role("button", name=trouble).click()
+        await write(page, "show me a quote")
+        await expect(page.locator(".bot .content")).to_contain_text("Simple beats clever")
+        await page.get_by_role("tab", name="Requests").click()
+        await expect(page.locator(".call .status", has_text="429")).to_have_count(1)
+        await expect(page.locator(".bot")).to_have_count(1)
+        assert opened.complaints == []
+
+
+async def test_files_edits_and_deletions(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "discord"))
+        notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Release on Friday"}
+        await page.set_input_files("#files", notes)  # type: ignore[arg-type]  # as documented
+        await expect(page.locator("#attached li")).to_contain_text("notes.txt")
+        await write(page, "what is in here?")
+        await expect(page.locator(".file-link")).to_contain_text("notes.txt")
+        await expect(page.locator(".bot")).to_have_count(1)
+        mine = page.locator(".mine").first
+        await mine.hover()
+        await mine.get_by_role("button", name="Edit").click()
+        await write(page, "never mind")
+        await expect(mine.locator(".content")).to_contain_text("never mind")
+        await mine.hover()
+        await mine.get_by_role("button", name="Delete").click()
+        await expect(page.locator(".gone")).to_have_count(1)
+        assert opened.complaints == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+async def test_it_fits_a_telephone(demo: Demo, dark: bool) -> None:
+    async with window(demo.url, TELEPHONE, dark=dark) as opened:
+        page = await go(opened, address(demo, "telegram"))
+        await write(page, "show me everything you can")
+        await expect(page.locator(".bot").first).to_be_visible()
+        width = "document.documentElement.scrollWidth"
+        for tab in ("Rooms", "Conversation", "Why"):
+            await page.locator("#tabs").get_by_role("button", name=tab).click()
+            assert await page.evaluate(width) <= TELEPHONE[0]
+        await expect(page.locator("#decisions .outcome").first).to_be_visible()
+        assert opened.complaints == []
+
+
+async def test_it_can_be_used_with_the_keyboard_alone(demo: Demo) -> None:
+    async with window(demo.url, DESKTOP) as opened:
+        page = await go(opened, address(demo, "slack"))
+        await page.wait_for_selector("#platforms [aria-current=page]")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="To the message box")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Tab")
+        reached = set()
+        for _ in range(60):
+            reached.add(
+                await page.evaluate(
+                    "document.activeElement.id || document.activeElement.textContent"
+                )
+            )
+            await page.keyboard.press("Tab")
+        assert {"send", "tab-decisions", "text"} & reached
+        assert any("Direct message" in str(name) for name in reached)
+
+
+async def test_html_of_people_stays_text(demo: Demo) -> None:
+    nasty = '<img src=x onerror="document.title=1"><script>document.title=2</script><b>bold</b>'
+    async with window(demo.url) as opened:
+        for platform in ("discord", "slack", "telegram", "whatsapp"):
+            page = await go(opened, address(demo, platform, person="Cleo"))
+            await write(page, f"say: {nasty}")
+            await expect(page.locator(".bot .content").first).to_have_text(nasty)
+            assert await page.locator("#log img, #log script").count() == 0
+            assert await page.title() not in ("1", "2")
+        assert opened.complaints == []
