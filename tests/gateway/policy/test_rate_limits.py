@@ -68,5 +68,7 @@ def test_no_bucket_ever_gives_more_than_it_holds_and_regains(limits, gaps) -> No
         taken = take(rules, held, now)
         held = list(taken.buckets)
         granted += taken.allowed
-        assert all(-1e-9 <= bucket.tokens <= limit for bucket, limit in zip(held, limits, strict=True))
+        assert all(
+            -1e-9 <= bucket.tokens <= limit for bucket, limit in zip(held, limits, strict=True)
+        )
     assert granted <= min(limit + now * limit / 60 for limit in limits) + 1e-6

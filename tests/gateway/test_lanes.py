@@ -1,0 +1,186 @@
+"""Order within a conversation, none between conversations."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.lanes import MAX_COLLECTED, Lanes, Overlap
+from gateway.stores import InboxEntry
+from tests.support.clock import settle
+from tests.support.messages import AT, received
+
+
+class Worker:
+    """Handles batches when told to, and remembers them."""
+
+    def __init__(self) -> None:
+        self.done: list[list[str]] = []
+        self.dropped: list[str] = []
+        self.started: list[str] = []
+        self.gate = asyncio.Semaphore(0)
+
+    async def handle(self, entries: Sequence[InboxEntry]) -> None:
+        self.started.append(entries[0].id)
+        await self.gate.acquire()
+        self.done.append([entry.id for entry in entries])
+
+    async def drop(self, entries: Sequence[InboxEntry]) -> None:
+        self.dropped += [entry.id for entry in entries]
+
+    def lanes(self, overlap: Overlap = "collect", concurrency: int = 8) -> Lanes:
+        return Lanes(self.handle, self.drop, concurrency=concurrency, overlap=overlap)
+
+    async def release(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.gate.release()
+            await settle()
+
+
+def entry(name: str, lane: str = "lane", author: str = "ada") -> InboxEntry:
+    return InboxEntry(name, lane, received(message_id=name, author=author), AT)
+
+
+async def test_what_arrives_during_a_turn_is_collected_into_the_next() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    for name in ("a", "b", "c"):
+        lanes.submit(entry(name))
+    await worker.release(2)
+    assert worker.done == [["a"], ["b", "c"]]
+
+
+async def test_only_messages_of_one_author_are_collected() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    for name, author in (("a", "ada"), ("b", "ada"), ("c", "ben"), ("d", "ada")):
+        lanes.submit(entry(name, author=author))
+    await worker.release(4)
+    assert worker.done == [["a"], ["b"], ["c"], ["d"]]
+
+
+async def test_a_turn_collects_a_bounded_number() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    for number in range(MAX_COLLECTED + 3):
+        lanes.submit(entry(str(number)))
+    await worker.release(3)
+    assert [len(batch) for batch in worker.done] == [1, MAX_COLLECTED, 2]
+
+
+async def test_queue_gives_each_message_its_own_turn() -> None:
+    worker = Worker()
+    lanes = worker.lanes("queue")
+    for name in ("a", "b", "c"):
+        lanes.submit(entry(name))
+    await worker.release(3)
+    assert worker.done == [["a"], ["b"], ["c"]]
+
+
+async def test_drop_turns_away_what_arrives_during_a_turn() -> None:
+    worker = Worker()
+    lanes = worker.lanes("drop")
+    for name in ("a", "b"):
+        lanes.submit(entry(name))
+    await worker.release()
+    lanes.submit(entry("c"))
+    await worker.release()
+    assert worker.done == [["a"], ["c"]]
+    assert worker.dropped == ["b"]
+
+
+async def test_conversations_do_not_wait_for_each_other() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    lanes.submit(entry("slow", lane="one"))
+    lanes.submit(entry("quick", lane="two"))
+    await settle()
+    assert worker.started == ["slow", "quick"]
+
+
+async def test_no_more_run_at_once_than_allowed() -> None:
+    worker = Worker()
+    lanes = worker.lanes(concurrency=2)
+    for number in range(5):
+        lanes.submit(entry(str(number), lane=f"lane-{number}"))
+    await settle()
+    assert worker.started == ["0", "1"]
+    assert lanes.running == 2
+    await worker.release(5)
+    assert [batch[0] for batch in worker.done] == ["0", "1", "2", "3", "4"]
+
+
+async def test_a_failing_turn_does_not_stop_its_lane() -> None:
+    seen: list[str] = []
+
+    async def handle(entries: Sequence[InboxEntry]) -> None:
+        seen.append(entries[0].id)
+        if entries[0].id == "bad":
+            raise RuntimeError("broken")
+
+    lanes = Lanes(handle, Worker().drop, overlap="queue")
+    lanes.submit(entry("bad"))
+    lanes.submit(entry("good"))
+    await settle()
+    assert seen == ["bad", "good"]
+    assert lanes.idle
+
+
+async def test_a_stopped_turn_is_dropped_and_the_lane_goes_on() -> None:
+    worker = Worker()
+    lanes = worker.lanes("queue")
+    lanes.submit(entry("a"))
+    lanes.submit(entry("b"))
+    await settle()
+    assert lanes.stop_running("lane")
+    await worker.release()
+    assert worker.dropped == ["a"]
+    assert worker.done == [["b"]]
+    assert not lanes.stop_running("lane")
+
+
+async def test_it_knows_which_messages_are_on_their_way() -> None:
+    worker = Worker()
+    lanes = worker.lanes("queue")
+    lanes.submit(entry("running"))
+    lanes.submit(entry("waiting"))
+    await settle()
+    assert lanes.holds("lane", ("running",))
+    assert lanes.holds("lane", ("waiting",))
+    assert not lanes.holds("lane", ("other",))
+    assert not lanes.holds("elsewhere", ("running",))
+
+
+async def test_a_lane_without_work_is_forgotten() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    for number in range(100):
+        lanes.submit(entry(str(number), lane=f"lane-{number}"))
+    await worker.release(100)
+    assert lanes.idle
+    assert lanes.waiting == 0
+    assert lanes._lanes == {}
+
+
+async def test_too_much_waiting_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.lanes.MAX_WAITING", 3)
+    worker = Worker()
+    lanes = worker.lanes("queue")
+    for number in range(4):
+        lanes.check_room()
+        lanes.submit(entry(str(number)))
+    with pytest.raises(StoreUnavailable, match="waiting already"):
+        lanes.check_room()
+
+
+async def test_draining_takes_nothing_new_and_waits_for_what_runs() -> None:
+    worker = Worker()
+    lanes = worker.lanes("queue")
+    lanes.submit(entry("a"))
+    draining = asyncio.create_task(lanes.drain(5))
+    await settle()
+    lanes.submit(entry("late"))
+    await worker.release()
+    assert await draining
+    assert worker.done == [["a"]]
