@@ -7,7 +7,7 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.message import Part
-from gateway.render.render import render
+from gateway.render import render
 from parley.platforms import discover
 from parley.settings.problems import suggestion
 

@@ -74,6 +74,7 @@ def _sqlite_url(value: str) -> str:
 StoreUrl = Annotated[str, AfterValidator(_sqlite_url)]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
+"""An empty list of who is allowed could mean nobody or everybody: it is refused."""
 
 
 class Section(BaseModel):
@@ -256,17 +257,17 @@ class Access(Section):
 
     allowed_channels: IdList | None = None
     """Only these channels are served."""
-    blocked_channels: IdList | None = None
+    blocked_channels: tuple[Id, ...] = ()
     """These channels are never served."""
     allowed_users: IdList | None = None
     """Only these people are served."""
-    blocked_users: IdList | None = None
+    blocked_users: tuple[Id, ...] = ()
     """These people are never served."""
-    owners: IdList | None = None
+    owners: tuple[Id, ...] = ()
     """People with the role owner: everything."""
-    operators: IdList | None = None
+    operators: tuple[Id, ...] = ()
     """People with the role operator."""
-    members: IdList | None = None
+    members: tuple[Id, ...] = ()
     """People with the role member; needed only when `default_role` is guest."""
     default_role: Literal["member", "guest"] = "member"
     """Everybody else's role."""

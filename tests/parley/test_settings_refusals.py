@@ -46,6 +46,7 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
         ("assistant: {name: 5}", "assistant.name", "should be a text; put it in quotes."),
         ("assistant: {name: null}", "assistant.name", "should be a text"),
         ("access: {allowed_users: []}", "access.allowed_users", "is an empty list."),
+        ("access: {allowed_users: [true]}", "access.allowed_users[0]", "should be a text"),
         ("access: {owners: [true]}", "access.owners[0]", "should be a text"),
         ("server: {host: 0.0.0.0}", "server", "needs token"),
         ("server: {host: 0.0.0.0, token: ''}", "server.token", "at least 16"),

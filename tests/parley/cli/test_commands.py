@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.render.render import render
+from gateway.render import render
 from tests.parley.cli.kit import Ended, parley
 
 MARKDOWN = "# Plan\n\n**First** this, then `that`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
