@@ -1,0 +1,464 @@
+"""The message's way through the whole gateway, with model and platform in the test's hand."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    InboundEvent,
+    MembershipChanged,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Quote,
+    ReactionChanged,
+)
+from gateway.people import Audience, Role
+from gateway.policy.access import AccessPolicy
+from gateway.policy.budgets import Budgets
+from gateway.policy.invocation import InvocationPolicy, Trigger
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.response_filter import REPLACEMENT
+from gateway.policy.roles import RolePolicy
+from gateway.ports import Capabilities, ToolSpec
+from gateway.services import Assistant, Policies, Voice
+from gateway.storage.sqlite.database import Database
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, message, place, received
+
+LIFTED = RateLimits(0, 0, 0)
+ADA = MessageAuthor("ada", "Ada")
+
+
+def command(name: str, arguments: str = "", **where: object) -> CommandInvoked:
+    return CommandInvoked(
+        f"cmd-{name}-{arguments}", where.get("at", direct()), ADA, name, arguments
+    )  # type: ignore[arg-type]
+
+
+async def test_a_question_is_answered_and_kept() -> None:
+    async with gateway() as g:
+        await g.take(received("why?"))
+        assert g.texts == ["answer"]
+        assert g.outcomes() == ["answered"]
+        assert await g.rows("turns") == 2
+        assert await g.services.stores.inbox.unfinished(10) == []
+
+
+async def test_the_answer_replies_to_the_question() -> None:
+    async with gateway() as g:
+        await g.take(received("why?", message_id="m7"))
+        assert g.adapter.sent[0].reply_to_id == "m7"
+
+
+async def test_what_is_not_addressed_leaves_nothing_behind() -> None:
+    async with gateway() as g:
+        before = {t: await g.rows(t) for t in ("inbox", "turns", "traces", "outbox")}
+        await g.take(received("just talking", at=place()))
+        after = {t: await g.rows(t) for t in ("inbox", "turns", "traces", "outbox")}
+        assert before == after == dict.fromkeys(before, 0)
+        assert g.texts == []
+        assert [d.reason for d in g.traces[0].decisions] == ["not_addressed"]
+
+
+async def test_a_duplicate_is_recognised_before_any_work() -> None:
+    async with gateway() as g:
+        await g.take(received("once"), received("once"))
+        assert len(g.model.requests) == 1
+        assert g.counts["duplicate", "test"] == 1
+
+
+async def test_a_denied_person_hears_nothing_and_the_trace_says_why() -> None:
+    policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
+    async with gateway(policies=policies) as g:
+        await g.take(received("let me in"))
+        assert (g.texts, g.model.requests) == ([], [])
+        assert g.traces[0].outcome == "refused:access"
+        assert g.traces[0].decisions[-1].reason == "user_blocked"
+        assert await g.rows("turns") == 0
+
+
+async def test_a_limit_answers_once_in_its_window_and_takes_nothing() -> None:
+    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100)), overlap="queue") as g:
+        await g.take(*(received(f"q{n}", message_id=f"m{n}") for n in range(4)))
+        assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
+        await g.clock.advance(61)
+        await g.take(received("again", message_id="m9"))
+        assert g.texts[-1] == "answer"
+
+
+async def test_an_operator_is_limited_like_everybody() -> None:
+    policies = Policies(
+        limits=RateLimits(1, 20, 100), roles=RolePolicy(operators=frozenset({"ada"}))
+    )
+    async with gateway(policies=policies, overlap="queue") as g:
+        await g.take(received("q1", message_id="m1"), received("q2", message_id="m2"))
+        assert "Rate limit exceeded" in g.texts[-1]
+
+
+async def test_messages_that_arrive_during_a_turn_become_one() -> None:
+    async with gateway(policies=Policies(limits=LIFTED)) as g:
+        g.model.open.clear()
+        await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
+        g.model.open.set()
+        await g.rest()
+        assert len(g.model.requests) == 2
+        assert g.model.last_words() == "line 1\nline 2"
+        assert g.outcomes() == ["answered", "collected", "answered"]
+        assert await g.services.stores.inbox.unfinished(10) == []
+        assert await g.rows("turns") == 5
+
+
+async def test_the_conversation_so_far_reaches_the_model() -> None:
+    async with gateway() as g:
+        await g.take(received("first", message_id="m1"))
+        await g.take(received("second", message_id="m2"))
+        roles = [m.role for m in g.model.requests[-1].messages]
+        assert roles == ["user", "assistant", "user"]
+
+
+async def test_after_a_day_the_conversation_is_forgotten() -> None:
+    async with gateway() as g:
+        await g.take(received("first", message_id="m1"))
+        await g.clock.advance(24 * 3600 + 60)
+        await g.take(received("second", message_id="m2"))
+        assert len(g.model.requests[-1].messages) == 1
+
+
+async def test_in_a_room_people_are_told_apart() -> None:
+    async with gateway() as g:
+        await g.take(received("hi", at=place(), mentions_bot=True))
+        assert g.model.last_words() == "[Ada] hi"
+
+
+async def test_what_is_replied_to_is_shown_as_material() -> None:
+    async with gateway() as g:
+        quoting = replace(message("and this?"), quote=Quote("m0", "buy now!", author_name="Eve"))
+        await g.take(MessageReceived("e1", quoting))
+        assert "> buy now!" in g.model.last_words()
+        assert "Eve" in g.model.last_words()
+
+
+async def test_the_prefix_does_not_reach_the_model() -> None:
+    policies = Policies(invocation=InvocationPolicy(prefix="!ask"))
+    async with gateway(policies=policies) as g:
+        await g.take(received("!ask why?", at=place()))
+        assert g.model.last_words() == "[Ada] why?"
+
+
+async def test_a_channel_has_its_own_persona_and_model() -> None:
+    assistant = Assistant(channels={"test:C1": Voice("You are a pirate.", "claude-haiku-4-5")})
+    async with gateway(assistant=assistant) as g:
+        await g.take(received("hi", at=place("C1"), mentions_bot=True))
+        assert "pirate" in g.model.requests[-1].system
+        assert g.model.requests[-1].model == "claude-haiku-4-5"
+
+
+async def test_in_a_thread_it_goes_on_without_a_mention_where_configured() -> None:
+    policies = Policies(
+        invocation=InvocationPolicy(triggers=frozenset({Trigger.MENTION, Trigger.THREAD}))
+    )
+    async with gateway(policies=policies) as g:
+        thread = place(thread="T1")
+        await g.take(received("no", message_id="m1", at=thread))
+        await g.take(received("yes", message_id="m2", at=thread, mentions_bot=True))
+        await g.take(received("and now", message_id="m3", at=thread))
+        await g.take(received("elsewhere", message_id="m4", at=place(thread="T2")))
+        assert len(g.texts) == 2
+
+
+async def test_on_slack_an_answer_opens_a_thread_that_is_the_conversation() -> None:
+    capabilities = Capabilities(answers_open_threads=True, joins_threads=True)
+    async with gateway(capabilities=capabilities) as g:
+        await g.take(received("root", message_id="m1", at=place(), mentions_bot=True))
+        assert g.adapter.sent[0].place.thread_id == "m1"
+        await g.take(received("next", message_id="m2", at=place(thread="m1"), mentions_bot=True))
+        assert len(g.model.requests[-1].messages) == 3
+
+
+@pytest.mark.parametrize(
+    ("audience", "said"),
+    [
+        (Audience.PUBLIC_ROOM, REPLACEMENT),
+        (Audience.PRIVATE_ROOM, 'password: "hunter22"'),
+    ],
+)
+async def test_secrets_stay_out_of_public_rooms(audience: Audience, said: str) -> None:
+    async with gateway() as g:
+        g.model.reply = lambda request: 'password: "hunter22"'
+        await g.take(received("tell me", at=place(audience=audience), mentions_bot=True))
+        assert g.texts == [said]
+
+
+async def test_a_budget_that_is_used_up_refuses_before_the_call() -> None:
+    policies = Policies(budgets=Budgets(user_per_day=0.0), limits=LIFTED)
+    assistant = Assistant(default_model="claude-sonnet-5-5")
+    async with gateway(policies=policies, assistant=assistant) as g:
+        await g.take(received("hi", message_id="m1"))
+        await g.take(received("hi", message_id="m2"))
+        assert g.model.requests == []
+        assert len(g.texts) == 1
+        assert "budget" in g.texts[0]
+
+
+async def test_a_budget_is_charged_what_the_answer_cost() -> None:
+    policies = Policies(budgets=Budgets(user_per_day=1.0))
+    assistant = Assistant(default_model="claude-sonnet-5-5")
+    async with gateway(policies=policies, assistant=assistant) as g:
+        g.model.name = "claude-sonnet-5-5"
+        await g.take(received("hi"))
+        spent = await g.database.run(lambda db: db.execute("SELECT micros FROM spent").fetchall())
+        assert spent == [(100 * 2 + 20 * 10,)]
+        assert await g.rows("reserved") == 0
+
+
+async def test_a_budget_without_a_price_refuses() -> None:
+    policies = Policies(budgets=Budgets(user_per_day=1.0))
+    async with gateway(policies=policies, assistant=Assistant(default_model="unknown")) as g:
+        await g.take(received("hi"))
+        assert g.model.requests == []
+        assert g.traces[0].decisions[-1].reason == "no_price"
+
+
+async def test_two_bots_do_not_keep_each_other_going() -> None:
+    policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=LIFTED)
+    async with gateway(policies=policies, overlap="queue") as g:
+        for n in range(30):
+            await g.take(received(f"ping {n}", message_id=f"m{n}", is_bot=True))
+        assert len(g.texts) == 10
+        assert g.traces[-1].decisions[-1].reason == "bot_loop_paused"
+
+
+async def test_a_bot_gets_no_error_to_answer() -> None:
+    policies = Policies(
+        invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(1, 20, 100)
+    )
+    async with gateway(policies=policies, overlap="queue") as g:
+        for n in range(3):
+            await g.take(received(f"ping {n}", message_id=f"m{n}", is_bot=True))
+        assert g.texts == ["answer"]
+
+
+async def test_a_bug_is_answered_with_a_reference_and_no_details(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+
+        async def broken(*_: object) -> None:
+            raise RuntimeError("secret detail")
+
+        monkeypatch.setattr(g.services.stores.conversations, "latest", broken)
+        await g.take(received("hi"))
+        assert "Something went wrong on my side" in g.texts[0]
+        assert "secret detail" not in g.texts[0]
+        assert g.traces[0].id in g.texts[0]
+        assert await g.services.stores.inbox.unfinished(10) == []
+
+
+async def test_an_edit_and_a_deletion_change_what_is_stored() -> None:
+    async with gateway() as g:
+        await g.take(received("apple", message_id="m1"))
+        await g.take(MessageEdited("e2", message("pear", message_id="m1")))
+        await g.take(received("what?", message_id="m2"))
+        texts = [b.text for m in g.model.requests[-1].messages for b in m.content]  # type: ignore[union-attr]
+        assert texts == ["pear", "answer", "what?"]
+        await g.take(MessageDeleted("e3", direct(), ("m1",)))
+        assert await g.rows("turns") == 2
+
+
+async def test_edits_of_what_was_not_addressed_are_forgotten() -> None:
+    async with gateway() as g:
+        await g.take(MessageEdited("e1", message("never said to it", at=place())))
+        assert await g.rows("inbox") == 0
+
+
+async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("apple", message_id="m1"))
+        await g.take(MessageEdited("e2", message("pear", message_id="m1")))
+        g.model.open.set()
+        await g.rest()
+        rows = await g.database.run(
+            lambda db: db.execute("SELECT text FROM turns WHERE role = 'user'").fetchall()
+        )
+        assert rows == [("pear",)]
+
+
+async def test_context_tells_what_is_seen() -> None:
+    async with gateway() as g:
+        await g.take(received("hello", message_id="m1"), command("context"))
+        assert "last **2** of at most 10 messages" in g.texts[-1] or "last 2" in g.texts[-1]
+
+
+BUTTONS = Capabilities(max_buttons=3, ephemeral=True, joins_threads=True)
+
+
+async def press(g: Gateway, label: str, author: MessageAuthor = ADA, number: int = 1) -> None:
+    question = next(o for o in reversed(g.adapter.sent) if o.buttons)
+    value = next(b.value for b in question.buttons if b.label == label)
+    await g.take(ButtonPressed(f"p{number}-{label}", question.place, author, value, label))
+
+
+async def test_clearing_is_asked_about_and_done_once() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"), command("clear"))
+        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete", "Keep"]
+        assert await g.rows("turns") == 2
+        await press(g, "Delete")
+        assert await g.rows("turns") == 0
+        await press(g, "Delete", number=2)
+        assert g.texts[-1] == "This question was answered already."
+
+
+async def test_keep_keeps() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"), command("clear"))
+        await press(g, "Keep")
+        assert await g.rows("turns") == 2
+
+
+async def test_only_the_asker_or_an_operator_confirms() -> None:
+    policies = Policies(limits=LIFTED, roles=RolePolicy(operators=frozenset({"root"})))
+    async with gateway(capabilities=BUTTONS, policies=policies) as g:
+        await g.take(received("hello", at=place(), mentions_bot=True))
+        await g.take(command("clear", at=place()))
+        await press(g, "Delete", MessageAuthor("mallory", "Ada"))
+        assert await g.rows("turns") == 2
+        await press(g, "Delete", MessageAuthor("root"), number=2)
+        assert await g.rows("turns") == 0
+
+
+async def test_an_old_question_is_closed() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"), command("clear"))
+        await g.clock.advance(601)
+        await press(g, "Delete")
+        assert g.texts[-1] == "This question is no longer open."
+        assert await g.rows("turns") == 2
+
+
+async def test_commands_in_a_room_are_answered_to_the_asker_alone() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(command("context", at=place()))
+        assert g.adapter.sent[-1].private_to == "ada"
+
+
+async def test_any_other_button_is_words() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
+        assert g.model.last_words() == "Yes, please"
+
+
+async def test_stop_ends_the_turn_that_runs() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("a long story", message_id="m1"))
+        await g.take(command("stop"))
+        assert g.texts == ["Stopped."]
+        assert g.traces[-1].outcome == "dropped" or g.traces[-2].outcome == "dropped"
+        assert await g.services.stores.inbox.unfinished(10) == []
+        g.model.open.set()
+        await g.take(received("next", message_id="m2"))
+        assert g.texts[-1] == "answer"
+
+
+async def test_stop_with_nothing_to_stop_says_so() -> None:
+    async with gateway() as g:
+        await g.take(command("stop"))
+        assert g.texts == ["There is nothing to stop."]
+
+
+async def test_unknown_commands_are_words_in_private_and_nothing_in_a_room() -> None:
+    async with gateway() as g:
+        said = message("/weather Rome")
+        await g.take(CommandInvoked("c1", direct(), ADA, "weather", "Rome", said))
+        assert g.model.last_words() == "/weather Rome"
+        in_room = message("/weather Rome", at=place())
+        await g.take(CommandInvoked("c2", place(), ADA, "weather", "Rome", in_room))
+        assert len(g.model.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ReactionChanged("r1", direct(), ADA, "m1", "👍", True),
+        MembershipChanged("x1", place(), ADA, True),
+    ],
+)
+async def test_other_events_are_noted_and_nothing_else(event: InboundEvent) -> None:
+    async with gateway() as g:
+        await g.take(event)
+        assert g.texts == []
+        assert g.counts["noted", event.kind] == 1
+
+
+class Tracker:
+    """A tool server with one tool that changes something."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        return (ToolSpec("tracker__close", "Close an issue", {"type": "object"}),)
+
+    async def call(self, name: str, arguments: object) -> str:
+        self.calls.append(json.dumps(arguments))
+        return "closed"
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.mark.parametrize(
+    ("at", "role", "offered"),
+    [
+        (direct(), Role.MEMBER, True),
+        (place(audience=Audience.PRIVATE_ROOM), Role.MEMBER, True),
+        (place(), Role.MEMBER, False),
+        (direct(), Role.GUEST, False),
+    ],
+)
+async def test_tools_depend_on_who_asks_and_who_listens(at, role, offered) -> None:
+    policies = Policies(roles=RolePolicy(default=role))
+    async with gateway(policies=policies, tools=(Tracker(),)) as g:
+        await g.take(received("close it", at=at, mentions_bot=True))
+        assert bool(g.model.requests[-1].tools) is offered
+
+
+async def test_while_shutting_down_nothing_is_taken() -> None:
+    async with gateway() as g:
+        g.intake.close()
+        with pytest.raises(StoreUnavailable):
+            await g.intake(received("too late"))
+
+
+async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    database = Database(tmp_path / "kept.db")
+    await database.start()
+    async with gateway(database=database) as g:
+        g.model.open.clear()
+        await g.take(received("are you there?"))
+    async with gateway(database=database) as g:
+        for entry in await g.services.stores.inbox.unfinished(10):
+            g.router.route(entry)
+        await g.rest()
+        assert g.texts == ["answer"]
+    await database.stop()
+
+
+async def test_conversations_run_side_by_side() -> None:
+    async with gateway(policies=Policies(limits=LIFTED)) as g:
+        g.model.open.clear()
+        people = [f"p{n}" for n in range(5)]
+        await g.take(*(received("hi", message_id=p, author=p) for p in people))
+        assert len(g.model.requests) == 5
+        g.model.open.set()
+        await asyncio.wait_for(g.rest(), 5)
+        assert len(g.texts) == 5

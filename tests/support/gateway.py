@@ -1,0 +1,177 @@
+"""A whole gateway without platforms: real stores in memory, a model that tests hold in hand."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from gateway.commands.catalogue import COMMANDS
+from gateway.commands.control import Control
+from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
+from gateway.delivery.pacing import Pacer
+from gateway.extensions import ExtensionRegistry
+from gateway.intake import Intake
+from gateway.lanes import Overlap
+from gateway.llm.prices import DEFAULT_PRICES, Price
+from gateway.message import InboundEvent
+from gateway.pipeline import Pipeline
+from gateway.policy.loop_guard import LoopGuard
+from gateway.ports import (
+    AdapterManifest,
+    Capabilities,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    SendPace,
+    TextBlock,
+    TextDelta,
+    ToolProvider,
+    Usage,
+)
+from gateway.routing import Router
+from gateway.services import Assistant, Connected, Policies, Services, Stores
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.storage.sqlite.conversations import SqliteConversations
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.inbox import SqliteInbox
+from gateway.storage.sqlite.journal import SqliteJournal
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.storage.sqlite.traces import SqliteTraces
+from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.stores import Trace
+from gateway.turn.toolbox import Toolbox
+from tests.support.adapter import MANIFEST, RecordingAdapter
+from tests.support.clock import FakeClock, settle
+
+
+@dataclass
+class Model:
+    """Answers with what `reply` makes of the request; waits while `open` is not set."""
+
+    name: str = "offline"
+    reply: Callable[[ModelRequest], str] = lambda request: "answer"
+    requests: list[ModelRequest] = field(default_factory=list)
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+    usage: Usage = field(default_factory=lambda: Usage(100, 20))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        await self.open.wait()
+        text = self.reply(request)
+        yield TextDelta(text)
+        message = ModelMessage("assistant", (TextBlock(text),))
+        yield ModelFinished(message, "end", self.usage, self.name)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def last_words(self) -> str:
+        """What the latest request asked."""
+        blocks = self.requests[-1].messages[-1].content
+        return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
+
+
+@dataclass
+class Gateway:
+    """Everything a test of the message's way looks at."""
+
+    intake: Intake
+    router: Router
+    services: Services
+    adapter: RecordingAdapter
+    model: Model
+    clock: FakeClock
+    traces: list[Trace]
+    counts: Counter[tuple[str, str]]
+    database: Database
+
+    async def take(self, *events: InboundEvent) -> None:
+        """Hand over events and let everything run that needs no time."""
+        for event in events:
+            await self.intake(event)
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Let everything run that needs no time."""
+        for _ in range(8):
+            await settle()
+
+    @property
+    def texts(self) -> list[str]:
+        """What the assistant said."""
+        return self.adapter.texts
+
+    def outcomes(self) -> list[str]:
+        """How the exchanges ended, oldest first."""
+        return [trace.outcome for trace in self.traces]
+
+    async def rows(self, table: str) -> int:
+        """How many rows a table has."""
+        sql = f"SELECT count(*) FROM {table}"
+        return int((await self.database.run(lambda db: db.execute(sql).fetchone()))[0])
+
+
+@asynccontextmanager
+async def gateway(
+    *,
+    policies: Policies | None = None,
+    capabilities: Capabilities | None = None,
+    assistant: Assistant | None = None,
+    extensions: ExtensionRegistry | None = None,
+    tools: tuple[ToolProvider, ...] = (),
+    overlap: Overlap = "collect",
+    prices: dict[str, Price] | None = None,
+    database: Database | None = None,
+) -> AsyncIterator[Gateway]:
+    """A running gateway whose model answers at once."""
+    clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
+    held = database or Database(":memory:")
+    if database is None:
+        await held.start()
+    inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
+    adapter = RecordingAdapter(capabilities)
+    manifest: AdapterManifest = replace(MANIFEST, capabilities=adapter.capabilities)
+    line = Line(adapter, Pacer(SendPace(), clock))
+    line.connected.set()
+
+    def count(what: str, detail: str = "") -> None:
+        counts[what, detail] += 1
+
+    model = Model()
+    model.open.set()
+    services = Services(
+        assistant=assistant or Assistant(),
+        policies=policies or Policies(),
+        stores=Stores(
+            inbox=inbox,
+            outbox=outbox,
+            buckets=SqliteBuckets(held, clock),
+            states=SqliteAdapterStates(held, clock),
+            conversations=SqliteConversations(held),
+            usage=SqliteUsage(held, clock),
+            traces=SqliteTraces(held),
+            journal=SqliteJournal(held, held, clock),
+        ),
+        provider=model,
+        toolbox=Toolbox(tools),
+        connected={("test", "main"): Connected.of(manifest, adapter)},
+        deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
+        loop_guard=LoopGuard(),
+        extensions=extensions or ExtensionRegistry(),
+        commands=COMMANDS,
+        clock=clock,
+        count=count,
+        observe=traces.append,
+        prices=prices or dict(DEFAULT_PRICES),
+    )
+    pipeline = Pipeline(services)
+    router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)
+    intake = Intake(services, router)
+    yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
+    await router.stop()
+    await services.deliverer.stop()
+    if database is None:
+        await held.stop()
