@@ -38,7 +38,7 @@ class Identities:
     """Keys and addresses of people, kept in the adapter's state.
 
     `user:BSUID` holds a person's key where it is not the BSUID itself, `phone:NUMBER` the key of
-    whoever has the number, `address:KEY` where to send when the key is no longer an address.
+    whoever has the number, `address:KEY` where to send when that is not the key itself.
     """
 
     def __init__(self, state: AdapterState) -> None:
@@ -56,6 +56,8 @@ class Identities:
         if owner == _ONLY_PHONE:
             await self._state.put(f"user:{who.user_id}", who.phone, REMEMBERED)
             await self._state.put(f"phone:{who.phone}", who.phone, REMEMBERED)
+            # The number may be somebody else's one day, the BSUID never.
+            await self._state.put(f"address:{who.phone}", who.user_id, REMEMBERED)
             return who.phone
         if owner != who.user_id:
             await self._state.put(f"phone:{who.phone}", who.user_id, REMEMBERED)

@@ -88,6 +88,7 @@ async def test_somebody_known_by_phone_stays_the_same_person_when_the_bsuid_appe
         await rig.sink.first(2)
         before, after = await rig.message(0), await rig.message(1)
         await rig.adapter.send(text_to(after.place, "same person"))
+        assert rig.sim.calls[-1].body["recipient"] == "DE.777"
     assert before.author.id == after.author.id == old.id
     assert before.channel_id == after.channel_id
     assert after.author.aliases == ("DE.777",)
@@ -119,6 +120,24 @@ async def test_a_number_given_to_somebody_else_is_a_new_person() -> None:
         await rig.sim.say(bob, rig.sim.direct(bob), "mine now")
         await rig.sink.first(2)
         assert (await rig.message(1)).author.id == bob.id != ada.id
+
+
+async def test_an_answer_follows_the_person_not_the_number() -> None:
+    async with running() as rig:
+        old = rig.sim.person_without_bsuid("Otto")
+        await rig.sim.say(old, rig.sim.direct(old), "before")
+        rig.sim.gain_bsuid(old, "DE.777")
+        await rig.sim.say(old, rig.sim.direct(old), "after")
+        await rig.sink.first(2)
+        new = rig.sim.person("Nora")
+        nora, otto = rig.sim.world.human("Nora"), rig.sim.world.human("Otto")
+        nora.phone, otto.phone = otto.phone, "4915558888888"
+        await rig.sim.say(new, rig.sim.direct(new), "I have this number now")
+        await rig.sim.say(old, rig.sim.direct(old), "private question")
+        await rig.sink.first(4)
+        await rig.adapter.send(text_to((await rig.message(3)).place, "private answer"))
+        assert [line.text for line in rig.sim.shown(rig.sim.direct(new)) if line.by_bot] == []
+        assert rig.sim.shown(rig.sim.direct(old))[-1].text == "private answer"
 
 
 async def test_a_reply_names_the_message_and_that_it_was_ours() -> None:
