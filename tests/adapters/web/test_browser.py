@@ -1,0 +1,159 @@
+"""The web page in Chromium, over the real adapter; the gateway behind it echoes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import expect
+
+from adapters.web.connection import WebAdapter
+from adapters.web.manifest import WebSettings
+from gateway.message import (
+    Button,
+    ButtonPressed,
+    InboundEvent,
+    MessageReceived,
+    Outbound,
+    Part,
+    place_of,
+)
+from gateway.render import render
+from parley.http.local import LocalListener
+from tests.adapters.web.conftest import context
+from tests.parley.demo.browser import TELEPHONE, needs_chromium, window
+
+pytestmark = [pytest.mark.browser, needs_chromium]
+
+ANSWER = "# Yes\n\nYou said **{said}**\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```py\nx = 1 < 2\n```"
+
+
+class Echo:
+    """A gateway that answers at once, first a little, then all of it."""
+
+    def __init__(self) -> None:
+        self.adapter: WebAdapter | None = None
+        self.events: list[InboundEvent] = []
+
+    async def __call__(self, event: InboundEvent) -> None:
+        assert self.adapter is not None
+        self.events.append(event)
+        place = place_of(event)
+        if isinstance(event, MessageReceived):
+            await self.adapter.typing(place, event.message.id)
+            sent = await self.adapter.send(
+                Outbound(
+                    event.event_id, place, Part("<p>…</p>", "…"), buttons=(Button("OK", "ok"),)
+                )
+            )
+            [part] = render(ANSWER.format(said=event.message.content), "web")
+            await self.adapter.edit(place, sent.message_id, part)
+        elif isinstance(event, ButtonPressed):
+            [part] = render(f"Pressed {event.label}", "web")
+            await self.adapter.send(Outbound(event.event_id, place, part))
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[tuple[Echo, str]]:
+    echo = Echo()
+    echo.adapter = WebAdapter(WebSettings(enabled=True), context())
+    await echo.adapter.connect(echo)
+    listener = LocalListener()
+    listener.add_routes(echo.adapter.routes())
+    await listener.start()
+    yield echo, listener.base_url
+    await echo.adapter.disconnect()
+    await listener.stop()
+
+
+async def test_a_conversation_with_all_there_is(served: tuple[Echo, str]) -> None:
+    _, url = served
+    async with window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await expect(page.locator("#state")).to_have_text("Connected")
+        await page.fill("#text", "<b>hello</b>")
+        await page.press("#text", "Enter")
+        await expect(page.locator(".mine .bubble")).to_contain_text("<b>hello</b>")
+        answer = page.locator(".theirs .bubble").first
+        await expect(answer.locator("h1")).to_have_text("Yes")
+        await expect(answer.locator("strong")).to_have_text("<b>hello</b>")
+        await expect(answer.locator("pre")).to_have_text("x = 1 < 2")
+        await expect(answer.locator("td.right")).to_have_text("2")
+        await expect(page.locator("#text")).to_have_value("")
+        await answer.get_by_role("button", name="OK").click()
+        await expect(page.locator(".theirs .bubble").nth(1)).to_contain_text("Pressed OK")
+        await page.reload()
+        await expect(page.locator(".line")).to_have_count(3)
+        assert opened.complaints == []
+
+
+async def test_files_replies_edits_and_deletions(served: tuple[Echo, str]) -> None:
+    echo, url = served
+    async with window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        notes = {"name": "nötes.txt", "mimeType": "text/plain", "buffer": b"hello"}
+        await page.set_input_files("#files", notes)  # type: ignore[arg-type]  # as documented
+        await expect(page.locator("#attached")).to_contain_text("nötes.txt")
+        await page.fill("#text", "look")
+        await page.click("#send")
+        await expect(page.locator(".mine .files a")).to_have_text("nötes.txt")
+        await page.locator(".theirs").get_by_role("button", name="Reply").click()
+        await page.fill("#text", "why?")
+        await page.press("#text", "Enter")
+        await expect(page.locator(".mine .quoted")).to_contain_text("You said look")
+        mine = page.locator(".mine").first
+        await mine.get_by_role("button", name="Edit").click()
+        await page.fill("#text", "look here")
+        await page.press("#text", "Enter")
+        await expect(mine.locator(".foot")).to_contain_text("edited")
+        await mine.get_by_role("button", name="Delete").click()
+        await expect(mine.locator(".bubble")).to_contain_text("deleted")
+        kinds = [event.kind for event in echo.events]
+        assert kinds == ["message", "message", "edit", "deletion"]
+        assert opened.complaints == []
+
+
+async def test_what_was_written_is_not_lost_when_parley_is_away(served: tuple[Echo, str]) -> None:
+    echo, url = served
+    assert echo.adapter is not None
+    async with window(url) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await expect(page.locator("#state")).to_have_text("Connected")
+        await echo.adapter.disconnect()
+        await page.fill("#text", "are you there?")
+        await page.press("#text", "Enter")
+        await expect(page.locator("#problem")).to_contain_text("not connected")
+        await expect(page.locator("#text")).to_have_value("are you there?")
+        await echo.adapter.connect(echo)
+        await page.press("#text", "Enter")
+        await expect(page.locator(".theirs")).to_have_count(1)
+        await expect(page.locator("#problem")).to_be_hidden()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+async def test_it_fits_a_telephone(served: tuple[Echo, str], dark: bool) -> None:
+    _, url = served
+    async with window(url, TELEPHONE, dark=dark) as opened:
+        page = opened.page
+        await page.goto(f"{url}/chat/")
+        await page.fill("#text", "word " * 200)
+        await page.click("#send")
+        await expect(page.locator(".theirs table")).to_be_visible()
+        assert await page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE[0]
+        await expect(page.locator("#send")).to_be_in_viewport()
+        assert opened.complaints == []
+
+
+async def test_two_browsers_are_two_people(served: tuple[Echo, str]) -> None:
+    _, url = served
+    async with window(url) as ada, window(url) as ben:
+        for opened, text in ((ada, "I am Ada"), (ben, "I am Ben")):
+            await opened.page.goto(f"{url}/chat/")
+            await opened.page.fill("#text", text)
+            await opened.page.press("#text", "Enter")
+            await expect(opened.page.locator(".theirs")).to_have_count(1)
+        await asyncio.gather(ada.page.reload(), ben.page.reload())
+        await expect(ada.page.locator(".mine .bubble")).to_contain_text("I am Ada")
+        await expect(ben.page.locator(".mine .bubble")).to_contain_text("I am Ben")

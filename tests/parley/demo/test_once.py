@@ -1,0 +1,91 @@
+"""The demo as a program: its exit status, its port, its end."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+
+import pytest
+
+from parley.demo.__main__ import free_port, main
+
+
+async def start(*arguments: str) -> asyncio.subprocess.Process:
+    """The demo in a process of its own, without any key."""
+    kept = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "parley.demo",
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**kept, "COLUMNS": "100"},
+    )
+
+
+async def test_once_plays_the_story_on_all_platforms_and_succeeds() -> None:
+    process = await start("--once")
+    output, errors = await process.communicate()
+    told = output.decode()
+    assert process.returncode == 0, told + errors.decode()
+    assert errors == b""
+    for platform in ("Discord", "Slack", "Telegram", "WhatsApp"):
+        assert f"│ {platform}" in told
+    assert "refused:limits" in told
+    assert "is not." not in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
+    process = await start("--port", "0")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    async with asyncio.timeout(50):
+        while b"Now you:" not in (line := await process.stdout.readline()):
+            assert line, "the demo ended before it served its page"
+        process.send_signal(number)
+        assert await process.wait() == 0
+    assert b"http://127.0.0.1:" in line
+    assert await process.stderr.read() == b""
+
+
+async def test_a_signal_during_the_story_ends_it_without_a_traceback() -> None:
+    process = await start("--once")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    async with asyncio.timeout(50):
+        while b"Telegram" not in await process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGINT)
+        assert await process.wait() == 130
+    assert b"Traceback" not in await process.stderr.read()
+
+
+async def test_a_port_that_is_taken_is_said() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = await start("--port", str(port))
+        output, _ = await process.communicate()
+    assert process.returncode == 2
+    assert b"The demo cannot start" in output
+    assert str(port).encode() in output
+
+
+def test_the_next_free_port_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        assert free_port(port, 1) == 0
+        assert free_port(port, 20) != port
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http", "8 0"])
+def test_a_port_is_a_number(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([f"--port={port}"])
+    assert ended.value.code == 2
+    assert "a port is a number" in capsys.readouterr().err
