@@ -1,6 +1,7 @@
 """Outbound messages as Discord takes them. Pure."""
 
 import hashlib
+import io
 import json
 from typing import Final
 
@@ -105,7 +106,7 @@ def form_of(body: dict[str, object], file: OutboundFile | None) -> list[dict[str
         {"name": "payload_json", "value": json.dumps(body), "content_type": "application/json"},
         {
             "name": "files[0]",
-            "value": file.data,
+            "value": io.BytesIO(file.data),
             "filename": file.name,
             "content_type": file.mime or "application/octet-stream",
         },

@@ -27,6 +27,8 @@ from simulators.discord.world import StoredFile
 
 API: Final = "/api/v10"
 MAX_BUCKETS: Final = 1_000
+BODY: Final = web.RequestKey("body", object)
+"""Where a request keeps its JSON, for the record of calls."""
 GOOGLE_FRONT_END: Final = {"Via": "1.1 google"}
 """Discord's answers pass Google's front end; clients tell its 429 from Cloudflare's by this."""
 
@@ -194,7 +196,7 @@ class Front:
 
 async def logged_body(request: web.Request) -> Mapping[str, object]:
     """The JSON of a request as it is remembered; empty where there is none."""
-    body = request.get("body")
+    body = request.get(BODY)
     return body if isinstance(body, dict) else {}
 
 
@@ -207,7 +209,7 @@ async def read_json(request: web.Request) -> object:
         body = json.loads(raw)
     except ValueError:
         raise refuse(INVALID_JSON) from None
-    request["body"] = body
+    request[BODY] = body
     return body
 
 
@@ -238,7 +240,7 @@ async def read_message(
             files.append(StoredFile(next_id(), value.filename, value.content_type, data))
         else:
             raise invalid_form(name, "BASE_TYPE_UNKNOWN", "Unknown form field")
-    request["body"] = body
+    request[BODY] = body
     return body, tuple(files)
 
 
