@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from gateway.render.inline import Mark
-from gateway.render.layout import TextRenderer
+from gateway.render.layout import BREAK, TextRenderer, without_fences
 from gateway.render.tree import CodeBlock, Heading, Run
 
 _SPECIAL: Final = re.compile(r"([\\*_~`|\[<])")
@@ -19,8 +19,6 @@ _BACKTICKS: Final = re.compile(r"`+")
 _LINKABLE: Final = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 _ENCODED: Final = {"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"}
 _DEEPEST_HEADING: Final = 3
-BREAK: Final = "\u200b"
-"""Nothing to see; stands where two marks would be read as one."""
 
 
 class DiscordRenderer(TextRenderer):
@@ -35,10 +33,7 @@ class DiscordRenderer(TextRenderer):
 
     def code_block(self, code: CodeBlock) -> list[str]:
         """A fence; three backticks inside would end it, so they are kept apart."""
-        body = code.text.replace("```", f"`{BREAK}`{BREAK}`")
-        if body.endswith("`"):
-            body += "\n"
-        return [f"```{code.language}", *body.split("\n"), "```"]
+        return [f"```{code.language}", *without_fences(code.text).split("\n"), "```"]
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
         """Link outermost; code has no style of its own but may lie in others."""

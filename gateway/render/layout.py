@@ -1,5 +1,6 @@
 """Blocks to lines of text: what all platforms that take one string have in common."""
 
+import re
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -22,6 +23,16 @@ from gateway.render.tree import (
 RULE = "─" * 12
 BULLET = "• "
 BOXES = {True: "☑ ", False: "☐ "}
+
+BREAK = "\u200b"
+"""Zero width space: nothing to see, but what stands around it is read apart."""
+
+_FENCE = re.compile("`{3,}")
+
+
+def without_fences(code: str) -> str:
+    """Code whose own backticks cannot end the fence around it."""
+    return _FENCE.sub(lambda run: BREAK.join(run[0]), code)
 
 
 class TextRenderer:

@@ -43,7 +43,7 @@ _TABLE_OVERHEAD: Final = 200
 def parts(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
     groups = split.pack(_one_table(blocks), limits.SLACK_MESSAGE_JSON, _size, _may_join)
-    return [_part(group) for group in groups]
+    return [part for part in map(_part, groups) if part.text.strip()]
 
 
 def escape(text: str) -> str:

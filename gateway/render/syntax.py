@@ -12,7 +12,7 @@ from gateway.render.limits import MAX_CONTAINERS
 
 _PIPE: Final = ord("|")
 _SCHEMES: Final = ("https", "http")
-_ADDRESS: Final = re.compile(r"://[^\s<>\"`|\\]{1,2000}")
+_ADDRESS: Final = re.compile(r"://[^\s<>\"`|\\\[\]]{1,2000}")
 _TRAILING: Final = ".,;:!?'*_~"
 
 
@@ -83,7 +83,7 @@ def _without_punctuation(address: str) -> str:
         last = address[end - 1]
         if last == ")" and excess > 0:
             excess -= 1
-        elif last not in _TRAILING and last != "]":
+        elif last not in _TRAILING:
             break
         end -= 1
     return address[:end]

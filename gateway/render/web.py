@@ -30,8 +30,8 @@ _LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
 
 def parts(blocks: Document) -> list[Part]:
     """One part: the page scrolls."""
-    html = document(blocks)
-    return [Part(html, PLAIN.document(blocks))] if html else []
+    text = PLAIN.document(blocks)
+    return [Part(document(blocks), text)] if text.strip() else []
 
 
 def document(blocks: Sequence[Block]) -> str:

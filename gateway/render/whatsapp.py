@@ -7,26 +7,30 @@ character; a line that would be read as a quote or an item begins with an invisi
 import re
 from typing import Final
 
+from gateway.render import inline
 from gateway.render.inline import Mark
-from gateway.render.layout import TextRenderer
-from gateway.render.tree import CodeBlock, Heading, Run
-
-BREAK: Final = "\u200b"
-"""Zero width space."""
+from gateway.render.layout import BREAK, TextRenderer, without_fences
+from gateway.render.tree import CodeBlock, Heading, Inline, Run
 
 _LINE_START: Final = re.compile(r"([-*>] |\d{1,9}\. )")
-_MARKED: Final = re.compile(
-    r"(?<!\w)(?:"
-    r"\*(?! )[^*\n`]{1,1000}(?<! )\*|_(?! )[^_\n`]{1,1000}(?<! )_|~(?! )[^~\n`]{1,1000}(?<! )~"
-    r")(?!\w)"
-)
-_SIGNS: Final = re.compile(r"[*_~`]")
+_SIGNS: Final = {"*": "bold", "_": "italic", "~": "strike"}
+_OPENS: Final = {sign: re.compile(rf"(?<!\w)[{sign}](?=\S)") for sign in _SIGNS}
+_CLOSES: Final = {sign: re.compile(rf"(?<=\S)[{sign}](?!\w)") for sign in _SIGNS}
+_WORD: Final = re.compile(rf"[^\s`{BREAK}]+")
 
 
 class WhatsAppRenderer(TextRenderer):
-    """Writes WhatsApp's marks."""
+    """Writes WhatsApp's marks; `careful` are the signs that its text must not show bare."""
+
+    def __init__(self, careful: frozenset[str] = frozenset()) -> None:
+        self._careful = careful
 
     bullet = "- "
+
+    def inline(self, runs: Inline) -> list[str]:
+        """The lines of inline text, careful with signs that would be taken for marks."""
+        careful = frozenset(sign for sign in _SIGNS if _would_mark(sign, runs))
+        return inline.lines(runs, WhatsAppRenderer(careful) if careful else self)
 
     def heading(self, heading: Heading) -> list[str]:
         """Bold: there are no headings."""
@@ -38,16 +42,15 @@ class WhatsAppRenderer(TextRenderer):
 
     def code_block(self, code: CodeBlock) -> list[str]:
         """Monospace; there are no languages."""
-        body = code.text.replace("```", f"`{BREAK}`{BREAK}`")
-        return ["```", *body.split("\n"), "```"]
+        return ["```", *without_fences(code.text).split("\n"), "```"]
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
         """Spoilers cannot be hidden; code stands in no other mark."""
         link = (("link", run.link),) if run.link and not run.is_bare_link else ()
         if run.code:
             return link
-        signs = (("*", run.bold), ("_", run.italic), ("~", run.strike))
-        return (*link, *((sign, "") for sign, is_set in signs if is_set))
+        signs = ((sign, "") for sign, style in _SIGNS.items() if getattr(run, style))
+        return (*link, *signs)
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
         """Marks work around whole words only, and around text that has no such sign itself."""
@@ -60,15 +63,31 @@ class WhatsAppRenderer(TextRenderer):
 
     def text(self, text: str, *, line_start: bool) -> str:
         """Literal text."""
-        if _SIGNS.search(text):
-            text = _MARKED.sub(r"`\g<0>`", text.replace("`", f"{BREAK}`{BREAK}"))
+        if "`" in text:
+            text = text.replace("`", f"{BREAK}`{BREAK}")
+        if self._careful:
+            text = _WORD.sub(self._as_code, text)
         if line_start and _LINE_START.match(text.lstrip()):
             return BREAK + text
         return text
 
     def code(self, text: str) -> str:
         """Inline code; a backtick inside would end it."""
-        return f"`{text}`" if "`" not in text else f"```{text.replace('```', '` ` `')}```"
+        return f"`{text}`" if "`" not in text else f"```{without_fences(text)}```"
+
+    def _as_code(self, word: re.Match[str]) -> str:
+        return f"`{word[0]}`" if any(sign in word[0] for sign in self._careful) else word[0]
+
+
+def _would_mark(sign: str, runs: Inline) -> bool:
+    """True when a sign in the text could pair with another, or with a mark of ours."""
+    text = "\0".join(run.text for run in runs if not run.code)
+    if sign not in text:
+        return False
+    opens, closes = _OPENS[sign].search(text), _CLOSES[sign].search(text)
+    if any(getattr(run, _SIGNS[sign]) for run in runs):
+        return bool(opens or closes)
+    return bool(opens and _CLOSES[sign].search(text, opens.end()))
 
 
 WHATSAPP = WhatsAppRenderer()
