@@ -129,7 +129,7 @@ class DiscordAdapter:
         return _receipt(await api.call(messages_route(channel_id), json=body, form=form))
 
     def _connected(self) -> Connection:
-        if self._connection is None:
+        if self._connection is None or not self._connection.usable:
             raise Transient("not connected to Discord")
         return self._connection
 

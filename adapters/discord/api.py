@@ -131,7 +131,7 @@ class Api:
                 return mapping(await self._http.request(route, form=form, **body))
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise delivery_error(error, repeatable=repeatable) from error
-        except (AttributeError, RuntimeError) as error:
+        except RuntimeError as error:  # aiohttp, when the session was closed meanwhile
             raise Transient("not connected to Discord") from error
 
 

@@ -35,9 +35,11 @@ def intents() -> discord.Intents:
 class AccountClient(discord.Client):
     """A client with its own addresses and caches for servers, channels and roles only."""
 
-    def __init__(self, settings: DiscordSettings, tap: Tap) -> None:
+    def __init__(self, settings: DiscordSettings, tap: Tap, lost: Callable[[], None]) -> None:
+        """`lost` is called whenever the line is cut, and for every vain attempt to restore it."""
         self._account_http = AccountHTTP(settings.api_base, settings.gateway_url)
         self._tap = tap
+        self._lost = lost
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
@@ -46,6 +48,10 @@ class AccountClient(discord.Client):
             max_messages=None,
             guild_ready_timeout=0.0,
         )
+
+    async def on_disconnect(self) -> None:
+        """Called by the library."""
+        self._lost()
 
     def keeps(self, event: str) -> bool:
         """Whether the library itself has a use for the event: connection and caches."""

@@ -29,6 +29,8 @@ log = structlog.get_logger(__name__)
 READY_SECONDS: Final = 30.0
 SERVERS_SECONDS: Final = 2.0
 """How long to wait for the servers that READY names; one in an outage would never come."""
+DEAF_SECONDS: Final = 120.0
+"""After so long without a connection the account counts as down and is started afresh."""
 DRAIN_SECONDS: Final = 5.0
 MAX_WAITING: Final = 10_000
 """Events that wait while the store does not take any; Discord has no acknowledgement."""
@@ -37,7 +39,7 @@ PATIENCE: Final = timedelta(minutes=15)
 """How long one event is offered to a store that is down."""
 MAX_DEFERRALS: Final = 100
 
-BAD_TOKEN, BAD_INTENTS = 4004, (4013, 4014)
+BAD_TOKEN, BAD_INTENTS, NEEDS_SHARDING = 4004, (4013, 4014), 4011
 PORTAL: Final = "https://discord.com/developers/applications"
 
 
@@ -48,7 +50,7 @@ class Connection:
         self._settings = settings
         self._context = context
         self._sink = sink
-        self.client = AccountClient(settings, self._arrived)
+        self.client = AccountClient(settings, self._arrived, self._lost)
         self.api = Api(self.client.http)
         self.answers = Answers(self.api)
         self._directory = LibraryDirectory(self.client)
@@ -62,12 +64,17 @@ class Connection:
         self._pump: asyncio.Task[None] | None = None
         self._deferrals: set[asyncio.Task[None]] = set()
         self._closing = False
+        self._deaf: asyncio.TimerHandle | None = None
+        self._failure: StartError | None = None
+        self.usable = False
+        """Whether REST calls can be made: from the login to the end."""
 
     async def open(self) -> None:
         """Log in, register the commands, connect. Raises `StartError`."""
         try:
             async with asyncio.timeout(READY_SECONDS):
                 await self.client.login(self._settings.token.get_secret_value())
+                self.usable = True
                 self._check_application()
                 await self._register()
                 self._run = asyncio.create_task(self.client.connect())
@@ -81,6 +88,8 @@ class Connection:
         if self._run is None:
             return
         await asyncio.wait({self._run})
+        if self._failure is not None and not self._closing:
+            raise self._failure
         if self._closing or self._run.cancelled():
             return
         error = self._run.exception()
@@ -88,7 +97,8 @@ class Connection:
 
     async def close(self) -> None:
         """Close the socket, hand over what already arrived, stop."""
-        self._closing = True
+        self._closing, self.usable = True, False
+        self._found()
         await self.client.close()
         if self._run is not None:
             await _stop(self._run)
@@ -97,8 +107,15 @@ class Connection:
                 async with asyncio.timeout(DRAIN_SECONDS):
                     await self._queue.join()
             await _stop(self._pump)
+            self._count_lost()
         for task in list(self._deferrals):
             await _stop(task)
+
+    def _count_lost(self) -> None:
+        """The store took no more before the end came, and Discord does not send again."""
+        if not self._queue.empty():
+            self._context.count("lost", "discord")
+            log.error("events_lost", platform="discord", events=self._queue.qsize())
 
     def _check_application(self) -> None:
         wanted = self._settings.application_id
@@ -138,8 +155,26 @@ class Connection:
             async with asyncio.timeout(SERVERS_SECONDS):
                 await self._complete.wait()
 
+    def _lost(self) -> None:
+        """The library resumes the session by itself; only its pauses grow beyond a quarter hour."""
+        if self._deaf is None and not self._closing:
+            loop = asyncio.get_running_loop()
+            self._deaf = loop.call_later(DEAF_SECONDS, self._give_up)
+
+    def _found(self) -> None:
+        if self._deaf is not None:
+            self._deaf.cancel()
+            self._deaf = None
+
+    def _give_up(self) -> None:
+        self._failure = StartError(f"No connection to Discord for {DEAF_SECONDS:.0f} s.")
+        if self._run is not None:
+            self._run.cancel()
+
     def _arrived(self, event: str, data: Mapping[str, object]) -> None:
         """Called by the client for every event, in order."""
+        if event in ("READY", "RESUMED"):
+            self._found()
         if event == "READY":
             self._greeted(data)
         elif event == "GUILD_CREATE" and not self._is_new_server(identity(data.get("id"))):
@@ -254,6 +289,12 @@ def start_error(error: BaseException) -> StartError:
         return StartError(
             "Discord does not let this bot read messages.",
             f"Switch on Message Content Intent at {PORTAL}, page Bot, and start again.",
+            permanent=True,
+        )
+    if code == NEEDS_SHARDING:
+        return StartError(
+            "The bot is in more servers than one connection may serve.",
+            "Parley does not shard; take the bot out of servers until fewer than 2,500 are left.",
             permanent=True,
         )
     if isinstance(error, discord.RateLimited):

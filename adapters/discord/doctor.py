@@ -18,8 +18,8 @@ from gateway.ports import Check, CommandSpec
 DOCTOR_SECONDS: Final = 30.0
 READS_MESSAGES: Final = 1 << 18 | 1 << 19
 """Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED."""
-PERMISSIONS: Final = 274_878_024_768
-"""View, send (also in threads), attach files, read the history, add reactions."""
+PERMISSIONS: Final = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
+"""Add reactions, view channels, send, embed links, attach files, read history, send in threads."""
 
 _TROUBLE: Final = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 

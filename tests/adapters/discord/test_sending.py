@@ -111,6 +111,12 @@ async def test_a_file_goes_out_whole(rig: Rig, room: SimRoom) -> None:
     assert (sent.name, sent.mime, sent.data) == (file.name, file.mime, file.data)
 
 
+async def test_a_large_file_goes_out_as_well(rig: Rig, room: SimRoom) -> None:
+    file = OutboundFile("big.bin", "application/octet-stream", b"x" * 3_000_000)
+    await rig.adapter.send(Outbound("k", rig.place(room), file=file))
+    assert len(rig.sim.shown(room)[-1].files[0].data) == 3_000_000
+
+
 async def test_own_messages_can_be_edited_and_deleted(rig: Rig, room: SimRoom) -> None:
     place = rig.place(room)
     receipt = await rig.adapter.send(text("k", place, "draft"))

@@ -114,6 +114,30 @@ async def test_a_token_taken_away_while_connected_ends_the_connection(
         assert caught.value.permanent
 
 
+async def test_an_account_that_stays_deaf_says_so(
+    sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 0.2)
+    async with connected(sim) as rig:
+        await sim.stop()
+        with pytest.raises(StartError, match="No connection to Discord") as caught:
+            await asyncio.wait_for(rig.adapter.wait_closed(), 5)
+        assert not caught.value.permanent
+
+
+async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
+    sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 0.3)
+    async with connected(sim) as rig:
+        await sim.drop_connections()
+        ann = sim.person("Ann")
+        await sim.say(ann, sim.direct(ann), "hello")
+        await rig.inbox.next(MessageReceived)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(rig.adapter.wait_closed(), 0.5)
+
+
 async def test_disconnecting_ends_the_wait_and_may_be_done_twice(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     await rig.adapter.disconnect()
