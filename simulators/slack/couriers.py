@@ -90,10 +90,15 @@ class SocketCourier:
                 if message.type == aiohttp.WSMsgType.TEXT:
                     self._acknowledge(message.data)
         finally:
+            self.lost(socket)
+
+    def lost(self, socket: web.WebSocketResponse) -> None:
+        """The socket is gone, and with it the acknowledgements that were to come through it."""
+        if socket in self.sockets:
             self.sockets.remove(socket)
-            for held, answer in list(self._waiting.values()):
-                if held is socket and not answer.done():
-                    answer.set_result(False)
+        for held, answer in list(self._waiting.values()):
+            if held is socket and not answer.done():
+                answer.set_result(False)
 
     def _acknowledge(self, text: str) -> None:
         answer = json.loads(text)
@@ -131,7 +136,10 @@ class SocketCourier:
         try:
             await socket.send_json(envelope)
             return await asyncio.wait_for(answer, self.ack_within)
-        except (ConnectionError, TimeoutError):
+        except ConnectionError:
+            self.lost(socket)
+            return False
+        except TimeoutError:
             return False
         finally:
             del self._waiting[str(envelope["envelope_id"])]

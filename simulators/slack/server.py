@@ -85,6 +85,8 @@ class SlackServer:
         """Cut the sockets without a farewell."""
         for transport in self._transports:
             transport.abort()
+        for socket in list(self.sockets.sockets):
+            self.sockets.lost(socket)
 
     # --- the Web API ----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.manifest import SlackSettings
 from gateway.errors import StoreUnavailable
-from gateway.message import InboundEvent
+from gateway.message import InboundEvent, MessageReceived
 from gateway.ports import AdapterContext
 from parley.http.webhooks import WebhookListener
 from simulators.base import ChangeSignal
@@ -48,16 +48,21 @@ class NoState:
 
 
 class Sink:
-    """Collects what arrives; `failures` is how many deliveries it refuses first."""
+    """Collects what arrives; `failures` is how many deliveries it refuses first.
+
+    While `hold` is not set, nothing is stored; with `held`, only the message of that text is not.
+    """
 
     def __init__(self) -> None:
         self.events: list[InboundEvent] = []
         self.failures = 0
         self.hold: asyncio.Event | None = None
+        self.held = ""
         self._changed = ChangeSignal()
 
     async def __call__(self, event: InboundEvent) -> None:
-        if self.hold is not None:
+        text = event.message.content if isinstance(event, MessageReceived) else ""
+        if self.hold is not None and self.held in ("", text):
             await self.hold.wait()
         if self.failures:
             self.failures -= 1

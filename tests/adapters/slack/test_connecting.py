@@ -132,7 +132,8 @@ class TestLife:
             while not [c for c in rig.slack.calls if c.method == "users.info"]:
                 await asyncio.sleep(0.01)
         leaving = asyncio.create_task(rig.adapter.disconnect())
-        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(leaving), 0.3)
         rig.sink.hold.set()
         await leaving
         await rig.slack.deliveries.settled(2.0)

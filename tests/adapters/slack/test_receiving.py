@@ -183,6 +183,21 @@ async def test_messages_of_a_channel_stay_in_order(rig: Rig) -> None:
     assert [event.message.content for event in rig.sink.of(MessageReceived)] == texts
 
 
+async def test_a_slow_message_is_not_overtaken_in_its_channel(socket_rig: Rig) -> None:
+    slack, sink = socket_rig.slack, socket_rig.sink
+    anna, room, elsewhere = slack.person("Anna"), slack.room("general"), slack.room("other")
+    slack.sockets.ack_within = 3.0
+    sink.hold, sink.held = asyncio.Event(), "slow"
+    for where, text in ((room, "slow"), (room, "quick"), (elsewhere, "beside")):
+        await slack.say(anna, where, text)
+    # What came later in another channel is there: the two before it have arrived as well.
+    await sink.first(MessageReceived)
+    sink.hold.set()
+    await sink.first(MessageReceived, 3)
+    texts = [event.message.content for event in sink.of(MessageReceived)]
+    assert texts == ["beside", "slow", "quick"]
+
+
 async def test_unknown_events_are_counted_and_acknowledged(rig: Rig) -> None:
     rig.slack.deliveries.start(
         "events_api", "x", {"type": "event_callback", "event": {"type": "?"}}

@@ -135,6 +135,18 @@ async def test_what_happened_while_nobody_listened_comes_as_a_repetition(
     await raw.ack(envelope)
 
 
+async def test_a_cut_socket_costs_no_attempt(slack: SlackSimulator, raw: RawClient) -> None:
+    slack.sockets.retry_after = (0.0, 60.0)
+    await raw.connect()
+    await slack.drop_connections()
+    anna = slack.person("Anna")
+    await slack.say(anna, slack.direct(anna), "hi")
+    await raw.connect()
+    await raw.ack(await raw.next())
+    await slack.deliveries.settled(2.0)
+    assert slack.sockets.given_up == []
+
+
 async def test_a_ticket_opens_one_socket(slack: SlackSimulator, raw: RawClient) -> None:
     client = AsyncWebClient(base_url=f"{slack.server.base}/api/")
     opened = await client.apps_connections_open(app_token=slack.server.app_token)
