@@ -6,6 +6,7 @@ from typing import Final
 
 from simulators.base import ShownButton, SimFile
 from simulators.telegram.entities import Entity, utf16_length, with_found
+from simulators.telegram.flood import FloodControl
 from simulators.telegram.html import HtmlRejected, parse_html
 from simulators.telegram.limits import MAX_CAPTION, MAX_DOCUMENT, MAX_PHOTO, MAX_TEXT, REACTIONS
 from simulators.telegram.params import ApiError, Params, bad_request
@@ -17,8 +18,9 @@ GENERAL_TOPIC: Final = 1
 class Sending:
     """The sending half of the Bot API. `changed` is called after everything that shows."""
 
-    def __init__(self, world: World, changed: Callable[[], None]) -> None:
+    def __init__(self, world: World, changed: Callable[[], None], flood: FloodControl) -> None:
         self._world = world
+        self._flood = flood
         self._changed = changed
         self.blocked: set[int] = set()
         self.actions: list[tuple[int, int, str]] = []
@@ -93,6 +95,7 @@ class Sending:
         file: SimFile | None = None,
         field: str = "",
     ) -> dict[str, object]:
+        self._flood.check(chat)
         thread = _topic(chat, params)
         reply_to = self._reply_to(chat, params)
         keyboard, buttons = _keyboard(params)
@@ -152,6 +155,7 @@ class Sending:
     def edit_text(self, params: Params) -> dict[str, object]:
         """editMessageText."""
         message = self._own(params, "edit")
+        self._flood.check(message.chat)
         text, entities = formatted(params, "text", "entities")
         if not text:
             raise bad_request("message text is empty")

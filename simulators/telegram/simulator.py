@@ -19,6 +19,7 @@ from simulators.base import (
 )
 from simulators.telegram.api import BotApi
 from simulators.telegram.entities import to_html
+from simulators.telegram.flood import FloodControl
 from simulators.telegram.people import People
 from simulators.telegram.sending import Sending
 from simulators.telegram.server import ApiServer
@@ -34,7 +35,8 @@ BOT_ID: Final = 7_000_000_001
 class TelegramSimulator:
     """Telegram on loopback; `mode` is how the bot gets its updates.
 
-    `privacy` is the bot's privacy mode in groups, `retry_delay` the seconds before a webhook that
+    `privacy` is the bot's privacy mode in groups, `flood_control` refuses sends that come faster
+    than Telegram allows, `retry_delay` the seconds before a webhook that
     failed is called again (doubled every time). The Bot API does not tell bots of deletions, so
     `delete` only changes what is shown.
     """
@@ -44,6 +46,7 @@ class TelegramSimulator:
         mode: Literal["polling", "webhook"] = "polling",
         *,
         privacy: bool = True,
+        flood_control: bool = False,
         retry_delay: float = 0.1,
         username: str = "parley_sim_bot",
         token: str = TOKEN,
@@ -54,7 +57,7 @@ class TelegramSimulator:
         self.world = World(BOT_ID, "Parley", username)
         self.queue = UpdateQueue()
         self.webhook = WebhookSender(self.queue, retry_delay)
-        self.sending = Sending(self.world, self._signal.notify)
+        self.sending = Sending(self.world, self._signal.notify, FloodControl(flood_control))
         self.api = BotApi(self.world, self.queue, self.webhook, self.sending, self._signal.notify)
         self.api.privacy = privacy
         self.server = ApiServer(token, self.api, self.world)

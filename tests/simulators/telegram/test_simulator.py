@@ -14,6 +14,9 @@ from telegram.ext import Application, ApplicationBuilder, ContextTypes, MessageH
 
 from simulators.base import Fault, NotSupported, PlatformSimulator, SimFile
 from simulators.telegram import TelegramSimulator
+from simulators.telegram.flood import FloodControl
+from simulators.telegram.params import ApiError
+from simulators.telegram.world import Chat
 
 
 @pytest.fixture
@@ -314,3 +317,38 @@ async def test_a_load_of_messages_is_counted() -> None:
         0,
         0,
     )
+
+
+def test_flood_control_counts_chats_groups_and_all_together() -> None:
+    now = [0.0]
+    flood = FloodControl(True, lambda: now[0])
+    ann, team = Chat(1, "private"), Chat(-2, "supergroup")
+
+    def refused(chat: Chat) -> int:
+        try:
+            flood.check(chat)
+        except ApiError as problem:
+            return int(str((problem.parameters or {})["retry_after"]))
+        return 0
+
+    assert [refused(ann) for _ in range(4)] == [0, 0, 0, 3]
+    now[0] = 2.5
+    assert refused(ann) == 1
+    now[0] = 3.0
+    assert refused(ann) == 0
+    assert [refused(team) for _ in range(21)][-2:] == [0, 60]
+    now[0] = 10.0
+    others = [refused(Chat(number, "private")) for number in range(100, 131)]
+    assert others == [0] * 30 + [1]
+
+
+async def test_a_flood_is_answered_with_429() -> None:
+    sim = TelegramSimulator(flood_control=True)
+    await sim.start()
+    room = sim.direct(sim.person("Ann"))
+    codes = []
+    for number in range(4):
+        answer = await call(sim, "sendMessage", {"chat_id": int(room.id), "text": str(number)})
+        codes.append(answer.get("error_code", 200))
+    assert codes == [200, 200, 200, 429]
+    await sim.stop()

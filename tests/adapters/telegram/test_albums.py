@@ -1,0 +1,110 @@
+"""Pictures that people sent together arrive as one message, also when they come in pieces."""
+
+from typing import Any
+
+from adapters.telegram.albums import album_of, merged
+from adapters.telegram.parse import parse
+from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
+from gateway.people import Audience
+from simulators.base import SimFile
+from tests.adapters.telegram.harness import Sink, connected, until
+from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
+
+
+def part(number: int, caption: str = "", **more: Any) -> dict[str, Any]:
+    photo = [{"file_id": f"p{number}", "width": 9, "height": 9}]
+    body = message(photo=photo, media_group_id="g", message_id=number, **more)
+    return {"update_id": number, "message": body | ({"caption": caption} if caption else {})}
+
+
+def events_of(*updates: dict[str, Any]) -> list[InboundEvent]:
+    return merged([event for one in updates for event in parse(one, ME)])
+
+
+def files(event: InboundEvent) -> list[str]:
+    assert isinstance(event, MessageReceived)
+    return [one.ref for one in event.message.attachments]
+
+
+def test_the_parts_become_one_message_under_the_first_id() -> None:
+    (whole,) = events_of(part(1), part(2, "look #trip"), part(3))
+    assert isinstance(whole, MessageReceived)
+    assert (whole.event_id, whole.message.id, whole.message.content) == ("1", "1", "look #trip")
+    assert files(whole) == ["p1", "p2", "p3"]
+
+
+def test_a_command_as_caption_carries_all_pictures() -> None:
+    marks = [entity("/ask what?", "/ask", "bot_command")]
+    (whole,) = events_of(part(1), part(2, "/ask what?", caption_entities=marks))
+    assert isinstance(whole, CommandInvoked)
+    assert (whole.event_id, whole.arguments) == ("1", "what?")
+    assert whole.message is not None
+    assert len(whole.message.attachments) == 2
+    assert isinstance(whole.message.extras, TelegramExtras)
+    assert whole.message.extras.is_command
+
+
+def test_a_single_part_stays_as_it_is() -> None:
+    alone = parse(part(1, "x"), ME)
+    assert merged(alone) == alone
+    assert merged([]) == []
+
+
+def test_an_album_belongs_to_its_chat() -> None:
+    assert album_of(part(1)) == "11/g"
+    assert album_of(part(1, chat=GROUP)) == "-100200/g"
+    assert album_of(update(text="x")) == ""
+    assert album_of({"message": {"media_group_id": 7}}) == ""
+
+
+async def test_parts_that_come_late_are_waited_for_while_others_go_on() -> None:
+    async with connected("polling") as bench:
+        ann = bench.sim.person("Ann")
+        bench.sim.direct(ann)
+        queue = bench.sim.queue
+        queue.add("message", 11, part(1, "first")["message"])
+        await until(lambda: queue.delivered >= 2)
+        queue.add("message", 11, part(2)["message"])
+        bob = bench.sim.person("Bob")
+        await bench.sim.say(bob, bench.sim.direct(bob), "meanwhile")
+        events = await bench.sink.wait(2)
+        assert isinstance(events[0], MessageReceived)
+        assert events[0].message.content == "meanwhile"
+        assert files(events[1]) == ["p1", "p2"]
+        await until(lambda: not queue.waiting)
+
+
+async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
+    async with connected("polling") as bench:
+        bench.sim.queue.add("message", 11, part(1)["message"])
+        await until(lambda: bench.sim.queue.delivered >= 1)
+        assert bench.sink.events == []
+        await bench.adapter.disconnect()
+        assert len(bench.sim.queue.waiting) == 1
+
+
+async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
+    async with connected("webhook", Sink(failures=2)) as bench:
+        ann = bench.sim.person("Ann")
+        pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(3))
+        await bench.sim.say(ann, bench.sim.direct(ann), "mine", files=pictures)
+        (event,) = await bench.sink.wait()
+        assert len(files(event)) == 3
+        assert isinstance(event, MessageReceived)
+        assert event.message.place.audience is Audience.DIRECT
+
+
+async def test_a_part_that_telegram_repeats_makes_no_second_message() -> None:
+    async with connected("webhook") as bench:
+        ann = bench.sim.person("Ann")
+        room = bench.sim.direct(ann)
+        pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(2))
+        bench.sim.duplicate_next()
+        await bench.sim.say(ann, room, "mine", files=pictures)
+        await bench.sink.wait()
+        last = bench.sim.webhook.posted
+        assert last >= 3
+        await bench.sim.say(ann, room, "next")
+        events = await bench.sink.wait(2)
+        assert len(files(events[0])) == 2
+        assert files(events[1]) == []
