@@ -154,8 +154,10 @@ async def test_a_command_is_answered_in_its_place(rig: Rig, room: SimRoom) -> No
     place, handle = rig.place(room), event.reply_handle
     await rig.adapter.send(text("a:0", place, "first", reply_handle=handle))
     await rig.adapter.send(text("a:1", place, "second", reply_handle=handle))
-    assert [message.text for message in rig.sim.shown(room)] == ["first", "second"]
-    assert rig.sim.world.interactions, "the answer went through the interaction"
+    first, second = rig.sim.shown(room)
+    assert (first.text, second.text) == ("first", "second")
+    assert "nonce" not in first.payload, "it took the place of the thinking message"
+    assert "nonce" in second.payload, "what follows can be repeated safely"
 
 
 async def test_repeating_a_commands_answer_shows_nothing_twice(rig: Rig, room: SimRoom) -> None:
@@ -190,7 +192,9 @@ async def test_an_answer_that_is_quicker_than_the_deferral_waits_for_it(
     event = await rig.inbox.next(CommandInvoked)
     outbound = text("a", rig.place(room), "here", reply_handle=event.reply_handle)
     await rig.adapter.send(outbound)
-    assert [message.text for message in rig.sim.shown(room)] == ["here"]
+    (shown,) = rig.sim.shown(room)
+    assert shown.text == "here"
+    assert "nonce" not in shown.payload, "it took the place of the thinking message"
 
 
 @pytest.mark.parametrize("restarted", [False, True])
