@@ -1,0 +1,63 @@
+"""What the documents say of the demo and the test kit is true: their examples run."""
+
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from parley.demo.__main__ import main
+from parley.demo.story import STORY, USER_PER_MINUTE
+
+DOCS = Path(__file__).parents[3] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def examples() -> list[tuple[str, Callable[[], Awaitable[None]]]]:
+    """Every `test_…` function of the test kit's page, as it stands there."""
+    found = []
+    for source in BLOCK.findall((DOCS / "test-kit.md").read_text("utf-8")):
+        names: dict[str, Callable[[], Awaitable[None]]] = {}
+        exec(compile(source, "docs/test-kit.md", "exec"), names)
+        found += [(name, run) for name, run in names.items() if name.startswith("test_")]
+    return found
+
+
+@pytest.mark.parametrize(("name", "run"), examples())
+async def test_the_examples_of_the_test_kit_run(
+    name: str, run: Callable[[], Awaitable[None]]
+) -> None:
+    await run()
+
+
+def test_the_test_kit_has_examples() -> None:
+    assert [name for name, _ in examples()] == ["test_echo", "test_button"]
+
+
+@pytest.mark.parametrize("page", ["demo.md", "test-kit.md", "platforms/web.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (DOCS / page).read_text("utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    missing = [
+        link
+        for link in links
+        if "://" not in link and not (DOCS / page).parent.joinpath(link).exists()
+    ]
+    assert missing == []
+
+
+def test_the_demo_page_describes_the_story(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (DOCS / "demo.md").read_text("utf-8")
+    rows = re.findall(r"^\| (?:Telegram|Discord|Slack|WhatsApp), ", text, re.MULTILINE)
+    assert len(rows) == len(STORY)
+    assert USER_PER_MINUTE == 6
+    assert "six times a minute" in text
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert "--once" in told
+    assert "--port" in told
+
+
+def test_pictures_are_small() -> None:
+    assert all(picture.stat().st_size < 300_000 for picture in (DOCS / "images").glob("*.png"))
