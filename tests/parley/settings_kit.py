@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, field_validator
 
 from gateway.ports import AccountSettings, AdapterManifest, Capabilities
 from parley.platforms import Discovery
@@ -20,6 +20,13 @@ class PigeonSettings(AccountSettings, frozen=True):
     feathers: tuple[str, ...] = ()
     windy: bool = False
 
+    @field_validator("loft")
+    @classmethod
+    def _talkative(cls, value: str) -> str:
+        if value.startswith("bad"):
+            raise ValueError(f"{value!r} is no loft")
+        return value
+
     def configured(self) -> bool:
         return self.ring_number is not None and bool(self.loft)
 
@@ -29,12 +36,15 @@ class PigeonSettings(AccountSettings, frozen=True):
 
 
 class DrumSettings(AccountSettings, frozen=True):
-    """A platform without credentials."""
+    """A platform without credentials, which names what it lacks also when nothing is set."""
 
     enabled: bool = False
 
     def configured(self) -> bool:
         return self.enabled
+
+    def missing(self) -> tuple[str, ...]:
+        return () if self.enabled else ("enabled",)
 
 
 def manifest(platform: str, settings: type[AccountSettings]) -> AdapterManifest:

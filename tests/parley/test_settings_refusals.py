@@ -201,6 +201,7 @@ SECRET = "hush-7f3a"
         'platforms: {pigeon: {ring_number: "hush-7f3a',
         "access: {owners: hush-7f3a}",
         "mcp: {servers: {a: {url: hush-7f3a}}}",
+        "platforms: {pigeon: {loft: bad-hush-7f3a}}",
     ],
 )
 def test_no_value_is_repeated_in_what_is_said(tmp_path: Path, text: str) -> None:
@@ -230,3 +231,29 @@ def test_any_values_are_taken_or_refused_never_a_crash(values: dict[str, object]
 def test_any_text_is_taken_or_refused_never_a_crash(text: str) -> None:
     with suppress(SettingsError):
         parse_yaml(text, "parley.yaml")
+
+
+STEPS = st.sampled_from(
+    [
+        "MODEL",
+        "FALLBACKS",
+        "0",
+        "1",
+        "NAME",
+        "PLATFORMS",
+        "PIGEON",
+        "ACCOUNTS",
+        "B",
+        "LIMITS",
+        "",
+        "x",
+    ]
+)
+VARIABLES = st.lists(STEPS, max_size=6).map(lambda steps: "PARLEY_" + "__".join(steps))
+TEXTS = st.sampled_from(["1", "a,b", "[1]", "{}", '{"name": 1}', "[", "", "true", "${X}"])
+
+
+@given(st.dictionaries(VARIABLES, TEXTS, max_size=4))
+def test_any_variables_are_taken_or_refused_never_a_crash(env: dict[str, str]) -> None:
+    with suppress(SettingsError):
+        from_mapping({"model": {"fallbacks": [{"provider": "offline"}]}}, env, PLATFORMS)
