@@ -56,11 +56,14 @@ class Answers:
         self._api = api
         self._open: OrderedDict[str, _Open] = OrderedDict()
 
-    def expect(self, handle: Handle) -> None:
-        """An interaction arrived; its answers wait for the deferral."""
+    def expect(self, handle: Handle) -> bool:
+        """An interaction arrived; its answers wait for the deferral. False when it is known."""
+        if handle.interaction_id in self._open:
+            return False
         self._open[handle.interaction_id] = _Open()
         while len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
+        return True
 
     async def defer(self, handle: Handle) -> None:
         """Give the first sign. Never raises: an answer then goes into the channel."""
@@ -114,7 +117,8 @@ class Answers:
     async def _state(self, handle: Handle) -> _Open:
         state = self._open.get(handle.interaction_id)
         if state is None:
-            state = self._open[handle.interaction_id] = _Open()
+            self.expect(handle)
+            state = self._open[handle.interaction_id]
             state.deferred.set()
         try:
             async with asyncio.timeout(DEFERRAL_SECONDS):

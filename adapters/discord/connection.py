@@ -230,8 +230,8 @@ class Connection:
     async def _offer(self, event: InboundEvent) -> None:
         """Offer one event until the store takes it; the next one waits, so order is kept."""
         handle = _handle(event)
-        if handle is not None:
-            self.answers.expect(handle)
+        if handle is not None and not self.answers.expect(handle):
+            handle = None  # delivered twice: it is deferred once
         clock, pause = self._context.clock, timedelta(milliseconds=200)
         give_up_at = clock.monotonic() + PATIENCE.total_seconds()
         while True:

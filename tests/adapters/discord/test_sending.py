@@ -183,6 +183,15 @@ async def test_a_restart_between_the_parts_loses_and_doubles_nothing(
     assert [message.text for message in sim.shown(room)] == ["first", "second"]
 
 
+async def test_a_command_that_arrives_twice_is_deferred_once(rig: Rig, room: SimRoom) -> None:
+    rig.sim.duplicate_next()
+    event = await asked(rig, room)
+    await rig.inbox.wait(2)
+    await rig.adapter.send(text("a", rig.place(room), "once", reply_handle=event.reply_handle))
+    assert [message.text for message in rig.sim.shown(room)] == ["once"]
+    assert [call.status for call in rig.sim.calls if "callback" in call.method] == [204]
+
+
 async def test_an_answer_that_is_quicker_than_the_deferral_waits_for_it(
     rig: Rig, room: SimRoom
 ) -> None:
