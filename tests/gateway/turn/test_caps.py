@@ -124,6 +124,16 @@ async def test_tokens_are_capped() -> None:
     assert result.text == sentences.CAPPED
 
 
+async def test_enough_tokens_are_left_for_a_last_answer() -> None:
+    model = StubModel(always("a", "b", "c"), Usage(input_tokens=60, output_tokens=500))
+    tools = StubTools(*TOOLS)
+
+    result = await Turn(TurnLimits(tokens=1_700)).ask("Go", model, tools)
+
+    assert (result.outcome, result.text) == ("tokens", "That is what I know.")
+    assert len(tools.called) == 1
+
+
 async def test_a_forbidden_tool_is_not_run_when_it_is_called_all_the_same() -> None:
     model = StubModel(always("secret"))
     tools = StubTools(spec("a"))

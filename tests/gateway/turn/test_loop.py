@@ -357,13 +357,18 @@ async def test_cancelling_a_turn_cancels_what_it_does(
 
 
 async def test_what_the_listener_raises_comes_through(provider: AnthropicProvider) -> None:
-    async def refuse(_piece: str) -> None:
-        raise TimeoutError("the outbox is full")
+    heard: list[str] = []
+
+    async def refuse(piece: str) -> None:
+        heard.append(piece)
+        if len(heard) == 1:
+            raise TimeoutError("the outbox is full")
 
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
 
     with pytest.raises(TimeoutError, match="the outbox is full"):
         await run_turn(request, provider, StubTools(), TurnLimits(), RealClock(), refuse)
+    assert len(heard) == 1
 
 
 # --- too long ---
