@@ -73,9 +73,10 @@ async def test_a_command_in_the_bots_own_direct_messages_is_direct(rig: Rig) -> 
     assert (await rig.sink.first(CommandInvoked)).place.audience is Audience.DIRECT
 
 
-async def test_a_command_between_two_people_is_not_direct(rig: Rig) -> None:
+@pytest.mark.parametrize("visible", [False, True])
+async def test_a_command_between_two_people_is_not_direct(rig: Rig, visible: bool) -> None:
     anna, ben = rig.slack.person("Anna"), rig.slack.person("Ben")
-    foreign = Channel("D0OTHERS", "direct", "Anna and Ben", bot_inside=False, peer=ben.id)
+    foreign = Channel("D0OTHERS", "direct", "Anna and Ben", bot_inside=visible, peer=ben.id)
     rig.slack.world.channels[foreign.id] = foreign
     room = rig.slack.direct(anna)
     await rig.slack.command(anna, type(room)("D0OTHERS", "direct"), "context")
