@@ -56,14 +56,14 @@ async def serve(url: str, token: str, transport: Transport) -> None:
 
 def measure(transport: Transport, messages: int, chats: int) -> dict[str, object]:
     """Run simulator and bot; rate, losses and processor time of the bot."""
-    simulator = _start(
+    simulator = start(
         "simulators.telegram",
         *("--messages", str(messages), "--chats", str(chats), "--linger", str(STOP_SECONDS)),
     )
     assert simulator.stdout is not None
     try:
         where = json.loads(simulator.stdout.readline())
-        bot = _start(
+        bot = start(
             "benchmarks.echo_bot",
             *("--serve", where["url"], "--token", where["token"], "--transport", transport),
         )
@@ -82,7 +82,8 @@ def measure(transport: Transport, messages: int, chats: int) -> dict[str, object
     }
 
 
-def _start(module: str, *arguments: str) -> "subprocess.Popen[str]":
+def start(module: str, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a module of this project as a process of its own, its output in a pipe."""
     command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 

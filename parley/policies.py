@@ -81,7 +81,9 @@ def model_name(choice: sections.ModelChoice) -> str:
 def choice_of(choice: sections.ModelChoice) -> ModelChoice:
     """A configured model as the factory takes it."""
     key = choice.api_key.get_secret_value() if choice.api_key else ""
-    return ModelChoice(choice.provider, choice.name, key, choice.base_url or "")
+    return ModelChoice(
+        choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
+    )
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:

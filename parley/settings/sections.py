@@ -116,7 +116,7 @@ class ModelChoice(Section):
     provider."""
     base_url: HttpUrl | None = None
     """Another address of the service: a proxy, a local server."""
-    max_tokens: int = Field(default=1024, ge=16, le=128_000)
+    max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Longest answer, in tokens."""
     timeout: float = Field(default=60.0, gt=0, le=600)
     """Seconds to wait for the service."""

@@ -1,0 +1,5 @@
+"""`python -m parley`."""
+
+from parley.cli.main import main
+
+main()
