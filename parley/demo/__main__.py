@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ParleyError as problem:
         console.print(f"[bold red]The demo cannot start:[/] {problem}")
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         console.print("\nStopped.")
         return 130
 
@@ -72,6 +72,9 @@ def _port(text: str) -> int:
 
 
 async def _run(console: Console, once: bool, port: int | None) -> int:
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     chosen = port if port is not None else (0 if once else free_port())
     console.print("[bold]Parley[/]: starting four simulated platforms and their real clients …")
     async with running(chosen, os.environ) as demo:

@@ -11,8 +11,8 @@ from parley.demo.story import Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
 
-ANSWER_SECONDS: Final = 20.0
-SILENCE_SECONDS: Final = 3.0
+ANSWER_SECONDS: Final = 45.0
+"""The longest wait for a scene; a real model may take its time."""
 QUIET_SECONDS: Final = 0.3
 """An answer is whole once nothing changed for so long."""
 LOOK_SECONDS: Final = 0.05
@@ -74,7 +74,7 @@ class Player:
             traces,
             tuple(list(calls)[calls_before:]),
             seconds,
-            ok=answered and as_expected(scene, answers),
+            ok=answered and as_expected(scene, answers, len(traces)),
         )
 
     async def _place(self, scene: Scene) -> Where:
@@ -110,11 +110,9 @@ class Player:
     ) -> bool:
         """True when the expected number of decisions was made, and an answer shown where one is
         due. What is redelivered counts as decided once."""
-        due = scene.times
-        bound = SILENCE_SECONDS if scene.expect is Expect.SILENCE else ANSWER_SECONDS
         try:
-            async with asyncio.timeout(bound):
-                while len(await self._new_traces(where, decided_before)) < due:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while len(await self._new_traces(where, decided_before)) < scene.times:
                     await self._world.changed(where, self._world.seen(where), LOOK_SECONDS)
                 while scene.expect is not Expect.SILENCE and not any(
                     one.shown.by_bot and one.shown.id not in seen_before
@@ -131,14 +129,15 @@ class Player:
         return list(reversed(fresh))
 
 
-def as_expected(scene: Scene, answers: Sequence[Seen]) -> bool:
-    """Whether these answers are what the scene is to show."""
+def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
+    """Whether these answers, after so many exchanges, are what the scene is to show."""
     limited = sum(is_limit_notice(answer) for answer in answers)
+    texts = [answer.shown.text for answer in answers]
     match scene.expect:
         case Expect.SILENCE:
             return not answers
         case Expect.ONCE:
-            return len(answers) == 1
+            return bool(texts) and len(texts) == len(set(texts)) and decided == 1
         case Expect.LIMIT:
             return limited == 1 and len(answers) > 1
         case _:

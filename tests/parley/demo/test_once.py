@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,16 +52,21 @@ async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.
     assert await process.stderr.read() == b""
 
 
-async def test_a_signal_during_the_story_ends_it_without_a_traceback() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     process = await start("--once")
     assert process.stdout is not None
     assert process.stderr is not None
     async with asyncio.timeout(50):
         while b"Telegram" not in await process.stdout.readline():
             pass
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert await process.wait() == 130
     assert b"Traceback" not in await process.stderr.read()
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_port_that_is_taken_is_said() -> None:

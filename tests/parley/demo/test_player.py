@@ -71,7 +71,13 @@ async def test_a_missing_button_is_said(paper: PaperDemo) -> None:
     ],
 )
 def test_what_counts_as_expected(expect: Expect, answers: list[str], good: bool) -> None:
-    assert as_expected(scene(expect), [answer(text) for text in answers]) is good
+    assert as_expected(scene(expect), [answer(text) for text in answers], 1) is good
+
+
+def test_two_exchanges_about_one_message_are_not_one_answer() -> None:
+    answers = [answer("hello"), answer("good day")]
+    assert as_expected(scene(Expect.ONCE), answers, 1)
+    assert not as_expected(scene(Expect.ONCE), answers, 2)
 
 
 async def test_the_terminal_shows_what_was_written_decided_and_received(paper: PaperDemo) -> None:
