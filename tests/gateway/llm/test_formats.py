@@ -135,10 +135,10 @@ def test_what_is_no_object_is_a_value_error(text: str) -> None:
 
 @given(TEXT)
 def test_everything_becomes_sendable_and_stays_so(text: str) -> None:
-    value = {"a": [text, (text,)], text: 1, "n": None}
+    value = {"words": [text, (text,)], f"{text}?": 1, "none": None}
 
     safe = sendable(value)
 
     json.dumps(safe, ensure_ascii=False).encode("utf-8")
     assert sendable(safe) == safe
-    assert len(safe["a"][0]) == len(text)
+    assert len(safe["words"][0]) == len(text)
