@@ -22,7 +22,7 @@ class ApiServer:
     """Serves `/bot<token>/<method>` and `/file/bot<token>/<path>` on 127.0.0.1."""
 
     def __init__(self, token: str, api: BotApi, world: World) -> None:
-        self._token = token
+        self.token = token
         self._api = api
         self._world = world
         self.faults = Faults()
@@ -67,7 +67,7 @@ class ApiServer:
         if len(parts) != 3 or not parts[1].startswith("bot"):
             return _failure(404, "Not Found")
         method = self._api.name_of(parts[2])
-        if parts[1] != f"bot{self._token}":
+        if parts[1] != f"bot{self.token}":
             return _failure(401, "Unauthorized")
         fault = self.faults.take(method)
         if fault is not None and fault.kind == "drop_before":
@@ -104,7 +104,7 @@ class ApiServer:
         if injected is not None:
             return injected
         file = self._world.files.get(parts[-1])
-        if parts[2] != f"bot{self._token}" or file is None:
+        if parts[2] != f"bot{self.token}" or file is None:
             return _failure(404, "Not Found")
         return web.Response(body=file.data, content_type="application/octet-stream")
 

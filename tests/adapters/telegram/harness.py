@@ -5,16 +5,19 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from aiohttp import web
 
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
 from gateway.errors import ConfigurationError, StoreUnavailable
-from gateway.message import InboundEvent
+from gateway.message import InboundEvent, Outbound, Part, Place
+from gateway.people import Audience
 from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
+from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 
 
@@ -169,3 +172,16 @@ async def until(ready: Callable[[], bool], timeout: float = 8.0) -> None:
     async with asyncio.timeout(timeout):
         while not ready():
             await asyncio.sleep(0.005)
+
+
+MODES = pytest.mark.parametrize("mode", ["polling", "webhook"])
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+
+
+def place_in(room: SimRoom, audience: Audience = Audience.DIRECT) -> Place:
+    return Place("telegram", "main", room.id, audience, thread_id=room.thread_id)
+
+
+def text(place: Place, html: str, plain: str = "", **more: object) -> Outbound:
+    outbound = Outbound("k1", place, Part(html, plain or html))
+    return replace(outbound, **more)  # type: ignore[arg-type]

@@ -1,0 +1,240 @@
+"""Connecting, what comes again, what is refused, and what the doctor says."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from adapters.telegram.adapter import public_url
+from gateway.errors import (
+    StartError,
+    Transient,
+)
+from gateway.message import (
+    MessageReceived,
+    Place,
+)
+from gateway.people import Audience
+from simulators.base import Fault
+from simulators.telegram import TelegramSimulator
+from tests.adapters.telegram.harness import (
+    MODES,
+    Listener,
+    MemoryState,
+    Sink,
+    adapter_for,
+    connected,
+    text,
+    until,
+)
+
+
+@MODES
+async def test_a_duplicate_carries_the_same_id(mode: str) -> None:
+    async with connected(mode) as bench:
+        ann = bench.sim.person("Ann")
+        bench.sim.duplicate_next()
+        await bench.sim.say(ann, bench.sim.direct(ann), "once")
+        first, second = await bench.sink.wait(2)
+        assert first == second
+
+
+@MODES
+async def test_what_the_store_refuses_comes_again_in_order(mode: str) -> None:
+    async with connected(mode, Sink(failures=2)) as bench:
+        ann, bob = bench.sim.person("Ann"), bench.sim.person("Bob")
+        for number in range(5):
+            await bench.sim.say(ann, bench.sim.direct(ann), f"ann {number}")
+            await bench.sim.say(bob, bench.sim.direct(bob), f"bob {number}")
+        events = await bench.sink.wait(10)
+        texts = [one.message.content for one in events if isinstance(one, MessageReceived)]
+        for name in ("ann", "bob"):
+            mine = [one for one in texts if one.startswith(name)]
+            assert mine == [f"{name} {number}" for number in range(5)]
+
+
+async def test_nothing_is_confirmed_before_it_is_stored() -> None:
+    sink = Sink(failures=10_000)
+    async with connected("polling", sink) as bench:
+        ann = bench.sim.person("Ann")
+        await bench.sim.say(ann, bench.sim.direct(ann), "keep me")
+        await until(lambda: sink.failures < 9_998)
+        assert len(bench.sim.queue.waiting) == 1
+        await bench.adapter.disconnect()
+        assert len(bench.sim.queue.waiting) == 1
+        sink.failures = 0
+        await bench.adapter.connect(sink)
+        await sink.wait()
+        await until(lambda: not bench.sim.queue.waiting)
+
+
+async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> None:
+    sink = Sink(broken=5)
+    async with connected("polling", sink) as bench:
+        ann = bench.sim.person("Ann")
+        await bench.sim.say(ann, bench.sim.direct(ann), "poison")
+        await bench.sim.say(ann, bench.sim.direct(ann), "fine")
+        (event,) = await sink.wait()
+        assert isinstance(event, MessageReceived)
+        assert event.message.content == "fine"
+
+
+async def test_unknown_kinds_of_update_are_counted() -> None:
+    async with connected("polling") as bench:
+        bench.sim.queue.allowed = None
+        bench.sim.queue.add("purchased_paid_media", 1, {"from": {"id": 1}})
+        await until(lambda: bench.counts["ignored:purchased_paid_media"] == 1)
+        assert bench.sink.events == []
+
+
+@MODES
+async def test_polling_and_webhook_survive_dropped_connections(mode: str) -> None:
+    async with connected(mode) as bench:
+        ann = bench.sim.person("Ann")
+        await bench.sim.say(ann, bench.sim.direct(ann), "before")
+        await bench.sink.wait(1)
+        await bench.sim.drop_connections()
+        bench.sim.faults.add(Fault("getUpdates", "server_error"))
+        bench.sim.faults.add(Fault("getUpdates", "rate_limit", retry_after=0.1))
+        await bench.sim.say(ann, bench.sim.direct(ann), "after")
+        await bench.sink.wait(2)
+
+
+async def test_the_webhook_takes_only_what_has_the_secret() -> None:
+    async with connected("webhook") as bench:
+        ann = bench.sim.person("Ann")
+        assert bench.sim.webhook.settings is not None
+        right = bench.sim.webhook.settings
+        bench.sim.webhook.settings = replace(right, secret="wrong")
+        await bench.sim.say(ann, bench.sim.direct(ann), "let me in")
+        await until(lambda: "401" in bench.sim.webhook.last_error)
+        assert bench.sink.events == []
+        bench.sim.webhook.settings = right
+        await bench.sink.wait(1)
+
+
+async def test_a_store_that_fails_answers_503() -> None:
+    async with connected("webhook", Sink(failures=1)) as bench:
+        ann = bench.sim.person("Ann")
+        await bench.sim.say(ann, bench.sim.direct(ann), "again please")
+        await bench.sink.wait(1)
+        assert "503" in bench.sim.webhook.last_error
+
+
+async def test_a_wrong_token_says_what_to_do() -> None:
+    sim = TelegramSimulator()
+    await sim.start()
+    try:
+        token = "7000000001:another-token"
+        adapter = adapter_for(sim, Listener(), Counter[str](), MemoryState(), bot_token=token)
+        with pytest.raises(StartError, match="BotFather") as caught:
+            await adapter.connect(Sink())
+        assert caught.value.permanent
+        assert token not in str(caught.value)
+        assert caught.value.__cause__ is None
+        checks = await adapter.diagnose()
+        assert [one.ok for one in checks] == [False]
+    finally:
+        await sim.stop()
+
+
+async def test_nobody_at_home_is_not_permanent() -> None:
+    sim = TelegramSimulator()
+    await sim.start()
+    adapter = adapter_for(sim, Listener(), Counter[str](), MemoryState())
+    await sim.stop()
+    with pytest.raises(StartError, match="cannot be reached") as caught:
+        await adapter.connect(Sink())
+    assert not caught.value.permanent
+
+
+async def test_a_second_receiver_ends_the_first_with_advice() -> None:
+    async with connected("polling") as bench:
+        bench.sim.faults.clear()
+        other = adapter_for(bench.sim, Listener(), Counter[str](), MemoryState())
+        closed = asyncio.create_task(bench.adapter.wait_closed())
+        await other.connect(Sink())
+        closed_other = asyncio.create_task(other.wait_closed())
+        done, _ = await asyncio.wait(
+            (closed, closed_other), timeout=20, return_when="FIRST_COMPLETED"
+        )
+        assert done
+        with pytest.raises(StartError, match="Another program"):
+            done.pop().result()
+        await other.disconnect()
+        await bench.adapter.disconnect()
+        await asyncio.gather(closed, closed_other, return_exceptions=True)
+
+
+async def test_wait_closed_returns_after_disconnect() -> None:
+    async with connected("polling") as bench:
+        closed = asyncio.create_task(bench.adapter.wait_closed())
+        await asyncio.sleep(0)
+        await bench.adapter.disconnect()
+        await asyncio.wait_for(closed, 2)
+        await bench.adapter.disconnect()
+        with pytest.raises(Transient):
+            await bench.adapter.send(text(Place("telegram", "main", "1", Audience.DIRECT), "x"))
+
+
+async def test_two_accounts_live_side_by_side() -> None:
+    listener, counts = Listener(), Counter[str]()
+    sims = [
+        TelegramSimulator("webhook", username="first_bot", token="1:aaaa"),
+        TelegramSimulator("webhook", username="second_bot", token="2:bbbb"),
+    ]
+    sinks = [Sink(), Sink()]
+    adapters = []
+    async with listener.running():
+        for sim, sink, account in zip(sims, sinks, ("main", "support"), strict=True):
+            await sim.start()
+            path = "/webhook/telegram" + ("" if account == "main" else f"/{account}")
+            url = f"https://parley.example{path}"
+            adapter = adapter_for(sim, listener, counts, MemoryState(), account, webhook_url=url)
+            await adapter.connect(sink)
+            sim.attach(listener.url)
+            adapters.append(adapter)
+        assert sorted(listener.handlers) == ["/webhook/telegram", "/webhook/telegram/support"]
+        for sim in sims:
+            ann = sim.person("Ann")
+            await sim.say(ann, sim.direct(ann), f"to {sim.world.username}")
+        for sim, sink, account in zip(sims, sinks, ("main", "support"), strict=True):
+            (event,) = await sink.wait()
+            assert isinstance(event, MessageReceived)
+            assert event.message.content == f"to {sim.world.username}"
+            assert event.message.place.account == account
+        for adapter in adapters:
+            await adapter.disconnect()
+        assert listener.handlers == {}
+        for sim in sims:
+            await sim.stop()
+
+
+@MODES
+async def test_the_doctor_looks_at_what_goes_wrong(mode: str) -> None:
+    async with connected(mode) as bench:
+        checks = {one.name: one for one in await bench.adapter.diagnose()}
+        assert checks["bot token"].detail == "this is @parley_sim_bot"
+        assert "setprivacy" in checks["privacy mode"].advice
+        assert all(one.ok for one in checks.values())
+        await bench.adapter.disconnect()
+        other = "polling" if mode == "webhook" else "webhook"
+        changed = adapter_for(
+            bench.sim,
+            Listener(),
+            Counter[str](),
+            MemoryState(),
+            mode=other,
+            webhook_url="https://x.example",
+            webhook_secret="s",
+        )
+        checks = {one.name: one for one in await changed.diagnose()}
+        assert checks["updates"].ok is (mode == "polling")
+
+
+async def test_our_path_is_appended_to_an_address_without_one() -> None:
+    assert public_url("https://a.example/", "/webhook/telegram") == (
+        "https://a.example/webhook/telegram"
+    )
+    assert public_url("https://a.example/x/tg", "/webhook/telegram") == "https://a.example/x/tg"

@@ -1,0 +1,94 @@
+"""The polling loop gives up when it makes no sense to go on, and never before."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.telegram.intake import Intake
+from adapters.telegram.polling import DEAF_SECONDS, LONGEST_PAUSE, Poller, lane_of
+from adapters.telegram.transport import make_bot
+from gateway.errors import StartError
+from simulators.base import Fault
+from simulators.telegram import TelegramSimulator
+from tests.adapters.telegram.harness import Sink
+from tests.adapters.telegram.updates import ME, message, samples, update
+
+
+class JumpingClock:
+    """Sleeps in no time, and remembers for how long."""
+
+    def __init__(self) -> None:
+        self.at = 1000.0
+        self.sleeps: list[float] = []
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=self.at)
+
+    def monotonic(self) -> float:
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.at += seconds
+
+
+async def run_until_dead(
+    sim: TelegramSimulator, clock: JumpingClock, *, unreachable: bool = False
+) -> StartError:
+    async def answer(_: str) -> None: ...
+
+    counts = Counter[str]()
+    bot = make_bot(sim.token, sim.url)
+    await bot.initialize()
+
+    def count(what: str, detail: str = "") -> None:
+        counts[what] += 1
+
+    poller = Poller(bot, Intake("main", ME, Sink(), count, answer), clock)
+    if unreachable:
+        await sim.stop()
+    try:
+        with pytest.raises(StartError) as caught:
+            await poller.run()
+    finally:
+        await bot.shutdown()
+    return caught.value
+
+
+async def test_two_minutes_of_silence_are_the_end() -> None:
+    sim, clock = TelegramSimulator(), JumpingClock()
+    await sim.start()
+    problem = await run_until_dead(sim, clock, unreachable=True)
+    assert not problem.permanent
+    assert sum(clock.sleeps) > DEAF_SECONDS
+    assert max(clock.sleeps) <= LONGEST_PAUSE
+    assert clock.sleeps[:3] == [0.5, 1.0, 2.0]
+
+
+async def test_a_revoked_token_is_the_end_at_once() -> None:
+    sim, clock = TelegramSimulator(), JumpingClock()
+    await sim.start()
+    sim.faults.add(Fault("getUpdates", "rate_limit", retry_after=45))
+
+    original = clock.sleep
+
+    async def revoke(seconds: float) -> None:
+        await original(seconds)
+        sim.server.token = "7:revoked"
+
+    clock.sleep = revoke  # type: ignore[method-assign]
+    problem = await run_until_dead(sim, clock)
+    assert problem.permanent
+    assert "BotFather" in problem.advice
+    assert clock.sleeps == [45]
+    await sim.stop()
+
+
+def test_a_lane_is_a_chat_or_else_a_person() -> None:
+    assert lane_of(update(text="x")) == "11"
+    pressed = {"id": "1", "from": {"id": 3}, "message": message("x", chat={"id": -5})}
+    assert lane_of(update("callback_query", pressed)) == "-5"
+    assert lane_of(update("inline_query", {"from": {"id": 3}})) == "3"
+    assert lane_of({"update_id": 1}) == ""
+    assert all(lane_of(one) for one in samples())
