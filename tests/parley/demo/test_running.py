@@ -1,8 +1,10 @@
 """What the demo configures, and that it leaves nothing behind."""
 
+import asyncio
 import tempfile
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from parley.demo.running import demo_settings, model_label, running
@@ -36,3 +38,31 @@ async def test_it_stops_whole_and_leaves_no_file(
             assert demo.world.platforms == ["discord", "slack", "telegram", "whatsapp"]
             assert list(tmp_path.iterdir())
         assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_web_page_is_a_platform_of_the_whole_program() -> None:
+    """Asked twice under one id, as a browser does that missed the first reply: answered once."""
+    async with running(0, {}) as demo, aiohttp.ClientSession(cookie_jar=loopback_jar()) as client:
+        chat = f"{demo.url}/chat"
+        async with client.get(f"{chat}/") as page:
+            assert page.status == 200
+        question = {"type": "message", "id": "0123456789abcdef", "text": "show me a table"}
+        async with client.get(f"{chat}/api/events?after=0") as stream:
+            for _ in range(2):
+                async with client.post(
+                    f"{chat}/api/actions", json=question, headers={"Origin": demo.url}
+                ) as response:
+                    assert response.status == 200
+            async with asyncio.timeout(10):
+                while b"<table>" not in await stream.content.readline():
+                    pass
+        async with client.get(f"{chat}/api/history") as response:
+            lines = (await response.json())["lines"]
+        assert [line["by"] for line in lines] == ["person", "assistant"]
+        [trace] = [t for t in await demo.gateway.decisions(10) if t.platform == "web"]
+        assert trace.outcome == "answered"
+
+
+def loopback_jar() -> aiohttp.CookieJar:
+    """A jar that keeps the cookies of an address."""
+    return aiohttp.CookieJar(unsafe=True)
