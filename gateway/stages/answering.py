@@ -37,7 +37,7 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         reply_to_id=reply_to,
         reply_handle=exchange.reply_handle,
     )
-    return Decision("render", True, dialect, f"{len(parts)} parts")
+    return Decision("render", True, dialect, f"{len(parts)} part{'s' * (len(parts) != 1)}")
 
 
 def address(

@@ -41,7 +41,7 @@ _ENTITY: Final = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)"
     r"|a?:(?P<emoji>\w+):\d+|t:(?P<time>-?\d+)(?::[tTdDfFR])?)>"
 )
-_ESCAPE: Final = re.compile(r"\\([^\w\s])", re.ASCII)
+_ESCAPE: Final = re.compile(r"\\([^a-zA-Z0-9\s])", re.ASCII)
 _CODE: Final = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _SPANS: Final = (
     (re.compile(r"\*\*\*(?=\S)(.+?)\*\*\*(?!\*)", re.DOTALL), "<strong><em>", "</em></strong>"),
