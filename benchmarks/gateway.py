@@ -1,4 +1,4 @@
-"""The whole gateway beside a bare python-telegram-bot echo bot, against the same simulated Telegram.
+"""The whole gateway beside a bare python-telegram-bot echo bot, on the same simulated Telegram.
 
     python -m benchmarks.gateway                 both, alternating, and the ratio of their rates
     python -m benchmarks.gateway --messages 1000 --rounds 1
@@ -13,12 +13,13 @@ import asyncio
 import json
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from typing import Final
 
 from benchmarks import echo_bot
+from parley.app import App
+from parley.settings import from_mapping
 
 STOP_SECONDS: Final = 20
 FAST: Final = 1000.0
@@ -26,9 +27,6 @@ FAST: Final = 1000.0
 
 async def serve(url: str, token: str, folder: str) -> None:
     """Run the gateway until SIGTERM, then print the processor seconds used since it was ready."""
-    from parley.app import App
-    from parley.settings import from_mapping
-
     settings = from_mapping(
         {
             "model": {"provider": "offline"},
@@ -91,7 +89,9 @@ def compare(messages: int, chats: int, rounds: int) -> dict[str, object]:
         ):
             rows.append(row)
             print(json.dumps(row), flush=True)
-    ratios = [_number(a, "per_second") / _number(b, "per_second") for a, b in zip(ours, bare)]
+    ratios = [
+        _number(a, "per_second") / _number(b, "per_second") for a, b in zip(ours, bare, strict=True)
+    ]
     return {
         "rate_against_bare_echo": round(statistics.median(ratios), 3),
         "each_round": [round(ratio, 3) for ratio in ratios],

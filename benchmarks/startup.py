@@ -44,9 +44,11 @@ async def _world() -> AsyncIterator[tuple[list[PlatformSimulator], AnthropicSimu
     ]
     model = AnthropicSimulator()
     async with AsyncExitStack() as stack:
-        for server in (*platforms, model):
-            await server.start()
-            stack.push_async_callback(server.stop)
+        for platform in platforms:
+            await platform.start()
+            stack.push_async_callback(platform.stop)
+        await model.start()
+        stack.push_async_callback(model.stop)
         yield platforms, model
 
 
@@ -85,7 +87,7 @@ async def _start(
     )
     assert process.stdout is not None
     try:
-        lines = []
+        lines: list[str] = []
         async with asyncio.timeout(READY_SECONDS):
             while not lines or lines[-1] != "ready gateway":
                 line = await process.stdout.readline()

@@ -1,0 +1,31 @@
+"""`make bench`: every benchmark, one after the other. Each line is JSON; ratios are what counts.
+
+python -m benchmarks                     all of them, some minutes
+python -m benchmarks startup gateway     only these
+"""
+
+import subprocess
+import sys
+from typing import Final
+
+ALL: Final = ("startup", "gateway")
+
+
+def main() -> int:
+    """Run what was asked for; 1 when one of them failed."""
+    chosen = sys.argv[1:] or list(ALL)
+    unknown = [name for name in chosen if name not in ALL]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}", file=sys.stderr)
+        return 2
+    failed = 0
+    for name in chosen:
+        print(f"# {name}", flush=True)
+        failed |= subprocess.run(
+            [sys.executable, "-m", f"benchmarks.{name}"], check=False
+        ).returncode
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
