@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
+    Place,
     Quote,
     ReactionChanged,
 )
@@ -36,10 +38,8 @@ LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")
 
 
-def command(name: str, arguments: str = "", **where: object) -> CommandInvoked:
-    return CommandInvoked(
-        f"cmd-{name}-{arguments}", where.get("at", direct()), ADA, name, arguments
-    )  # type: ignore[arg-type]
+def command(name: str, arguments: str = "", at: Place | None = None) -> CommandInvoked:
+    return CommandInvoked(f"cmd-{name}-{arguments}", at or direct(), ADA, name, arguments)
 
 
 async def test_a_question_is_answered_and_kept() -> None:
@@ -425,7 +425,9 @@ class Tracker:
         (direct(), Role.GUEST, False),
     ],
 )
-async def test_tools_depend_on_who_asks_and_who_listens(at, role, offered) -> None:
+async def test_tools_depend_on_who_asks_and_who_listens(
+    at: Place, role: Role, offered: bool
+) -> None:
     policies = Policies(roles=RolePolicy(default=role))
     async with gateway(policies=policies, tools=(Tracker(),)) as g:
         await g.take(received("close it", at=at, mentions_bot=True))
@@ -439,7 +441,7 @@ async def test_while_shutting_down_nothing_is_taken() -> None:
             await g.intake(received("too late"))
 
 
-async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path) -> None:  # type: ignore[no-untyped-def]
+async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> None:
     database = Database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:

@@ -1,5 +1,6 @@
 """Who is served where, and what they may use there."""
 
+from gateway.message import Place
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.access import AccessPolicy, decide_access
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule, allowed_tools, role_of
@@ -10,8 +11,15 @@ ADA = PersonId("test", "main", "ada")
 BEN = PersonId("test", "main", "ben")
 
 
-def access(person, at, policy, **rest) -> tuple[bool, str]:
-    decision = decide_access(person, at, policy, **rest)
+def access(
+    person: PersonId,
+    at: Place,
+    policy: AccessPolicy,
+    *,
+    aliases: tuple[str, ...] = (),
+    trusted: bool = False,
+) -> tuple[bool, str]:
+    decision = decide_access(person, at, policy, aliases=aliases, trusted=trusted)
     return decision.allowed, decision.reason
 
 

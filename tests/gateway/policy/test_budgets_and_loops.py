@@ -49,7 +49,7 @@ def test_passing_half_three_quarters_and_ninety_percent_is_reported_once() -> No
     limit=st.integers(0, 1000),
     asks=st.lists(st.integers(0, 400), max_size=30),
 )
-def test_what_is_reserved_never_exceeds_the_limit(limit, asks) -> None:
+def test_what_is_reserved_never_exceeds_the_limit(limit: int, asks: list[int]) -> None:
     account, used = (Account("user_per_day", "a", limit),), 0
     for ask in asks:
         if decide_budget(account, (used,), ask).decision.allowed:

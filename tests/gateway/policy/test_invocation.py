@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.message import Quote
+from gateway.message import ChatMessage, Quote
 from gateway.policy.invocation import (
     ChannelInvocation,
     InvocationPolicy,
@@ -14,8 +14,11 @@ from gateway.policy.invocation import (
 from tests.support.messages import direct, message, place
 
 
-def reason(msg, policy=InvocationPolicy(), **facts) -> tuple[bool, str]:  # noqa: B008 - frozen
-    decision = decide_invocation(msg, policy, **facts).decision
+def reason(
+    msg: ChatMessage, policy: InvocationPolicy | None = None, *, bot_takes_part: bool = False
+) -> tuple[bool, str]:
+    outcome = decide_invocation(msg, policy or InvocationPolicy(), bot_takes_part=bot_takes_part)
+    decision = outcome.decision
     return decision.allowed, decision.reason
 
 
@@ -60,7 +63,9 @@ def test_a_reply_to_the_assistant_needs_no_mention() -> None:
 @pytest.mark.parametrize(
     ("takes_part", "expected"), [(True, (True, "thread")), (False, (False, "not_addressed"))]
 )
-def test_a_thread_is_followed_only_where_it_has_spoken(takes_part, expected) -> None:
+def test_a_thread_is_followed_only_where_it_has_spoken(
+    takes_part: bool, expected: tuple[bool, str]
+) -> None:
     policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
     assert reason(message(at=place(thread="T1")), policy, bot_takes_part=takes_part) == expected
 
@@ -78,7 +83,7 @@ def test_it_stays_out_of_what_is_meant_for_others() -> None:
 
 
 @pytest.mark.parametrize("name", ["test:C1", "C1"])
-def test_a_channel_can_have_its_own_triggers(name) -> None:
+def test_a_channel_can_have_its_own_triggers(name: str) -> None:
     policy = InvocationPolicy(channels={name: ChannelInvocation(frozenset({Trigger.ALL}))})
     assert reason(message(at=place("C1")), policy) == (True, "all")
     assert reason(message(at=place("C2")), policy) == (False, "not_addressed")

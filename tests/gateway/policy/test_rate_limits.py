@@ -1,18 +1,25 @@
 """Token buckets: exact, and all or none."""
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.people import PersonId
-from gateway.policy.rate_limits import Bucket, BucketRule, RateLimits, rules_for, take
+from gateway.policy.rate_limits import Bucket, BucketRule, RateLimits, Taken, rules_for, take
 from tests.support.messages import direct, place
 
 ADA = PersonId("test", "main", "ada")
 
 
-def spend(rules, times: int, at: float, held=None):
-    held = held or [None] * len(rules)
-    outcomes = []
+def spend(
+    rules: Sequence[BucketRule],
+    times: int,
+    at: float,
+    before: Sequence[Bucket | None] | None = None,
+) -> tuple[list[Taken], list[Bucket | None]]:
+    held: list[Bucket | None] = list(before or [None] * len(rules))
+    outcomes: list[Taken] = []
     for _ in range(times):
         taken = take(rules, held, at)
         held = list(taken.buckets)
@@ -41,6 +48,7 @@ def test_a_refusal_at_one_level_takes_nothing_at_the_others() -> None:
     refused = take(rules, held, 0.0)
     assert not refused.allowed
     assert refused.level == "channel"
+    assert held[0] is not None
     assert refused.buckets[0].tokens == held[0].tokens
 
 
@@ -59,7 +67,9 @@ def test_two_people_have_two_buckets_and_share_the_channel() -> None:
     limits=st.lists(st.integers(1, 30), min_size=1, max_size=3),
     gaps=st.lists(st.floats(0, 30, allow_nan=False), min_size=1, max_size=120),
 )
-def test_no_bucket_ever_gives_more_than_it_holds_and_regains(limits, gaps) -> None:
+def test_no_bucket_ever_gives_more_than_it_holds_and_regains(
+    limits: list[int], gaps: list[float]
+) -> None:
     rules = tuple(BucketRule("user", str(i), limit) for i, limit in enumerate(limits))
     held: list[Bucket | None] = [None] * len(rules)
     now, granted = 0.0, 0
@@ -68,7 +78,6 @@ def test_no_bucket_ever_gives_more_than_it_holds_and_regains(limits, gaps) -> No
         taken = take(rules, held, now)
         held = list(taken.buckets)
         granted += taken.allowed
-        assert all(
-            -1e-9 <= bucket.tokens <= limit for bucket, limit in zip(held, limits, strict=True)
-        )
+        pairs = zip(taken.buckets, limits, strict=True)
+        assert all(-1e-9 <= bucket.tokens <= limit for bucket, limit in pairs)
     assert granted <= min(limit + now * limit / 60 for limit in limits) + 1e-6

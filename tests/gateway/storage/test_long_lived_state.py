@@ -9,6 +9,7 @@ from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.stores import Conversations, StoredTurn, Trace, Traces, UsageLedger, UsageRow
+from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
@@ -108,7 +109,9 @@ async def test_many_at_once_never_reserve_more_than_there_is(usage: UsageLedger)
     assert sum(outcome.decision.allowed for outcome in outcomes) == 3
 
 
-async def test_the_reservation_of_a_turn_that_died_is_given_back(usage, clock) -> None:
+async def test_the_reservation_of_a_turn_that_died_is_given_back(
+    usage: UsageLedger, clock: FakeClock
+) -> None:
     await usage.reserve("turn-1", ACCOUNT, 100)
     await clock.advance(3601)
     assert (await usage.reserve("turn-2", ACCOUNT, 100)).decision.allowed
