@@ -73,9 +73,11 @@ class DiscordRenderer(TextRenderer):
         return indent + _NUMBERED.sub(r"\1\\\2", stripped, count=1)
 
     def code(self, text: str) -> str:
-        """Inline code in a fence longer than any inside."""
-        longest = max((len(found) for found in _BACKTICKS.findall(text)), default=0)
-        fence = "`" * (longest + 1)
+        """Inline code between one or two backticks: three would begin a block."""
+        lengths = {len(found) for found in _BACKTICKS.findall(text)}
+        if not lengths <= {1} and not lengths <= {2}:
+            text, lengths = _BACKTICKS.sub(lambda run: BREAK.join(run[0]), text), {1}
+        fence = "``" if 1 in lengths else "`"
         pad = " " if text.startswith("`") or text.endswith("`") else ""
         return f"{fence}{pad}{text}{pad}{fence}"
 

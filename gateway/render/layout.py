@@ -101,7 +101,7 @@ class TextRenderer:
             lead += BOXES[item.checked]
         out: list[str] = []
         for block in item.blocks or (Paragraph((Run(""),)),):
-            written = self.block(block, below)
+            written = self.block(block, below) or [below]
             if not isinstance(block, CodeBlock | Quote | Table):
                 written[0] = lead + written[0][len(below) :]
             elif lead.strip():

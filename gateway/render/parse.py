@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from gateway.render import syntax
-from gateway.render.limits import MAX_SOURCE
+from gateway.render.limits import MAX_BRACKETS, MAX_SOURCE
 from gateway.render.tree import (
     Align,
     Block,
@@ -47,12 +47,13 @@ def parse(markdown: str) -> Document:
         markdown = _SURROGATES.sub("\ufffd", markdown)
     if len(markdown) > MAX_SOURCE:
         return _literally(markdown)
-    return _Builder().build(_parser().parse(markdown))
+    links = markdown.count("[") <= MAX_BRACKETS
+    return _Builder().build(_parser(links).parse(markdown))
 
 
 @functools.cache
-def _parser() -> MarkdownIt:
-    return syntax.parser()
+def _parser(links: bool) -> MarkdownIt:
+    return syntax.parser(links=links)
 
 
 def _literally(text: str) -> Document:
@@ -195,41 +196,69 @@ def _item(blocks: list[Block], number: int | None) -> Item:
 
 def inline_runs(children: Iterable[Token]) -> Inline:
     """Flat runs of one block's inline tokens, neighbours of one style joined."""
-    runs: list[Run] = []
-    depth = dict.fromkeys(_STYLES.values(), 0)
-    links: list[str] = []
-    begun = 0
-
-    def add(text: str, *, code: bool = False) -> None:
-        if not text:
-            return
-        style = {name: count > 0 for name, count in depth.items()}
-        run = Run(text, **style, code=code, link=links[0] if links else "")
-        if runs and replace(runs[-1], text=text) == run:
-            runs[-1] = replace(run, text=runs[-1].text + text)
-        else:
-            runs.append(run)
-
+    runs = _Runs()
     for token in children:
         kind, _, side = token.type.rpartition("_")
-        if token.type in ("text", "text_special"):
-            add(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
-            add("\n")
-        elif token.type == "code_inline":
-            add(token.content, code=True)
+        if token.type in ("softbreak", "hardbreak"):
+            runs.add("\n")
         elif token.type == "link_open":
-            links.append(_address(token))
-            begun = len(runs)
+            runs.open_link(_address(token))
         elif token.type == "link_close":
-            if len(runs) == begun and links[-1]:
-                add(links[-1])
-            links.pop()
+            runs.close_link()
         elif kind in _STYLES:
-            depth[_STYLES[kind]] += 1 if side == "open" else -1
+            runs.change(_STYLES[kind], 1 if side == "open" else -1)
         else:
-            add(token.content)
-    return tuple(runs)
+            runs.add(token.content, code=token.type == "code_inline")
+    return runs.finish()
+
+
+class _Runs:
+    """Collects runs under the styles that are open."""
+
+    def __init__(self) -> None:
+        self._done: list[Run] = []
+        self._texts: list[str] = []
+        self._style = Run("")
+        self._depth = dict.fromkeys(_STYLES.values(), 0)
+        self._links: list[str] = []
+        self._written = 0
+
+    def add(self, text: str, *, code: bool = False) -> None:
+        """Some text in the current style."""
+        if not text:
+            return
+        style = {name: depth > 0 for name, depth in self._depth.items()}
+        run = Run("", **style, code=code, link=self._links[0] if self._links else "")
+        if run != self._style:
+            self._flush()
+            self._style = run
+        self._texts.append(text)
+        self._written += 1
+
+    def change(self, style: str, by: int) -> None:
+        """A style begins or ends."""
+        self._depth[style] += by
+
+    def open_link(self, address: str) -> None:
+        """Text that leads somewhere begins; within another link that one counts."""
+        self._links.append(address)
+        self._written = 0
+
+    def close_link(self) -> None:
+        """It ends; without a text it shows its address."""
+        if not self._written:
+            self.add(self._links[-1])
+        self._links.pop()
+
+    def finish(self) -> Inline:
+        """All runs."""
+        self._flush()
+        return tuple(self._done)
+
+    def _flush(self) -> None:
+        if self._texts:
+            self._done.append(replace(self._style, text="".join(self._texts)))
+        self._texts = []
 
 
 def _address(token: Token) -> str:

@@ -60,8 +60,9 @@ def pack(
 class _Packer:
     """Fills one message after the other."""
 
-    def __init__(self, limit: int, may_join: MayJoin = _always) -> None:
+    def __init__(self, limit: int, may_join: MayJoin = _always, gap: int = GAP) -> None:
         self._limit = limit
+        self._gap = gap
         self._may_join = may_join
         self._done: list[Document] = []
         self._blocks: list[tuple[Block, int]] = []
@@ -77,7 +78,7 @@ class _Packer:
         if group and (size > self.room() or not self._may_join(group, block)):
             self._next(block, size)
         self._blocks.append((block, size))
-        self._used += size + GAP
+        self._used += size + self._gap
 
     def finish(self) -> list[Document]:
         """All groups."""
@@ -89,7 +90,7 @@ class _Packer:
         while end > 1 and isinstance(self._blocks[end - 1][0], Heading):
             end -= 1
         headings = [held for held, _ in self._blocks[end:]]
-        carried = sum(heading + GAP for _, heading in self._blocks[end:])
+        carried = sum(heading + self._gap for _, heading in self._blocks[end:])
         together = size + carried <= self._limit and self._may_join(headings, block)
         self._flush(end if together else len(self._blocks))
 
@@ -97,7 +98,7 @@ class _Packer:
         if end:
             self._done.append(tuple(block for block, _ in self._blocks[:end]))
         del self._blocks[:end]
-        self._used = sum(size + GAP for _, size in self._blocks)
+        self._used = sum(size + self._gap for _, size in self._blocks)
 
 
 def split(block: Block, first: int, limit: int, measure: Measure) -> list[Block]:
@@ -122,39 +123,38 @@ def split(block: Block, first: int, limit: int, measure: Measure) -> list[Block]
 def _cut_inline(
     block: Paragraph | Heading, first: int, limit: int, measure: Measure
 ) -> Iterator[Block]:
-    room, rest = first, block
-    while measure(rest) > room:
-        runs, text = rest.runs, inline_text(rest.runs)
+    # Nothing is shorter rendered than read, so a long rest need not be rendered to be too long.
+    room, rest, text = first, block, inline_text(block.runs)
+    while len(text) > room or measure(rest) > room:
 
         def fits(end: int, block: Paragraph | Heading = rest, room: int = room) -> bool:
             return measure(replace(block, runs=slice_runs(block.runs, 0, end))) <= room
 
         end = cut.longest(min(len(text), room), fits)
-        if end == 0:
-            if any(run.link for run in runs):
-                rest = replace(rest, runs=without_links(runs))
-                continue
-            end = 1
-        end = cut.best_cut(text, end)
-        yield replace(rest, runs=slice_runs(runs, 0, end))
-        rest = replace(rest, runs=slice_runs(runs, cut.skip_space(text, end), len(text)))
-        room = limit
+        if end == 0 and any(run.link for run in rest.runs):
+            rest = replace(rest, runs=without_links(rest.runs))
+            text = inline_text(rest.runs)
+            continue
+        end = cut.best_cut(text, max(end, 1))
+        yield replace(rest, runs=slice_runs(rest.runs, 0, end))
+        begin = cut.skip_space(text, end)
+        rest = replace(rest, runs=slice_runs(rest.runs, begin, len(text)))
+        text, room = text[begin:], limit
     if rest.runs:
         yield rest
 
 
 def _cut_code(block: CodeBlock, first: int, limit: int, measure: Measure) -> Iterator[Block]:
     room, rest = first, block
-    while measure(rest) > room:
+    while len(rest.text) > room or measure(rest) > room:
 
         def fits(end: int, block: CodeBlock = rest, room: int = room) -> bool:
             return measure(replace(block, text=block.text[:end])) <= room
 
         end = cut.line_cut(rest.text, max(cut.longest(min(len(rest.text), room), fits), 1))
         yield replace(rest, text=rest.text[:end])
-        skipped = end + 1 if rest.text[end : end + 1] == "\n" else end
-        rest = replace(rest, text=rest.text[skipped:])
-        room = limit
+        begin = end + 1 if rest.text[end : end + 1] == "\n" else end
+        rest, room = replace(rest, text=rest.text[begin:]), limit
     if rest.text:
         yield rest
 
@@ -183,10 +183,12 @@ def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> l
             for index, group in enumerate(groups)
         ]
     empty = measure(ItemList(()))
+    sample = Item((Rule(),))
+    gap = measure(ItemList((sample, sample))) - 2 * measure(ItemList((sample,))) + empty
     lists: list[Block] = []
     taken, used = 0, 0
     for index, piece in enumerate(pieces):
-        size_of = measure(ItemList((piece,))) - empty + 1
+        size_of = measure(ItemList((piece,))) - empty + gap
         if index > taken and empty + used + size_of > room:
             lists.append(ItemList(tuple(pieces[taken:index])))
             taken, used, room = index, 0, limit
@@ -199,7 +201,8 @@ def _groups(
 ) -> list[Document]:
     """Consecutive blocks in groups whose `size`, with all that is around them, fits."""
     around = size(())
-    packed = _Packer(limit - around)
+    gap = size((Rule(), Rule())) - 2 * size((Rule(),)) + around
+    packed = _Packer(limit - around, gap=gap)
     room = max(first - around, 1)
     for block in blocks:
         if size((block,)) <= limit:

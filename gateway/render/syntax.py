@@ -16,7 +16,7 @@ _ADDRESS: Final = re.compile(r"://[^\s<>\"`|\\\[\]]{1,2000}")
 _TRAILING: Final = ".,;:!?'*_~"
 
 
-def parser() -> MarkdownIt:
+def parser(*, links: bool = True) -> MarkdownIt:
     """CommonMark with tables, strikethrough and the rules here; HTML stays text."""
     # maxNesting also bounds brackets within brackets; above it the parser drops text, so our own
     # rule for blocks has to be reached first.
@@ -28,7 +28,7 @@ def parser() -> MarkdownIt:
     md.inline.ruler.before("strikethrough", "spoiler", _spoiler)
     md.inline.ruler2.before("strikethrough", "spoiler", _pair_spoilers)
     md.inline.add_terminator_char("|")
-    return md
+    return md if links else md.disable(["link", "image"])
 
 
 def _too_deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
