@@ -10,6 +10,7 @@ from adapters.telegram.raw import identity, mapping, moment
 from adapters.telegram.transport import RawBot
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Receipt
+from gateway.people import Audience
 
 GENERAL_TOPIC: Final = "1"
 """The topic that every forum has: never named in a send, always in a typing notice."""
@@ -41,8 +42,10 @@ async def send(bot: RawBot, outbound: Outbound) -> Receipt:
 
 
 def _addressed(outbound: Outbound) -> dict[str, object]:
-    """Where it goes, and what hangs below it."""
+    """Where it goes, and what hangs below it. Raises `Permanent`."""
     place = outbound.place
+    if outbound.private_to and place.audience is not Audience.DIRECT:
+        raise Permanent("Telegram shows what is written in a group to everybody there")
     request: dict[str, object] = {"chat_id": chat_id(place)}
     if place.thread_id and place.thread_id != GENERAL_TOPIC:
         request["message_thread_id"] = _number(place.thread_id, "thread")
