@@ -18,7 +18,7 @@ from adapters.web.conversation import (
     Line,
 )
 from adapters.web.files import FileShelf
-from adapters.web.manifest import MANIFEST, WebSettings
+from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings
 from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import build_routes
 from gateway.errors import BadInput, Permanent, Transient
@@ -89,8 +89,13 @@ class WebAdapter:
     # --- what the gateway asks for ---------------------------------------------------------------
 
     async def send(self, outbound: Outbound) -> Receipt:
-        """Put a part or a file on the page. The same key twice is one message."""
+        """Put a part or a file on the page. The same key twice is one message.
+
+        Raises a `DeliveryError`.
+        """
         self._require_sink()
+        if len(outbound.buttons) > MAX_BUTTONS:
+            raise Permanent(f"the page shows at most {MAX_BUTTONS} buttons under a message")
         line_id = "a-" + hashlib.sha256(outbound.key.encode()).hexdigest()[:24]
         now = self._context.clock.now()
         html, text = _markup(outbound.part)
@@ -100,7 +105,7 @@ class WebAdapter:
             at=now,
             text=text,
             html=html,
-            buttons=outbound.buttons[: self.capabilities.max_buttons],
+            buttons=outbound.buttons,
             files=self._shelved(outbound.place.channel_id, outbound.file),
             reply_to=outbound.reply_to_id,
         )

@@ -42,6 +42,7 @@ MANIFEST: Final = AdapterManifest(
         typing=True,
         files_in=True,
         files_out=True,
+        idempotent_sends=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="web",
