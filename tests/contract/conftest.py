@@ -1,0 +1,41 @@
+"""`stage` runs a test once per adapter; the marks below pick those that a test is about."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.contract.stage import Stage, on_stage
+from tests.contract.variants import VARIANTS, Variant
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "proves(field): the adapters that declare this capability")
+    config.addinivalue_line("markers", "lacks(field): the adapters that do not declare it")
+    config.addinivalue_line("markers", "where(condition): the variants of which this is true")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "variant" not in metafunc.fixturenames:
+        return
+    chosen = list(VARIANTS.values())
+    for mark in metafunc.definition.iter_markers():
+        chosen = [variant for variant in chosen if _fits(variant, mark)]
+    metafunc.parametrize("variant", chosen, ids=lambda variant: variant.name)
+
+
+def _fits(variant: Variant, mark: pytest.Mark) -> bool:
+    match mark.name:
+        case "proves":
+            return bool(getattr(variant.manifest.capabilities, mark.args[0]))
+        case "lacks":
+            return not getattr(variant.manifest.capabilities, mark.args[0])
+        case "where":
+            return bool(mark.args[0](variant))
+        case _:
+            return True
+
+
+@pytest.fixture
+async def stage(variant: Variant) -> AsyncIterator[Stage]:
+    async with on_stage(variant) as made:
+        yield made
