@@ -22,6 +22,7 @@ from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.routing import Router
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
+from gateway.uninterrupted import uninterrupted
 
 
 class Intake:
@@ -51,7 +52,8 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                self._router.answer_inline(event)
+                if not self._router.answer_inline(event):
+                    self._services.count("inline_refused", event.place.platform)
             case ReactionChanged() | MembershipChanged():
                 self._services.count("noted", event.kind)
 
@@ -115,7 +117,8 @@ class Intake:
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
-        if await services.stores.inbox.add(entry, hold):
+        # Stored but not routed would be a duplicate when the platform sends it again.
+        if await uninterrupted(services.stores.inbox.add(entry, hold)):
             self._router.route(entry)
         else:
             services.count("duplicate", place.platform)

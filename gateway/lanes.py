@@ -2,16 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-import structlog
-
 from gateway.errors import StoreUnavailable
-from gateway.message import CommandInvoked, MessageReceived
+from gateway.message import CommandInvoked, MessageDeleted, MessageEdited, MessageReceived
 from gateway.stores import InboxEntry
+from gateway.tasks import Tasks
 
 Overlap = Literal["collect", "queue", "drop"]
 """What happens to messages that arrive while the conversation's turn runs: they are collected
@@ -22,9 +21,7 @@ MAX_WAITING = 10_000
 MAX_COLLECTED = 20
 """Messages that become one turn."""
 
-Handle = Callable[[Sequence[InboxEntry]], Awaitable[None]]
-
-log = structlog.get_logger(__name__)
+Handle = Callable[[Sequence[InboxEntry]], Coroutine[None, None, None]]
 
 
 @dataclass(slots=True)
@@ -58,9 +55,7 @@ class Lanes:
         self._ready: deque[str] = deque()
         self._waiting = 0
         self._running = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._tasks = Tasks("lane_failed")
         self._closed = False
 
     @property
@@ -76,7 +71,7 @@ class Lanes:
     @property
     def idle(self) -> bool:
         """True when no lane has work."""
-        return not self._lanes
+        return not self._lanes and not self._tasks
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when no more entries can wait."""
@@ -92,11 +87,10 @@ class Lanes:
             lane = self._lanes[entry.lane] = _Lane()
             self._ready.append(entry.lane)
         elif self._overlap == "drop" and isinstance(entry.event, MessageReceived):
-            self._spawn(self._dropped([entry]))
+            self._tasks.spawn(self._dropped([entry]))
             return
         lane.waiting.append(entry)
         self._waiting += 1
-        self._idle.clear()
         self._start_ready()
 
     def holds(self, lane: str, message_ids: Collection[str]) -> bool:
@@ -109,49 +103,39 @@ class Lanes:
     def stop_running(self, lane: str) -> bool:
         """End the turn that runs in a lane, which is then `dropped`; False when none does."""
         found = self._lanes.get(lane)
-        if found is None or found.running is None:
+        if found is None or found.running is None or _is_revision(found.batch[0]):
             return False
         found.stopped = found.running.cancel()
         return found.stopped
 
     async def drain(self, timeout: float) -> bool:
-        """Take nothing new and wait until everything is done; False after `timeout` seconds."""
-        self._closed = True
-        try:
-            async with asyncio.timeout(timeout):
-                await self._idle.wait()
-        except TimeoutError:
-            return False
-        return True
+        """Begin nothing more and wait for what runs; False after `timeout` seconds."""
+        self._close()
+        return await self._tasks.drain(timeout)
 
     async def stop(self) -> None:
-        """Take nothing new and end what runs; the inbox still has it."""
+        """Begin nothing more and end what runs; the inbox still has it."""
+        self._close()
+        await self._tasks.stop()
+
+    def _close(self) -> None:
+        """Hand back the lanes that have not begun: the inbox keeps their entries."""
         self._closed = True
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._ready:
+            self._waiting -= len(self._lanes.pop(self._ready.popleft()).waiting)
 
-    def _spawn(self, work: Awaitable[None]) -> "asyncio.Task[None]":
-        async def guarded() -> None:
-            try:
-                await work
-            except Exception:
-                log.exception("lane_failed")
-
-        task = asyncio.create_task(guarded())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    async def _turn(self, lane: _Lane) -> None:
+        await self._handle(lane.batch)
+        lane.stopped = False  # it was done before a stop could take effect
 
     def _start_ready(self) -> None:
         while self._ready and self._running < self._concurrency:
             name = self._ready.popleft()
             lane = self._lanes[name]
-            batch = self._next_batch(lane)
-            self._waiting -= len(batch)
+            lane.batch, lane.stopped = self._next_batch(lane), False
+            self._waiting -= len(lane.batch)
             self._running += 1
-            lane.batch, lane.stopped = batch, False
-            lane.running = self._spawn(self._handle(batch))
+            lane.running = self._tasks.spawn(self._turn(lane))
             lane.running.add_done_callback(partial(self._finished, name))
 
     def _next_batch(self, lane: _Lane) -> list[InboxEntry]:
@@ -170,7 +154,7 @@ class Lanes:
         lane = self._lanes[name]
         lane.running = None
         if lane.stopped:
-            self._spawn(self._dropped(lane.batch))
+            self._tasks.spawn(self._dropped(lane.batch))
         lane.batch = []
         if lane.waiting and not self._closed:
             self._ready.append(name)
@@ -178,8 +162,10 @@ class Lanes:
             self._waiting -= len(lane.waiting)
             del self._lanes[name]
         self._start_ready()
-        if not self._lanes:
-            self._idle.set()
+
+
+def _is_revision(entry: InboxEntry) -> bool:
+    return isinstance(entry.event, MessageEdited | MessageDeleted)
 
 
 def _message_id(entry: InboxEntry) -> str:

@@ -7,9 +7,11 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.lanes import MAX_COLLECTED, Lanes, Overlap
+from gateway.message import MessageDeleted
 from gateway.stores import InboxEntry
+from gateway.uninterrupted import uninterrupted
 from tests.support.clock import settle
-from tests.support.messages import AT, received
+from tests.support.messages import AT, direct, received
 
 
 class Worker:
@@ -184,3 +186,78 @@ async def test_draining_takes_nothing_new_and_waits_for_what_runs() -> None:
     await worker.release()
     assert await draining
     assert worker.done == [["a"]]
+
+
+async def test_stopping_begins_nothing_that_was_still_waiting() -> None:
+    worker = Worker()
+    lanes = worker.lanes(concurrency=1)
+    for number in range(5):
+        lanes.submit(entry(str(number), lane=f"lane-{number}"))
+    await settle()
+    await lanes.stop()
+    await settle()
+    assert worker.started == ["0"]
+    assert lanes.idle
+    assert (lanes.waiting, lanes.running, len(lanes._tasks)) == (0, 0, 0)
+
+
+async def test_draining_hands_back_what_has_not_begun() -> None:
+    worker = Worker()
+    lanes = worker.lanes(concurrency=1)
+    lanes.submit(entry("a", lane="one"))
+    lanes.submit(entry("b", lane="two"))
+    draining = asyncio.create_task(lanes.drain(5))
+    await settle()
+    await worker.release()
+    assert await draining
+    assert worker.started == ["a"]
+    assert lanes.waiting == 0
+
+
+async def test_draining_gives_up_after_its_time() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    lanes.submit(entry("a"))
+    assert not await lanes.drain(0.01)
+    await lanes.stop()
+
+
+async def test_a_turn_that_was_done_before_the_stop_took_effect_is_not_dropped() -> None:
+    worker = Worker()
+    reached = asyncio.Event()
+
+    async def handle(entries: Sequence[InboxEntry]) -> None:
+        reached.set()
+        await uninterrupted(worker.handle(entries))
+
+    lanes = Lanes(handle, worker.drop)
+    lanes.submit(entry("a"))
+    await reached.wait()
+    await settle()
+    assert lanes.stop_running("lane")
+    await worker.release()
+    assert (worker.done, worker.dropped) == ([["a"]], [])
+    assert lanes.idle
+
+
+async def test_a_revision_is_never_broken_off() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    gone = MessageDeleted("e1", direct(), ("m1",))
+    lanes.submit(InboxEntry("gone", "lane", gone, AT))
+    await settle()
+    assert not lanes.stop_running("lane")
+    await worker.release()
+    assert (worker.done, worker.dropped) == ([["gone"]], [])
+
+
+async def test_what_was_stopped_is_dropped_also_while_draining() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    lanes.submit(entry("a"))
+    await settle()
+    draining = asyncio.create_task(lanes.drain(5))
+    await settle()
+    assert lanes.stop_running("lane")
+    assert await draining
+    assert worker.dropped == ["a"]

@@ -108,6 +108,11 @@ class Gateway:
         """How the exchanges ended, oldest first."""
         return [trace.outcome for trace in self.traces]
 
+    async def stored_words(self) -> list[str]:
+        """What people said, as it is kept, oldest first."""
+        sql = "SELECT text FROM turns WHERE role = 'user' ORDER BY id"
+        return [row[0] for row in await self.database.run(lambda db: db.execute(sql).fetchall())]
+
     async def rows(self, table: str) -> int:
         """How many rows a table has."""
         sql = f"SELECT count(*) FROM {table}"
