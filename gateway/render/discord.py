@@ -12,13 +12,26 @@ from gateway.render.inline import Mark
 from gateway.render.layout import BREAK, TextRenderer, without_fences
 from gateway.render.tree import CodeBlock, Heading, Run
 
-_SPECIAL: Final = re.compile(r"([\\*_~`|\[<])")
+_SPECIAL: Final = re.compile(r"([\\*_~`|\[<]|:(?=//))")
 _LINE_START: Final = re.compile(r"(#{1,3} |-# |>>> |> |[-+] )")
 _NUMBERED: Final = re.compile(r"^(\d{1,9})([.)] )")
 _BACKTICKS: Final = re.compile(r"`+")
 _LINKABLE: Final = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 _ENCODED: Final = {"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"}
 _DEEPEST_HEADING: Final = 3
+
+SPOILER: Final = "||"
+BOLD: Final = "**"
+ITALIC: Final = "_"
+STRIKE: Final = "~~"
+
+_ENDS: Final = {
+    SPOILER: re.compile(r"\|\|"),
+    BOLD: re.compile(r"\*\*"),
+    ITALIC: re.compile(r"[_*]"),
+    STRIKE: re.compile(r"~~"),
+}
+"""What ends a mark, even where it stands in code."""
 
 
 class DiscordRenderer(TextRenderer):
@@ -36,28 +49,25 @@ class DiscordRenderer(TextRenderer):
         return [f"```{code.language}", *without_fences(code.text).split("\n"), "```"]
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
-        """Link outermost; code has no style of its own but may lie in others."""
-        marks: list[Mark] = []
-        if run.link and not run.is_bare_link:
-            marks.append(("link", run.link))
-        marks += [
-            (sign, "")
-            for sign, is_set in (
-                ("||", run.spoiler),
-                ("**", run.bold),
-                ("*", run.italic),
-                ("~~", run.strike),
-            )
-            if is_set
-        ]
-        return tuple(marks)
+        """Link outermost; code and addresses, which cannot be escaped, in no mark of their own."""
+        link = (("link", run.link),) if run.link and not run.is_bare_link else ()
+        signs = (
+            (SPOILER, run.spoiler),
+            (BOLD, run.bold),
+            (ITALIC, run.italic),
+            (STRIKE, run.strike),
+        )
+        styles = (sign for sign, is_set in signs if is_set)
+        if run.code or run.is_bare_link:
+            styles = (sign for sign in styles if not _ENDS[sign].search(run.text))
+        return (*link, *((sign, "") for sign in styles))
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
         """See `inline.Marker`."""
         kind, address = mark
         if kind == "link":
             return _link(address, inner)
-        if kind != "*":
+        if kind != ITALIC:
             return (kind, kind)
         return (f"{BREAK}*", "*") if after.isalnum() else ("_", "_")
 

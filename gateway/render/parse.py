@@ -138,7 +138,7 @@ class _Builder:
             case "blockquote_open":
                 self._open.append([])
             case "blockquote_close":
-                self._add(Quote(tuple(self._open.pop())))
+                self._quote(self._open.pop())
             case "table_open":
                 self._table = _TableRows()
             case "tr_open":
@@ -149,6 +149,10 @@ class _Builder:
                 self._add(self._table.finish())
             case "definition":
                 self._definition(token)
+
+    def _quote(self, blocks: list[Block]) -> None:
+        if blocks:
+            self._add(Quote(tuple(blocks)))
 
     def _code(self, token: Token) -> None:
         text = token.content.removesuffix("\n")

@@ -56,4 +56,5 @@ def _parts(blocks: Document, renderer: TextRenderer, limit: int) -> list[Part]:
 
 
 def _shown(written: Sequence[tuple[str, Document]]) -> list[Part]:
-    return [Part(text, PLAIN.document(blocks)) for text, blocks in written if text.strip()]
+    parts = (Part(text, PLAIN.document(blocks)) for text, blocks in written)
+    return [part for part in parts if part.text.strip() and str(part.payload).strip()]

@@ -216,7 +216,7 @@ def _groups(
 
 def _split_table(block: Table, first: int, limit: int, measure: Measure) -> list[Block]:
     """A long table: its rows over several tables, the header above each."""
-    if len(block.rows) <= 1:
+    if len(block.rows) <= 1 or measure(replace(block, rows=())) > limit // 2:
         pieces: list[Block] = []
         for paragraph in table.as_paragraphs(block):
             pieces += split(paragraph, first, limit, measure)

@@ -156,16 +156,19 @@ DISCORD: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
     (re.compile(r"<(https?://[^\s<>]+)>"), lambda m: m[1]),
     (re.compile(r"https?://[^\s<]+[^<.,:;\"')\]\s]"), lambda m: m[0]),
     (CODE, lambda m: m[2]),
-    (re.compile(rf"\[({LABEL})\]\((https?://[^\s()]+)\)"), lambda m: f"{discord(m[1])} ({m[2]})"),
-    (re.compile(r"\*\*((?:\\[\s\S]|[^\\])+?)\*\*(?!\*)"), lambda m: discord(m[1])),
-    (re.compile(r"__((?:\\[\s\S]|[^\\])+?)__(?!_)"), lambda m: discord(m[1])),
-    (re.compile(r"\b_((?:__|\\[\s\S]|[^\\_])+?)_\b"), lambda m: discord(m[1])),
+    (
+        re.compile(rf"\[({LABEL})\]\((https?://[^\s()]+)\)"),
+        lambda m: f"{_discord_inline(m[1])} ({m[2]})",
+    ),
+    (re.compile(r"\*\*((?:\\[\s\S]|[^\\])+?)\*\*(?!\*)"), lambda m: _discord_inline(m[1])),
+    (re.compile(r"__((?:\\[\s\S]|[^\\])+?)__(?!_)"), lambda m: _discord_inline(m[1])),
+    (re.compile(r"\b_((?:__|\\[\s\S]|[^\\_])+?)_\b"), lambda m: _discord_inline(m[1])),
     (
         re.compile(r"\*(?=\S)((?:\*\*|\\[\s\S]|\s+(?:\\[\s\S]|[^*\s\\]|\*\*)|[^\s*\\])+?)\*(?!\*)"),
-        lambda m: discord(m[1]),
+        lambda m: _discord_inline(m[1]),
     ),
-    (re.compile(r"~~([\s\S]+?)~~(?!_)"), lambda m: discord(m[1])),
-    (re.compile(r"\|\|([\s\S]+?)\|\|"), lambda m: discord(m[1])),
+    (re.compile(r"~~([\s\S]+?)~~(?!_)"), lambda m: _discord_inline(m[1])),
+    (re.compile(r"\|\|([\s\S]+?)\|\|"), lambda m: _discord_inline(m[1])),
 ]
 MENTION = re.compile(r"<(?:@[!&]?|#|/|t:|id:|a?:)[^>\s]*>")
 
