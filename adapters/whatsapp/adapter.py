@@ -14,7 +14,14 @@ from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from adapters.whatsapp.parse import PLATFORM
 from adapters.whatsapp.webhook import Webhook
 from adapters.whatsapp.window import Windows
-from gateway.errors import BadInput, DeliveryError, Permanent, StartError, WindowClosed
+from gateway.errors import (
+    BadInput,
+    DeliveryError,
+    Permanent,
+    StartError,
+    Transient,
+    WindowClosed,
+)
 from gateway.message import Attachment, Outbound, OutboundFile, Place, Receipt
 from gateway.ports import AdapterContext, Capabilities, Check, EventSink
 
@@ -110,6 +117,7 @@ class WhatsAppAdapter:
         Outside the 24-hour window a text goes out as the configured template; anything else, and
         everything without a template, raises `WindowClosed`.
         """
+        self._require_connection()
         key = outbound.place.channel_id
         address = await self._identities.address(key)
         if await self._windows.open_for(key):
@@ -160,6 +168,7 @@ class WhatsAppAdapter:
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction; an empty emoji takes ours back."""
+        self._require_connection()
         address = await self._identities.address(place.channel_id)
         reaction = {"type": "reaction", "reaction": {"message_id": message_id, "emoji": emoji}}
         await self._asked(self._graph.post_message({**compose.message_to(address), **reaction}))
@@ -168,6 +177,7 @@ class WhatsAppAdapter:
         """The bytes of a file a person sent, at most `limit`. Raises `BadInput`, a
         `DeliveryError`.
         """
+        self._require_connection()
         if not _MEDIA_ID.fullmatch(attachment.ref):
             raise BadInput("WhatsApp: this is not a media id")
         return await self._asked(self._graph.download(attachment.ref, limit))
@@ -180,7 +190,12 @@ class WhatsAppAdapter:
         finally:
             await graph.close()
 
+    def _require_connection(self) -> None:
+        if not self._connected:
+            raise Transient("WhatsApp is not connected")
+
     async def _mark(self, message_id: str, more: compose.Body) -> None:
+        self._require_connection()
         if message_id:
             body = {"messaging_product": "whatsapp", "status": "read", "message_id": message_id}
             await self._asked(self._graph.post_message({**body, **more}))

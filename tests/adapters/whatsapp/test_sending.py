@@ -184,6 +184,7 @@ async def test_the_window_survives_a_restart() -> None:
         place = await greeted(rig)
         context = context_of(rig.listener, rig.clock, rig.state, rig.counts, "again")
         reborn = WhatsAppAdapter(settings_of(rig.sim), context)
+        await reborn.connect(rig.sink)
         await reborn.send(text_to(place, "still open"))
         await reborn.disconnect()
 
