@@ -77,9 +77,9 @@ def message(sender: Sender, wamid: str, at: int, kind: str, content: object) -> 
     return {**sender.origin(), "id": wamid, "timestamp": str(at), "type": kind, kind: content}
 
 
-def quoting(item: Json, number: Number, wamid: str) -> Json:
-    """The same message as a reply to one of the business's."""
-    return {**item, "context": {"from": number.display, "id": wamid}}
+def quoting(item: Json, author: str, wamid: str) -> Json:
+    """The same message as a reply to one that `author`, a phone number, wrote."""
+    return {**item, "context": {"from": author, "id": wamid}}
 
 
 def status(

@@ -145,7 +145,8 @@ class WhatsAppSimulator:
         if not items:
             items = [self._text(human, text)]
         if reply_to:
-            items = [payloads.quoting(item, self.world.number, reply_to) for item in items]
+            author = self._author_of(human, reply_to)
+            items = [payloads.quoting(item, author, reply_to) for item in items]
         for item in items:
             self._post(human, [item], wrote=True)
         return str(items[0]["id"])
@@ -188,7 +189,7 @@ class WhatsAppSimulator:
         content = {"type": kind, kind: {"id": button.value, "title": button.label}}
         item = self._item(human, "interactive", content)
         self.world.show(human.key, self._own(human, str(item["id"]), button.label, message_id))
-        quoted = payloads.quoting(item, self.world.number, message_id)
+        quoted = payloads.quoting(item, self.world.number.display, message_id)
         self._post(human, [quoted], wrote=True)
 
     async def react(self, person: SimPerson, room: SimRoom, message_id: str, emoji: str) -> None:
@@ -288,6 +289,12 @@ class WhatsAppSimulator:
         if room.id != human.key:
             raise NotSupported("on WhatsApp people write in their own chat only")
         return human
+
+    def _author_of(self, human: Human, message_id: str) -> str:
+        """The number that a message in the chat came from."""
+        shown = self.world.find(human.key, message_id)
+        own = shown is not None and not shown.by_bot
+        return (human.phone or human.key) if own else self.world.number.display
 
     def _item(self, human: Human, kind: str, content: object) -> Json:
         at = int(self.world.now())
