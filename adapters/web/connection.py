@@ -94,6 +94,8 @@ class WebAdapter:
         Raises a `DeliveryError`.
         """
         self._require_sink()
+        if outbound.part is None and outbound.file is None:
+            raise Permanent("there is nothing to send: neither a part nor a file")
         if len(outbound.buttons) > MAX_BUTTONS:
             raise Permanent(f"the page shows at most {MAX_BUTTONS} buttons under a message")
         line_id = "a-" + hashlib.sha256(outbound.key.encode()).hexdigest()[:24]
