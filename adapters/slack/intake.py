@@ -10,12 +10,21 @@ from adapters.slack.lanes import Lanes
 from adapters.slack.parse import parse
 from adapters.slack.raw import Raw, mapping, text
 from gateway.errors import StoreUnavailable
-from gateway.message import CommandInvoked, InboundEvent, MessageEdited, MessageReceived, place_of
+from gateway.message import (
+    CommandInvoked,
+    InboundEvent,
+    MessageEdited,
+    MessageReceived,
+    SlackExtras,
+    place_of,
+)
 from gateway.people import Audience
 from gateway.ports import Counter, EventSink
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds; what takes longer is left to be delivered again."""
+MAX_LOOKUPS: Final = 5
+"""Mentioned people whose names are asked for; of more, the ids are shown."""
 
 
 class Intake:
@@ -45,7 +54,7 @@ class Intake:
                 asyncio.timeout(ACK_SECONDS),
                 self._lanes.turn(place_of(events[0]).channel_id),
             ):
-                for event in events:
+                for event in await self._readable(body, events):
                     await self._sink(await self._completed(event))
         except (StoreUnavailable, TimeoutError):
             self._count("unacknowledged", _kind(body))
@@ -56,6 +65,17 @@ class Intake:
         """Take nothing more, and let what is under way end."""
         self._closed = True
         await self._lanes.drained(ACK_SECONDS)
+
+    async def _readable(
+        self, body: dict[str, object], events: list[InboundEvent]
+    ) -> list[InboundEvent]:
+        """The same events with the people they mention named, where Slack says their names."""
+        mentioned = {user for event in events for user in _mentions(event)}
+        unknown = sorted(mentioned - {self._me.user_id} - set(self._me.names))[:MAX_LOOKUPS]
+        if not unknown:
+            return events
+        await asyncio.gather(*(self._directory.name(user) for user in unknown))
+        return parse(body, self._me)
 
     async def _completed(self, event: InboundEvent) -> InboundEvent:
         match event:
@@ -72,6 +92,13 @@ class Intake:
                 return replace(event, place=replace(place, audience=Audience.PRIVATE_ROOM))
             case _:
                 return event
+
+
+def _mentions(event: InboundEvent) -> tuple[str, ...]:
+    if isinstance(event, MessageReceived | MessageEdited):
+        extras = event.message.extras
+        return extras.mentions if isinstance(extras, SlackExtras) else ()
+    return ()
 
 
 def _kind(body: Raw) -> str:
