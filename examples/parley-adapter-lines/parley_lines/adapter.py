@@ -58,6 +58,7 @@ class LinesAdapter:
 
     async def connect(self, sink: EventSink) -> None:
         """Listen. Raises `StartError` when the port is taken."""
+        await self.disconnect()
 
         def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.create_task(self._serve(reader, writer, sink))
@@ -166,5 +167,7 @@ class LinesAdapter:
             )
             try:
                 await sink(MessageReceived(event_id=message.id, message=message))
-            except StoreUnavailable:
+            except Exception as error:  # noqa: BLE001 -- whatever it was, the next line may succeed
+                if not isinstance(error, StoreUnavailable):
+                    self._context.count("failed", type(error).__name__)
                 writer.write(b"That could not be stored; write it again.\n")
