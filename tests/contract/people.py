@@ -16,10 +16,6 @@ from simulators.base import (
 )
 
 
-class NotTaken(Exception):
-    """The person was told that what they wrote could not be stored."""
-
-
 class DirectPeople:
     """The part of `PlatformSimulator` that is the same for every adapter that is its own server.
 
@@ -31,6 +27,8 @@ class DirectPeople:
         self.calls: deque[ApiCall] = deque(maxlen=1_000)
         self.changed = ChangeSignal()
         self.seen: dict[str, dict[str, Shown]] = {}
+        self.refused = 0
+        """How often people were told that what they wrote could not be stored."""
         self._reading: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -70,6 +68,11 @@ class DirectPeople:
     def show(self, person_id: str, message: Shown) -> None:
         """The person sees a message, new or changed."""
         self.seen.setdefault(person_id, {})[message.id] = message
+        self.changed.notify()
+
+    def refuse(self) -> None:
+        """Somebody was told to write it again."""
+        self.refused += 1
         self.changed.notify()
 
     async def stop_reading(self) -> None:

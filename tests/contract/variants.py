@@ -7,6 +7,7 @@ To try an adapter of your own, add a `Variant`: a simulator that implements
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -48,16 +49,18 @@ class Variant:
     """One adapter in one way of connecting.
 
     `methods` are the platform's names of requests, for faults and for counting: empty where there
-    is no server to fail. `mention` is how people write another's mention, `broken` markup that the
-    platform refuses, `unknown_chat` a well-formed id of no chat, `strange` delivers an update of a
-    kind that does not exist yet. `replies`: people can reply to a message. `repeatable`: the
-    platform itself may deliver an event twice. `accounts`: several can be connected.
+    is no server to fail. `typed` is how the platform's app encodes what people type, `mention` how
+    they write another's mention, `broken` markup that the platform refuses, `unknown_chat` a
+    well-formed id of no chat, `strange` delivers an update of a kind that does not exist yet.
+    `replies`: people can reply to a message. `repeatable`: the platform itself may deliver an
+    event twice. `accounts`: several can be connected.
     """
 
     name: str
     manifest: AdapterManifest
     platform: Callable[[str], PlatformSimulator]
     methods: Mapping[str, str] = field(default_factory=dict)
+    typed: Callable[[str], str] = str
     mention: Callable[[SimPerson], str] | None = None
     broken: str | dict[str, object] | None = None
     unknown_chat: str = ""
@@ -123,6 +126,7 @@ def _slack(mode: Literal["socket", "http"]) -> Variant:
         SLACK,
         platform,
         methods={"send": "chat.postMessage", "react": "reactions.add"},
+        typed=lambda text: escape(text, quote=False),
         mention=lambda person: f"<@{person.id}>",
         broken={"blocks": [{"type": "no_such_block"}]},
         unknown_chat="C0NOSUCHONE",

@@ -1,0 +1,146 @@
+"""Connecting and disconnecting, in any order and as often as anybody likes."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from gateway.errors import DeliveryError, StartError
+from gateway.message import Attachment, Outbound, Part, Place
+from gateway.people import Audience
+from gateway.ports import (
+    CanDelete,
+    CanEdit,
+    CanFetch,
+    CanMarkRead,
+    CanReact,
+    CanType,
+    PlatformAdapter,
+)
+from parley.http.webhooks import WebhookListener
+from tests.contract.stage import PATIENCE, Sink, Stage, make_adapter, on_stage
+from tests.contract.variants import HostedPlatform, Variant
+
+pytestmark = pytest.mark.timeout(30)
+
+
+def place_on(variant: Variant) -> Place:
+    """Some direct conversation."""
+    return Place(variant.manifest.platform, "main", "5000001", Audience.DIRECT)
+
+
+async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[BaseException | None]:
+    """What each of its abilities raises."""
+    part = Part("hi", "hi")
+    tries = [adapter.send(Outbound("k:0", place, part))]
+    if isinstance(adapter, CanEdit):
+        tries.append(adapter.edit(place, "1", part))  # type: ignore[arg-type]  # nothing is returned
+    if isinstance(adapter, CanDelete):
+        tries.append(adapter.delete(place, "1"))  # type: ignore[arg-type]
+    if isinstance(adapter, CanType):
+        tries.append(adapter.typing(place, "1"))  # type: ignore[arg-type]
+    if isinstance(adapter, CanMarkRead):
+        tries.append(adapter.mark_read(place, "1"))  # type: ignore[arg-type]
+    if isinstance(adapter, CanReact):
+        tries.append(adapter.react(place, "1", "👍"))  # type: ignore[arg-type]
+    if isinstance(adapter, CanFetch):
+        tries.append(adapter.fetch(Attachment("other", "1"), 10))  # type: ignore[arg-type]
+    async with asyncio.timeout(PATIENCE):
+        results = await asyncio.gather(*tries, return_exceptions=True)
+    return [result if isinstance(result, BaseException) else None for result in results]
+
+
+async def test_before_connecting_everything_is_refused_and_nothing_hangs(variant: Variant) -> None:
+    platform, listener = variant.platform("main"), WebhookListener()
+    await platform.start()
+    adapter = make_adapter(variant, platform, listener, Counter())
+    try:
+        outcomes = await everything_it_can(adapter, place_on(variant))
+        assert all(isinstance(one, DeliveryError) for one in outcomes), outcomes
+        assert list(platform.calls) == [], "no request without a connection"
+        await adapter.disconnect()
+        await adapter.disconnect()
+    finally:
+        await platform.stop()
+
+
+async def test_after_disconnecting_as_well(stage: Stage) -> None:
+    place = (await stage.hear()).place
+    await stage.adapter.disconnect()
+    await stage.adapter.disconnect()
+    asked = len(stage.platform.calls)
+    outcomes = await everything_it_can(stage.adapter, place)
+    assert all(isinstance(one, DeliveryError) for one in outcomes), outcomes
+    assert len(stage.platform.calls) == asked
+
+
+async def test_connecting_twice_leaves_one_connection(stage: Stage) -> None:
+    await stage.adapter.connect(stage.sink)
+    await again(stage)
+    await stage.hear("once")
+    await stage.hear("and then")
+    assert [message.content for message in stage.sink.messages()] == ["once", "and then"]
+    assert len({event.event_id for event in stage.sink.events}) == len(stage.sink.events)
+
+
+async def test_after_disconnecting_one_can_connect_again(stage: Stage) -> None:
+    for number in range(2):
+        await stage.adapter.disconnect()
+        await stage.adapter.connect(stage.sink)
+        await again(stage)
+        message = await stage.hear(f"number {number}")
+        await stage.send("answer", message.place)
+        await stage.shown(stage.room, bool)
+
+
+async def again(stage: Stage) -> None:
+    """Wait for the new connection; where the adapter is the server, people come back."""
+    if isinstance(stage.platform, HostedPlatform):
+        await stage.platform.stop()
+        await stage.platform.host(stage.adapter)
+    await stage.platform.wait_connected()
+
+
+async def test_waiting_for_the_end_ends_with_disconnect(stage: Stage) -> None:
+    waiting = asyncio.create_task(stage.adapter.wait_closed())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await stage.adapter.disconnect()
+    async with asyncio.timeout(PATIENCE):
+        await waiting
+
+
+@pytest.mark.where.with_args(lambda variant: variant.methods.get("send"))
+async def test_a_platform_that_is_not_there_is_a_start_error(variant: Variant) -> None:
+    platform, listener = variant.platform("main"), WebhookListener()
+    await platform.start()
+    adapter = make_adapter(variant, platform, listener, Counter())
+    await platform.stop()
+    with pytest.raises(StartError) as raised:
+        async with asyncio.timeout(PATIENCE):
+            await adapter.connect(Sink())
+    assert not raised.value.permanent, "it may come back"
+    await adapter.disconnect()
+
+
+@pytest.mark.where.with_args(lambda variant: variant.accounts)
+async def test_two_accounts_side_by_side_do_not_mix(variant: Variant) -> None:
+    listener = WebhookListener()
+    await listener.start()
+    try:
+        async with (
+            on_stage(variant, "one", listener) as one,
+            on_stage(variant, "second", listener) as two,
+        ):
+            for stage, name in ((one, "one"), (two, "second")):
+                message = await stage.hear(f"to {name}")
+                assert (message.place.account, message.person.account) == (name, name)
+                await stage.send(f"from {name}", message.place, key="the same key:0")
+            for stage, name in ((one, "one"), (two, "second")):
+                assert [m.content for m in stage.sink.messages()] == [f"to {name}"]
+                seen = await stage.shown(stage.room, bool)
+                assert [message.text for message in seen] == [f"from {name}"]
+            await one.adapter.disconnect()
+            await two.hear("still here")
+    finally:
+        await listener.stop()

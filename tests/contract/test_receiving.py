@@ -1,0 +1,233 @@
+"""What arrives is complete, in order, known by its id, and never stops what comes after it."""
+
+from typing import Final
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.message import MessageReceived, author_of, place_of
+from gateway.people import Audience
+from gateway.policy.idempotency import dedupe_key
+from tests.contract.people import DirectPeople
+from tests.contract.stage import Stage
+from tests.contract.variants import Variant
+
+BURST: Final = 100
+where = pytest.mark.where.with_args
+
+
+def _mentions(variant: Variant) -> bool:
+    return variant.mention is not None
+
+
+def _replies(variant: Variant) -> bool:
+    return variant.replies
+
+
+def _repeatable(variant: Variant) -> bool:
+    return variant.repeatable
+
+
+def _has_bots(variant: Variant) -> bool:
+    return variant.another_bot is not None
+
+
+def _can_be_surprised(variant: Variant) -> bool:
+    return variant.strange is not None
+
+
+def _repeats(variant: Variant) -> bool:
+    """Somebody other than the person sees to a repetition."""
+    return variant.repetition != "person"
+
+
+def _tells_the_person(variant: Variant) -> bool:
+    return variant.repetition == "person"
+
+
+# --- order, repetition, failures ----------------------------------------------------------------
+
+
+async def test_a_burst_in_one_channel_arrives_in_order(stage: Stage) -> None:
+    said = [f"number {number}" for number in range(BURST)]
+    for text in said:
+        await stage.platform.say(stage.person, stage.room, text)
+    await stage.sink.until(lambda: len(stage.sink.messages()) == BURST)
+    assert [message.content for message in stage.sink.messages()] == said
+    assert len({dedupe_key(event) for event in stage.sink.events}) == BURST
+
+
+async def test_two_people_at_once_each_keep_their_order(stage: Stage) -> None:
+    ben = stage.platform.person("Ben")
+    for number in range(20):
+        for person in (stage.person, ben):
+            await stage.platform.say(person, stage.platform.direct(person), f"{number}")
+    await stage.sink.until(lambda: len(stage.sink.messages()) == 40)
+    for person in (stage.person, ben):
+        theirs = [one for one in stage.sink.messages() if one.author.id == person.id]
+        assert [one.content for one in theirs] == [f"{number}" for number in range(20)]
+        assert len({one.place for one in theirs}) == 1
+    assert len({one.place for one in stage.sink.messages()}) == 2
+
+
+@where(_repeatable)
+async def test_the_same_event_twice_has_the_same_id(stage: Stage) -> None:
+    stage.platform.duplicate_next()
+    await stage.hear("twice")
+    await stage.hear("last")
+    events = stage.sink.of(MessageReceived)
+    twice = [event for event in events if event.message.content == "twice"]
+    assert len({dedupe_key(event) for event in twice}) == 1
+    assert len({dedupe_key(event) for event in events}) == 2
+
+
+@where(_repeats)
+async def test_what_could_not_be_stored_comes_again_in_order(stage: Stage) -> None:
+    stage.sink.failures = [StoreUnavailable("the disk is full"), StoreUnavailable("still full")]
+    await stage.platform.say(stage.person, stage.room, "first")
+    await stage.sink.message("first")
+    await stage.hear("second")
+    assert [message.content for message in stage.sink.messages()] == ["first", "second"]
+    assert stage.sink.failures == []
+
+
+@where(_tells_the_person)
+async def test_or_the_person_is_told_and_writes_it_again(stage: Stage) -> None:
+    stage.sink.failures = [StoreUnavailable("the disk is full")]
+    people = stage.platform
+    assert isinstance(people, DirectPeople)
+    await people.say(stage.person, stage.room, "first")
+    assert await people.changed.wait_until(lambda: people.refused == 1, 10.0)
+    await stage.hear("first")
+    assert len(stage.sink.messages()) == 1
+
+
+async def test_a_bug_behind_the_sink_does_not_make_the_adapter_deaf(stage: Stage) -> None:
+    stage.sink.failures = [ValueError("a bug")]
+    await stage.platform.say(stage.person, stage.room, "first")
+    await stage.sink.until(lambda: stage.sink.failures == [])
+    await stage.hear("second")
+
+
+@where(_can_be_surprised)
+async def test_updates_of_unknown_kinds_are_counted_and_ignored(stage: Stage) -> None:
+    assert stage.variant.strange is not None
+    before = ignored(stage)
+    await stage.variant.strange(stage.platform)
+    await stage.hear("still here")
+    assert [message.content for message in stage.sink.messages()] == ["still here"]
+    assert ignored(stage) == before + 1, stage.counts
+
+
+def ignored(stage: Stage) -> int:
+    """How many updates the adapter counted as ignored."""
+    return sum(n for (what, _), n in stage.counts.items() if what == "ignored")
+
+
+# --- who, where, to whom ------------------------------------------------------------------------
+
+
+async def test_people_are_known_by_ids_that_do_not_change(stage: Stage) -> None:
+    first, second = await stage.hear("one"), await stage.hear("two")
+    assert first.person == second.person
+    assert (first.person.platform, first.person.account) == (stage.adapter.platform, "main")
+    assert first.person.id == stage.person.id
+    assert first.person.id != stage.person.name
+    assert not first.author.is_bot
+
+
+async def test_a_direct_message_is_read_by_nobody_else(stage: Stage) -> None:
+    message = await stage.hear()
+    assert message.is_direct_message
+    assert message.place.audience is Audience.DIRECT
+    assert message.channel_id == stage.room.id
+    assert message.timestamp.tzinfo is not None
+
+
+@pytest.mark.proves("rooms")
+async def test_a_room_is_private_only_if_it_is_known_to_be(stage: Stage) -> None:
+    heard = {}
+    for kind in ("public", "private"):
+        room = stage.platform.room(f"a {kind} one", kind)
+        heard[kind] = (await stage.hear(f"in {kind}", room, mention=True)).place.audience
+    assert heard == {"public": Audience.PUBLIC_ROOM, "private": Audience.PRIVATE_ROOM}
+
+
+async def test_own_messages_do_not_come_back(stage: Stage) -> None:
+    place = (await stage.hear("one")).place
+    await stage.send("mine", place)
+    await stage.hear("two")
+    assert [message.content for message in stage.sink.messages()] == ["one", "two"]
+    assert stage.person.id in {getattr(author_of(e), "id", "") for e in stage.sink.events}
+
+
+@where(_has_bots)
+async def test_another_bot_is_flagged(stage: Stage) -> None:
+    assert stage.variant.another_bot is not None
+    bot = stage.variant.another_bot(stage.platform)
+    await stage.platform.say(bot, stage.platform.room("general"), "beep", mention=True)
+    message = await stage.sink.message("beep")
+    assert message.author.is_bot
+    assert message.author.id == bot.id
+
+
+@pytest.mark.proves("rooms")
+async def test_a_mention_is_flagged_and_does_not_reach_the_model(stage: Stage) -> None:
+    message = await stage.hear("the time, please", stage.platform.room("general"), mention=True)
+    assert message.mentions_bot
+    assert not message.mentions_others
+    assert message.content == "the time, please"
+
+
+@where(_mentions)
+async def test_mentioning_others_is_flagged_and_is_no_invocation(stage: Stage) -> None:
+    assert stage.variant.mention is not None
+    ben = stage.platform.person("Ben")
+    await stage.platform.say(
+        stage.person, stage.room, f"ask {stage.variant.mention(ben)} about parley"
+    )
+    message = (await stage.sink.first(MessageReceived)).message
+    assert message.mentions_others
+    assert not message.mentions_bot
+    assert "ben" in message.content.lower(), "people are named, ids are not read"
+    assert ben.id not in message.content
+
+
+@where(_replies)
+async def test_a_reply_says_what_it_replies_to(stage: Stage) -> None:
+    place = (await stage.hear("a question")).place
+    receipt = await stage.send("my answer", place)
+    await stage.shown(stage.room, bool)
+    await stage.platform.say(stage.person, stage.room, "why is that?", reply_to=receipt.message_id)
+    message = await stage.sink.message("why is that?")
+    assert message.reply_to_id == receipt.message_id
+    assert message.quote is not None
+    assert message.quote.by_this_bot
+
+
+@where(_replies)
+async def test_a_reply_to_somebody_else_is_not_taken_for_one_to_the_bot(stage: Stage) -> None:
+    first = await stage.hear("a remark")
+    await stage.platform.say(stage.person, stage.room, "a correction", reply_to=first.id)
+    message = await stage.sink.message("a correction")
+    assert message.reply_to_id == first.id
+    assert message.quote is None or not message.quote.by_this_bot
+
+
+async def test_every_event_names_this_platform_and_account(stage: Stage) -> None:
+    await stage.hear("one")
+    await stage.platform.command(stage.person, stage.room, "context")
+    await stage.sink.until(lambda: len(stage.sink.events) >= 2)
+    for event in stage.sink.events:
+        place = place_of(event)
+        assert (place.platform, place.account) == (stage.adapter.platform, "main")
+        assert event.event_id
+
+
+@pytest.mark.parametrize(
+    "text", ["ünï çødé 🎉 ", "  spaced  ", "a < b && c > d", "*not bold* _nor this_ `nor that`"]
+)
+async def test_what_people_write_arrives_as_they_wrote_it(stage: Stage, text: str) -> None:
+    await stage.platform.say(stage.person, stage.room, stage.variant.typed(text))
+    message = (await stage.sink.first(MessageReceived)).message
+    assert message.content.strip() == text.strip()
