@@ -5,7 +5,7 @@ long-lived state (conversations, usage, traces) are apart, because they may live
 Every method raises `StoreUnavailable` when the database does not take or give what was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -248,4 +248,45 @@ class Journal(Protocol):
         Otherwise what lasts comes first, which is harmless to repeat, and then, in one step, the
         events are finished and their answer is on its way.
         """
+        ...
+
+
+# --- several processes --------------------------------------------------------------------------
+
+
+class WorkSource(Protocol):
+    """Hands accepted events to a worker process.
+
+    Events of one lane come in order, and a lane is in the hands of one worker at a time. What a
+    worker that died had taken comes to another one, after its lease has run out.
+    """
+
+    async def run(self, take: Callable[[InboxEntry], None], has_room: Callable[[], bool]) -> None:
+        """Call `take` for every event, while `has_room()`; until cancelled. Outlives outages of
+        the store: it goes on when the store is back."""
+        ...
+
+
+class SendSource(Protocol):
+    """Hands queued sends to the process that is connected to their account.
+
+    Sends of one account are in the hands of one process at a time, oldest first.
+    """
+
+    async def run(
+        self,
+        accounts: Sequence[tuple[str, str]],
+        take: Callable[[Sequence[OutboxEntry]], None],
+        has_room: Callable[[], bool],
+    ) -> None:
+        """Call `take` for the sends of these (platform, account) pairs, while `has_room()`; until
+        cancelled. Outlives outages of the store."""
+        ...
+
+
+class Keeper(Protocol):
+    """The long-lived half of a `Journal`."""
+
+    async def keep(self, done: Completed) -> None:
+        """Keep turns, usage and trace of an exchange, in one step; harmless to repeat."""
         ...

