@@ -29,11 +29,14 @@ the HTML itself below it, which is never shorter than what Telegram counts."""
 WHATSAPP_MESSAGE: Final = 4_096
 """`text.body`: developers.facebook.com/docs/whatsapp/cloud-api/reference/messages."""
 
+WEB_MESSAGE: Final = 200_000
+"""Characters of HTML of one message on the local page, well below what it takes. Ours."""
+
 PLAIN_MESSAGE: Final = 2_000
 """A part for a platform we know nothing of: the smallest of the limits above."""
 
-SLACK_BLOCKS: Final = 50
-"""Blocks of one message: docs.slack.dev/reference/block-kit/blocks."""
+SLACK_BLOCKS: Final = 49
+"""Blocks of one message: 50 (docs.slack.dev/reference/block-kit/blocks), less one for buttons."""
 
 SLACK_HEADER: Final = 150
 """Characters of a header block: docs.slack.dev/reference/block-kit/blocks/header-block."""
@@ -48,8 +51,9 @@ SLACK_TABLE_ROWS: Final = 100
 SLACK_TABLE_COLUMNS: Final = 20
 """Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
 
-SLACK_TABLES: Final = 1
-"""Tables of one message; more are refused with `only_one_table_allowed`."""
+SLACK_TABLE_CHARACTERS: Final = 10_000
+"""Characters in all cells of a message's tables: what several senders measured; Slack's pages for
+`data_table` name the same number."""
 
 SLACK_INDENT: Final = 8
 """Deepest `indent` of a rich_text_list that Slack's own composer makes."""

@@ -29,6 +29,7 @@ from gateway.render.tree import (
     Run,
     Table,
     inline_text,
+    without_links,
 )
 
 Json: TypeAlias = dict[str, object]
@@ -85,12 +86,16 @@ def _is_native_table(block: Block) -> bool:
 def _size(block: Block) -> int:
     """Characters that Slack counts of a block; too many for a table with too many rows."""
     if isinstance(block, Table) and _is_native_table(block):
-        if len(block.rows) >= limits.SLACK_TABLE_ROWS:
-            return limits.SLACK_MESSAGE_JSON + 1
-        cells = [cell for row in (block.header, *block.rows) for cell in row]
-        # The structure around cells cannot count, or no table could have the rows it may have.
-        return sum(units(table.cell_text(cell)) or 1 for cell in cells) + _TABLE_OVERHEAD
+        return _table_size(block)
     return units(json.dumps(_written(block), ensure_ascii=False, separators=(",", ":")))
+
+
+def _table_size(block: Table) -> int:
+    # The structure around cells cannot count, or no table could have the rows it may have.
+    cells = [cell for row in (block.header, *block.rows) for cell in row]
+    size = sum(units(inline_text(without_links(cell))) or 1 for cell in cells) + _TABLE_OVERHEAD
+    fits = len(block.rows) < limits.SLACK_TABLE_ROWS and size <= limits.SLACK_TABLE_CHARACTERS
+    return size if fits else max(size, limits.SLACK_MESSAGE_JSON + 1)
 
 
 def _written(block: Block) -> Json:

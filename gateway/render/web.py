@@ -6,7 +6,7 @@ from html import escape
 from typing import Final, assert_never
 
 from gateway.message import Part
-from gateway.render import inline
+from gateway.render import inline, limits, split
 from gateway.render.inline import Mark
 from gateway.render.layout import BOXES
 from gateway.render.plain import PLAIN
@@ -29,9 +29,10 @@ _LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
 
 
 def parts(blocks: Document) -> list[Part]:
-    """One part: the page scrolls."""
-    text = PLAIN.document(blocks)
-    return [Part(document(blocks), text)] if text.strip() else []
+    """One part but for a huge text: the page scrolls."""
+    groups = split.pack(blocks, limits.WEB_MESSAGE, lambda block: len(_block(block)))
+    written = (Part(document(group), PLAIN.document(group)) for group in groups)
+    return [part for part in written if part.text.strip()]
 
 
 def document(blocks: Sequence[Block]) -> str:
