@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from gateway.errors import StoreUnavailable
-from gateway.storage.sqlite.migrations import migrate
+from gateway.storage.migrations.sqlite import migrate
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]

@@ -15,8 +15,9 @@ RESERVED_SECONDS = 3600.0
 def settle_usage(
     db: sqlite3.Connection, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
 ) -> None:
-    """Replace the reservation of a turn by what it cost, inside the caller's transaction."""
-    cost = sum(row.micros for row in rows)
+    """Replace the reservation of a turn by what it cost, inside the caller's transaction. A row
+    that was counted before counts no more."""
+    cost = sum(row.micros for place, row in enumerate(rows) if _counted(db, turn, place, row))
     db.executemany(
         "DELETE FROM reserved WHERE key = ? AND turn = ?",
         [(account.key, turn) for account in accounts],
@@ -25,12 +26,6 @@ def settle_usage(
         "INSERT INTO spent VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET micros = micros + excluded.micros",
         [(account.key, cost) for account in accounts],
-    )
-    db.executemany(
-        "INSERT INTO usage (turn, tenant, person, workspace, model, input_tokens,"
-        " output_tokens, cache_read_tokens, cache_write_tokens, micros, at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [_columns(turn, row) for row in rows],
     )
 
 
@@ -85,17 +80,24 @@ def _sums(db: sqlite3.Connection, accounts: Sequence[Account]) -> list[int]:
     ]
 
 
-def _columns(turn: str, row: UsageRow) -> tuple[object, ...]:
-    return (
-        turn,
-        row.tenant,
-        row.person,
-        row.workspace,
-        row.model,
-        row.usage.input_tokens,
-        row.usage.output_tokens,
-        row.usage.cache_read_tokens,
-        row.usage.cache_write_tokens,
-        row.micros,
-        row.at.timestamp(),
+def _counted(db: sqlite3.Connection, turn: str, position: int, row: UsageRow) -> bool:
+    added = db.execute(
+        "INSERT INTO usage (turn, position, tenant, person, workspace, model,"
+        " input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, micros, at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, position) DO NOTHING",
+        (
+            turn,
+            position,
+            row.tenant,
+            row.person,
+            row.workspace,
+            row.model,
+            row.usage.input_tokens,
+            row.usage.output_tokens,
+            row.usage.cache_read_tokens,
+            row.usage.cache_write_tokens,
+            row.micros,
+            row.at.timestamp(),
+        ),
     )
+    return added.rowcount == 1

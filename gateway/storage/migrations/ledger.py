@@ -1,0 +1,25 @@
+"""Every step that the tables of both databases went through, in order."""
+
+from collections.abc import Collection
+from typing import Final
+
+from gateway.errors import StoreUnavailable
+from gateway.storage.migrations.step import Migration
+from gateway.storage.migrations.steps import hot_state, long_lived_state, settled_once
+
+MIGRATIONS: Final = (hot_state.STEP, long_lived_state.STEP, settled_once.STEP)
+
+
+def missing(done: Collection[int]) -> list[Migration]:
+    """The steps that a database still has to take, in order.
+
+    `done` holds the versions it has taken. Raises `StoreUnavailable` when one of them is unknown:
+    a newer program wrote there, and this one would break it.
+    """
+    unknown = set(done) - {migration.version for migration in MIGRATIONS}
+    if unknown:
+        raise StoreUnavailable(
+            f"the database was written by a newer version of Parley (step {max(unknown)}); "
+            "update the program, or restore a backup made before the update"
+        )
+    return [migration for migration in MIGRATIONS if migration.version not in done]
