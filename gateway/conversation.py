@@ -23,6 +23,11 @@ class ConversationKey:
     channel: str
     thread: str = ""
 
+    @property
+    def room(self) -> "ConversationKey":
+        """The same without its thread: where one thread after the other can be opened."""
+        return replace(self, thread="") if self.thread else self
+
     def __str__(self) -> str:
         return _as_text(self)
 
@@ -75,18 +80,18 @@ T = TypeVar("T", bound=_Timed)
 def window(
     turns: Sequence[T], limits: ContextLimits, now: datetime, estimate: Callable[[str], int]
 ) -> tuple[T, ...]:
-    """The latest turns that fit, oldest first; nothing once the last one is older than `ttl`.
+    """The latest turns that fit, oldest first; none that is older than `ttl`.
 
-    A turn that alone exceeds what is left ends the window: what lies before it would be out of
-    context without it.
+    A turn that does not fit ends the window: what lies before it would be out of context without
+    it.
     """
-    if not turns or now - turns[-1].at > limits.ttl or limits.max_messages <= 0:
+    if limits.max_messages <= 0:
         return ()
     left = limits.max_tokens
     kept: list[T] = []
     for turn in reversed(turns[-limits.max_messages :]):
         left -= estimate(turn.text)
-        if left < 0:
+        if left < 0 or now - turn.at > limits.ttl:
             break
         kept.append(turn)
     return tuple(reversed(kept))

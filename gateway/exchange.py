@@ -6,8 +6,8 @@ from datetime import datetime
 
 from gateway.conversation import ConversationKey
 from gateway.message import ChatMessage, Outbound, Place
+from gateway.metering import Meter
 from gateway.people import Principal
-from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage
 from gateway.services import Connected
@@ -27,7 +27,8 @@ class Exchange:
     """What is known so far. Each stage reads what earlier ones wrote and adds its own.
 
     `messages` are of one author, oldest first; several when they were collected. `contents` are
-    their words as the model gets them. `place` is where the answer goes.
+    their words as the model gets them. `place` is where the answer goes. `meter` counts what the
+    turn costs, once it may cost anything.
     """
 
     id: str
@@ -42,10 +43,11 @@ class Exchange:
     kind: str = "message"
     reply_handle: str = ""
     principal: Principal | None = None
-    accounts: tuple[Account, ...] = ()
+    meter: Meter | None = None
     history: tuple[ModelMessage, ...] = ()
     files: tuple[ContentBlock, ...] = ()
     result: TurnResult | None = None
+    refused: bool = False
     answer: str = ""
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)

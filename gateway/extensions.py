@@ -16,6 +16,8 @@ from gateway.policy.decision import Decision
 from gateway.stores import UsageRow
 
 DEFAULT_TENANT = "default"
+EXTENSION_SECONDS = 10.0
+"""How long an extension may take; one that takes longer has failed."""
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +40,8 @@ class UsageTracker(Protocol):
     """Who else wants to know what was used."""
 
     async def track(self, row: UsageRow) -> None:
-        """Called once for every turn, after it was settled."""
+        """Called once for every turn that cost something, after it was settled. An exception is
+        logged, and stops nothing."""
         ...
 
 
@@ -47,7 +50,8 @@ class AuditLogger(Protocol):
     """Who else keeps a record of security-relevant events."""
 
     async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
-        """Called for every refusal and every tool that changes something. No content."""
+        """Called for every refusal, every answer that was withheld, and before every use of a tool
+        that may change something. No content. An exception is logged, and stops nothing."""
         ...
 
 

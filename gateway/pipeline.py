@@ -1,14 +1,17 @@
 """The message's way, from the inbox to the outbox, as lists of stages that read top to bottom."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import structlog
 
+from gateway.auditing import audit
 from gateway.conversation import key_of, place_to_answer
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange, new_id
+from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -28,13 +31,20 @@ from gateway.render import render
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
-from gateway.stages.saving import completed
+from gateway.stages.saving import completed, usage_of
 from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
-from gateway.stores import InboxEntry
+from gateway.stores import InboxEntry, UsageRow
+from gateway.uninterrupted import uninterrupted
 
 Stage = Callable[[Exchange, Services], Awaitable[Decision]]
 
-ADMISSION: tuple[Stage, ...] = (identify, guard_loops, check_access, check_limits)
+ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
+"""Who it is, and whether they are served here at all."""
+
+LIMITS: tuple[Stage, ...] = (check_limits,)
+"""Whether it is not too often."""
+
+ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 """Passed by every message on its own."""
 
 TURN: tuple[Stage, ...] = (
@@ -47,6 +57,7 @@ TURN: tuple[Stage, ...] = (
 )
 """Passed once by the messages of one author that became one turn."""
 
+FAILED = "failed"
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 
 log = structlog.get_logger(__name__)
@@ -69,12 +80,17 @@ class Pipeline:
             other.note(Decision("lane", True, "collected", turn.id))
             other.inbox_ids = ()
             await self._finish(other, "collected")
-        if await self._run(TURN, turn):
+        try:
+            passed = await self._run(TURN, turn)
+        except asyncio.CancelledError:
+            await uninterrupted(self._settle(turn))
+            raise
+        if passed:
             await self._finish(turn, turn.result.outcome if turn.result else "answered")
 
-    async def admit(self, exchange: Exchange) -> bool:
+    async def admit(self, exchange: Exchange, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
-        return await self._run(ADMISSION, exchange)
+        return await self._run(stages, exchange)
 
     async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
         """Answer with fixed words, and be done with the exchange."""
@@ -132,7 +148,7 @@ class Pipeline:
                 raise
             except Exception:
                 log.exception("stage_failed", stage=stage.__name__, exchange=exchange.id)
-                decision = Decision(stage.__name__, False, "failed", "see the log")
+                decision = Decision(stage.__name__, False, FAILED, "see the log")
             exchange.note(decision)
             if not decision.allowed:
                 await self._refuse(exchange, decision)
@@ -140,8 +156,10 @@ class Pipeline:
         return True
 
     async def _refuse(self, exchange: Exchange, decision: Decision) -> None:
-        exchange.result = None
+        exchange.refused = True
         outcome = f"refused:{decision.stage}"
+        if decision.reason != FAILED:
+            await audit(f"{decision.stage}_denied", exchange, self._services, decision)
         text = await self._words_for(exchange, decision)
         if text:
             await self.reply(exchange, Reply(text, private_to=private_reader(exchange)), outcome)
@@ -149,26 +167,45 @@ class Pipeline:
             await self._finish(exchange, outcome)
 
     async def _finish(self, exchange: Exchange, outcome: str) -> None:
+        """Keep the exchange and send what is to be sent. A stop comes too late for that: an answer
+        that is kept and not sent would come out at the next start."""
+        await uninterrupted(self._keep(exchange, outcome))
+
+    async def _keep(self, exchange: Exchange, outcome: str) -> None:
         services = self._services
         done = completed(exchange, services, outcome)
         await services.stores.journal.complete(done)
         services.deliverer.submit(exchange.outbound)
         services.count("exchange", outcome)
         services.observe(done.trace)
-        for row in done.usage:
-            await services.extensions.usage_tracker.track(row)
+        await self._track(done.usage)
+
+    async def _settle(self, exchange: Exchange) -> None:
+        """What was used until a turn was stopped is owed, and the rest given back."""
+        usage, meter = usage_of(exchange, self._services), exchange.meter
+        if meter is not None and (usage or meter.accounts):
+            await self._services.stores.usage.settle(exchange.id, usage, meter.accounts)
+            await self._track(usage)
+
+    async def _track(self, usage: Sequence[UsageRow]) -> None:
+        for row in usage:
+            try:
+                async with asyncio.timeout(EXTENSION_SECONDS):
+                    await self._services.extensions.usage_tracker.track(row)
+            except Exception:
+                log.exception("tracking_failed")
 
     async def _words_for(self, exchange: Exchange, decision: Decision) -> str:
         """What the person hears: nothing when access is denied, nothing to a bot (it would be
         fuel for a loop), and a limit only once in its window."""
         if exchange.last.author.is_bot:
             return ""
-        if decision.reason == "failed":
+        if decision.reason == FAILED:
             return SORRY.format(reference=exchange.id)
         refusal = refusal_for(decision)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key}"
+        key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key.room}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
 

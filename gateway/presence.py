@@ -56,3 +56,5 @@ class Presence:
                 await self._clock.sleep(AGAIN_AFTER)
         except DeliveryError as error:
             log.debug("presence_failed", platform=place.platform, error=str(error))
+        except Exception:
+            log.exception("presence_failed", platform=place.platform)

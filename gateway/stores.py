@@ -177,7 +177,8 @@ class UsageLedger(Protocol):
     async def reserve(
         self, turn: str, accounts: Sequence[Account], estimate: int
     ) -> BudgetDecision:
-        """Set `estimate` aside in every account, or in none; atomic."""
+        """Set `estimate` aside in every account, or in none; atomic. It takes the place of what the
+        same turn had set aside before, which stays when the answer is no."""
         ...
 
     async def settle(

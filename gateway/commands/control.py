@@ -2,9 +2,11 @@
 
 import structlog
 
+from gateway.auditing import audit
 from gateway.commands import confirmations
 from gateway.commands.catalogue import HELP, START, help_text
 from gateway.commands.confirmations import Confirmation
+from gateway.conversation import window
 from gateway.errors import DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
@@ -17,13 +19,13 @@ from gateway.message import (
     MessageEdited,
     Reply,
 )
-from gateway.people import Audience, PersonId, Role
-from gateway.pipeline import Pipeline, private_reader
-from gateway.policy.access import decide_access
+from gateway.people import Audience, PersonId
+from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.roles import role_of
 from gateway.services import Services
+from gateway.stages.admission import access_of
 from gateway.stores import InboxEntry
 from gateway.turn.tokens import estimate
 
@@ -56,11 +58,14 @@ class Control:
                 raise AssertionError(f"/{event.name} is routed here but not known")
 
     async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
-        """End the turn that runs in this conversation."""
+        """End the turn that runs in this conversation. Whoever used up their limit can do that
+        too; it is the question whether anything runs that is limited."""
         exchange = self._pipeline.open(entry)
-        if not await self._pipeline.admit(exchange):
+        if not await self._pipeline.admit(exchange, ENTRY):
             return
         stopped = lanes.stop_running(entry.lane)
+        if not stopped and not await self._pipeline.admit(exchange, LIMITS):
+            return
         text = "Stopped." if stopped else "There is nothing to stop."
         await self._answer(exchange, Reply(text))
 
@@ -75,7 +80,9 @@ class Control:
             return
         confirmation_id, asked, answer = found
         if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
-            exchange.note(Decision("confirmation", False, "not_the_asker"))
+            decision = Decision("confirmation", False, "not_the_asker")
+            exchange.note(decision)
+            await audit("confirmation_denied", exchange, self._services, decision)
             await self._answer(exchange, Reply("Only the person who asked can answer this."))
             return
         first = await self._services.stores.buckets.once(
@@ -101,13 +108,7 @@ class Control:
         connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
         role = role_of(person, services.policies.roles, aliases=event.author.aliases)
-        decision = decide_access(
-            person,
-            place,
-            services.policies.access,
-            aliases=event.author.aliases,
-            trusted=role.at_least(Role.OPERATOR),
-        )
+        decision = await access_of(person, role, place, event.author.aliases, services)
         query = event.query.strip()[:MAX_INLINE]
         if not (decision.allowed and query and connected.inline):
             return
@@ -118,8 +119,9 @@ class Control:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
     async def _context(self, exchange: Exchange) -> str:
-        limits = self._services.policies.context
-        turns = await self._services.stores.conversations.latest(exchange.key, limits.max_messages)
+        limits, now = self._services.policies.context, self._services.clock.now()
+        stored = await self._services.stores.conversations.latest(exchange.key, limits.max_messages)
+        turns = window(stored, limits, now, estimate)
         if not turns:
             return "I remember nothing of this conversation yet."
         tokens = sum(estimate(turn.text) for turn in turns)
@@ -127,7 +129,7 @@ class Control:
         return (
             f"From this conversation I see the last **{len(turns)}** of at most "
             f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
-            f"I stop looking back {hours} hours after the last one. `/clear` deletes them."
+            f"I look back at most {hours} hours. `/clear` deletes them."
         )
 
     async def _ask_to_clear(self, exchange: Exchange) -> None:

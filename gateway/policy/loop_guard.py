@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from gateway.policy.decision import Decision
 
 STAGE = "loop_guard"
-MAX_CONVERSATIONS = 10_000
+MAX_ROOMS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class LoopLimits:
-    """So many messages of bots in one conversation within `window` seconds, then a pause."""
+    """So many messages of bots in one room within `window` seconds, then a pause."""
 
     messages: int = 10
     window: float = 60.0
@@ -25,23 +25,24 @@ class _Pace:
 
 
 class LoopGuard:
-    """Remembers the pace of bots per conversation, the latest `MAX_CONVERSATIONS` of them.
+    """Remembers the pace of bots per room, the latest `MAX_ROOMS` of them: a thread is no room of
+    its own, because a bot can open one with every message.
 
-    People are not counted: a fast person is a matter of rate limits. A guard that forgot a
-    conversation starts anew, which costs at most `LoopLimits.messages` answers.
+    People are not counted: a fast person is a matter of rate limits. A guard that forgot a room
+    starts anew, which costs at most `LoopLimits.messages` answers.
     """
 
     def __init__(self, limits: LoopLimits = LoopLimits()) -> None:
         self._limits = limits
         self._paces: OrderedDict[str, _Pace] = OrderedDict()
 
-    def check(self, conversation: str, *, by_bot: bool, now: float) -> Decision:
+    def check(self, room: str, *, by_bot: bool, now: float) -> Decision:
         """Count a message and say whether to go on. `now` in seconds, monotonic."""
         if not by_bot:
             return Decision(STAGE, True, "person")
-        pace = self._paces.setdefault(conversation, _Pace())
-        self._paces.move_to_end(conversation)
-        while len(self._paces) > MAX_CONVERSATIONS:
+        pace = self._paces.setdefault(room, _Pace())
+        self._paces.move_to_end(room)
+        while len(self._paces) > MAX_ROOMS:
             self._paces.popitem(last=False)
         if now < pace.paused_until:
             return Decision(STAGE, False, "bot_loop_paused")

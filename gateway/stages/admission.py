@@ -1,12 +1,20 @@
 """May they, and not too often? The stages before anything costs money."""
 
+import asyncio
+
+import structlog
+
 from gateway.exchange import Exchange
-from gateway.people import Principal, Role
+from gateway.extensions import EXTENSION_SECONDS
+from gateway.message import Place
+from gateway.people import PersonId, Principal, Role
 from gateway.policy.access import decide_access
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import rules_for
 from gateway.policy.roles import role_of
 from gateway.services import Services
+
+log = structlog.get_logger(__name__)
 
 
 async def identify(exchange: Exchange, services: Services) -> Decision:
@@ -21,35 +29,38 @@ async def identify(exchange: Exchange, services: Services) -> Decision:
 async def guard_loops(exchange: Exchange, services: Services) -> Decision:
     """Notice two bots that answer each other."""
     return services.loop_guard.check(
-        str(exchange.key),
+        str(exchange.key.room),
         by_bot=exchange.last.author.is_bot,
         now=services.clock.monotonic(),
     )
 
 
 async def check_access(exchange: Exchange, services: Services) -> Decision:
+    """Whether this person is served here."""
+    who, aliases = exchange.who, exchange.last.author.aliases
+    return await access_of(who.person, who.role, exchange.place, aliases, services)
+
+
+async def access_of(
+    person: PersonId, role: Role, place: Place, aliases: tuple[str, ...], services: Services
+) -> Decision:
     """The operator's lists, then whatever gate was plugged in; a gate that fails denies."""
-    who = exchange.who
     decision = decide_access(
-        who.person,
-        exchange.place,
+        person,
+        place,
         services.policies.access,
-        aliases=exchange.last.author.aliases,
-        trusted=who.role.at_least(Role.OPERATOR),
+        aliases=aliases,
+        trusted=role.at_least(Role.OPERATOR),
     )
-    if decision.allowed:
-        try:
-            further = await services.extensions.access_controller.check_access(
-                who.person, exchange.place
-            )
-        except Exception as error:  # noqa: BLE001 - somebody else's code; unsure means no
-            further = Decision("access", False, "controller_failed", type(error).__name__)
-        decision = decision if further.allowed else further
     if not decision.allowed:
-        await services.extensions.audit_logger.audit(
-            "access_denied", who.person, exchange.place, decision
-        )
-    return decision
+        return decision
+    try:
+        async with asyncio.timeout(EXTENSION_SECONDS):
+            further = await services.extensions.access_controller.check_access(person, place)
+    except Exception as error:
+        log.exception("access_controller_failed")
+        return Decision("access", False, "controller_failed", type(error).__name__)
+    return decision if further.allowed else further
 
 
 async def check_limits(exchange: Exchange, services: Services) -> Decision:

@@ -1,43 +1,47 @@
 """From the model's Markdown to sends that the platform takes."""
 
+from gateway.auditing import audit
 from gateway.exchange import Exchange
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
 from gateway.render import render
 from gateway.services import Services
+from gateway.turn.sentences import NO_ANSWER
 
 MAX_PARTS = 60
 """Parts of one answer: what the longest answer of a model needs on the narrowest platform."""
+LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
 async def filter_answer(exchange: Exchange, services: Services) -> Decision:
     """Nothing that looks like a secret goes into a public room."""
     filtered = filter_response(exchange.answer, exchange.place.audience)
+    decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
-        who = exchange.who.person
-        decision = Decision("response_filter", True, filtered.reason)
-        await services.extensions.audit_logger.audit(
-            "answer_withheld", who, exchange.place, decision
-        )
+        await audit("answer_withheld", exchange, services, decision)
     exchange.answer = filtered.text
-    return Decision("response_filter", True, filtered.reason)
+    return decision
 
 
 async def render_answer(exchange: Exchange, services: Services) -> Decision:
     """Render for the platform, split there, and address every part."""
     dialect = exchange.connected.manifest.dialect
-    parts = render(exchange.answer, dialect)[:MAX_PARTS]
-    reply_to = "" if exchange.kind == "command" else exchange.last.id
+    # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
+    parts = render(exchange.answer, dialect) or render(NO_ANSWER, dialect)
+    detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
+    if len(parts) > MAX_PARTS:
+        parts = [*parts[: MAX_PARTS - 1], *render(LEFT_OUT, dialect)]
+        detail = f"the first {MAX_PARTS - 1} of {detail}"
     exchange.outbound = address(
         exchange.id,
         exchange.place,
         parts,
         Reply(exchange.answer),
-        reply_to_id=reply_to,
+        reply_to_id=exchange.last.id if exchange.kind == "message" else "",
         reply_handle=exchange.reply_handle,
     )
-    return Decision("render", True, dialect, f"{len(parts)} part{'s' * (len(parts) != 1)}")
+    return Decision("render", True, dialect, detail)
 
 
 def address(

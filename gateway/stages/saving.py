@@ -1,7 +1,6 @@
 """What is kept of an exchange that is over. Pure: the journal does the keeping."""
 
 from gateway.exchange import Exchange
-from gateway.llm.prices import cost, price_of
 from gateway.message import MAX_CONTENT
 from gateway.services import Services
 from gateway.stores import Completed, StoredTurn, UsageRow
@@ -10,14 +9,15 @@ from gateway.stores import Completed, StoredTurn, UsageRow
 def completed(exchange: Exchange, services: Services, outcome: str) -> Completed:
     """Everything of the exchange that is kept, and what is still to be sent.
 
-    Words are kept only where the model was asked; a refusal leaves a trace and nothing else.
+    Words are kept only where the model was asked and its answer is given; a refusal leaves a trace,
+    what it cost until then, and nothing else.
     """
-    asked = exchange.result is not None
+    answered = exchange.result is not None and not exchange.refused
     return Completed(
         key=exchange.key,
-        turns=turns_of(exchange, services) if asked else (),
-        usage=(usage_row(exchange, services),) if asked else (),
-        accounts=exchange.accounts,
+        turns=turns_of(exchange, services) if answered else (),
+        usage=usage_of(exchange, services),
+        accounts=exchange.meter.accounts if exchange.meter else (),
         trace=exchange.trace(outcome, services.clock.monotonic()),
         inbox_ids=exchange.inbox_ids,
         outbound=exchange.outbound,
@@ -44,18 +44,19 @@ def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
     return (*asked, StoredTurn(exchange.last.id, "assistant", answer, services.clock.now()))
 
 
-def usage_row(exchange: Exchange, services: Services) -> UsageRow:
-    """What the turn cost."""
-    result, place = exchange.result, exchange.place
-    if result is None:
-        raise AssertionError("usage is asked for after the model has run")
-    price = price_of(result.model, services.prices)
-    return UsageRow(
-        exchange.key.tenant,
-        str(exchange.who.person),
-        f"{place.platform}:{place.account}:{place.workspace_id}",
-        result.model,
-        result.usage,
-        cost(result.usage, price) if price else 0,
-        services.clock.now(),
+def usage_of(exchange: Exchange, services: Services) -> tuple[UsageRow, ...]:
+    """What the turn cost by now, one row where the model was asked at all."""
+    meter, place = exchange.meter, exchange.place
+    if meter is None or (exchange.result is None and not meter.micros):
+        return ()
+    return (
+        UsageRow(
+            exchange.key.tenant,
+            str(exchange.who.person),
+            f"{place.platform}:{place.account}:{place.workspace_id}",
+            meter.model,
+            meter.usage,
+            meter.micros,
+            services.clock.now(),
+        ),
     )

@@ -3,12 +3,14 @@
 from contextlib import AsyncExitStack
 from functools import partial
 
+from gateway.auditing import AuditedTools
 from gateway.conversation import window
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.live import LiveAnswer
 from gateway.llm.prices import price_of, reserve
 from gateway.message import Attachment, ChatMessage
+from gateway.metering import Meter
 from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
@@ -29,7 +31,7 @@ FILE_LIMITS = AttachmentLimits()
 
 
 async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
-    """Set the most that this turn's first call may cost aside, before it is made."""
+    """Set the most that this turn's first call may cost aside, before anything is done for it."""
     accounts = accounts_for(
         exchange.key.tenant,
         exchange.who.person,
@@ -37,21 +39,25 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
         services.policies.budgets,
         services.clock.now(),
     )
-    if not accounts:
-        return decide_budget((), (), 0).decision
     voice = services.assistant.voice_in(exchange.place.platform, exchange.place.channel_id)
     model = voice.model or services.assistant.default_model
+    # Known to the exchange before it holds anything, so that a stop at any moment gives it back.
+    exchange.meter = Meter(
+        services.provider,
+        services.stores.usage,
+        services.prices,
+        turn=exchange.id,
+        accounts=accounts,
+        default_model=model,
+    )
+    if not accounts:
+        return decide_budget((), (), 0).decision
     price = price_of(model, services.prices)
     if price is None:
         return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
     tokens = estimate(exchange.content) + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
-    outcome = await services.stores.usage.reserve(exchange.id, accounts, most)
-    if outcome.decision.allowed:
-        exchange.accounts = accounts
-    for alert in outcome.alerts:
-        services.count("budget_alert", alert)
-    return outcome.decision
+    return await exchange.meter.set_aside(most)
 
 
 async def gather_context(exchange: Exchange, services: Services) -> Decision:
@@ -93,7 +99,9 @@ async def fetched(files: CanFetch | None, attachment: Attachment) -> FetchedFile
 
 async def ask_model(exchange: Exchange, services: Services) -> Decision:
     """One turn with the model and the tools that this person may use before these people."""
-    place, policies = exchange.place, services.policies
+    place, policies, meter = exchange.place, services.policies, exchange.meter
+    if meter is None:
+        raise AssertionError("the model is asked before the stage that sets money aside")
     voice = services.assistant.voice_in(place.platform, place.channel_id)
     facts = PromptFacts(
         services.assistant.name,
@@ -118,8 +126,8 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
         live = await stack.enter_async_context(LiveAnswer(exchange))
         exchange.result = await run_turn(
             request,
-            services.provider,
-            services.toolbox.limited(permit),
+            meter,
+            AuditedTools(services.toolbox.limited(permit), exchange, services),
             policies.turn,
             services.clock,
             live.on_text,
@@ -127,6 +135,8 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     exchange.answer = exchange.result.text
     for use in exchange.result.calls:
         exchange.note(Decision("tool", use.ok, use.name, use.note))
+    if meter.refusal is not None:
+        return meter.refusal
     return Decision("model", True, exchange.result.outcome, exchange.result.model)
 
 

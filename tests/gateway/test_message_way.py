@@ -9,7 +9,6 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.message import (
-    ButtonPressed,
     CommandInvoked,
     InboundEvent,
     MembershipChanged,
@@ -31,7 +30,7 @@ from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities, ToolSpec
 from gateway.services import Assistant, Policies, Voice
 from gateway.storage.sqlite.database import Database
-from tests.support.gateway import Gateway, gateway
+from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 
 LIFTED = RateLimits(0, 0, 0)
@@ -289,90 +288,6 @@ async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
             lambda db: db.execute("SELECT text FROM turns WHERE role = 'user'").fetchall()
         )
         assert rows == [("pear",)]
-
-
-async def test_context_tells_what_is_seen() -> None:
-    async with gateway() as g:
-        await g.take(received("hello", message_id="m1"), command("context"))
-        assert "last **2** of at most 10 messages" in g.texts[-1] or "last 2" in g.texts[-1]
-
-
-BUTTONS = Capabilities(max_buttons=3, ephemeral=True, joins_threads=True)
-
-
-async def press(g: Gateway, label: str, author: MessageAuthor = ADA, number: int = 1) -> None:
-    question = next(o for o in reversed(g.adapter.sent) if o.buttons)
-    value = next(b.value for b in question.buttons if b.label == label)
-    await g.take(ButtonPressed(f"p{number}-{label}", question.place, author, value, label))
-
-
-async def test_clearing_is_asked_about_and_done_once() -> None:
-    async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
-        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete", "Keep"]
-        assert await g.rows("turns") == 2
-        await press(g, "Delete")
-        assert await g.rows("turns") == 0
-        await press(g, "Delete", number=2)
-        assert g.texts[-1] == "This question was answered already."
-
-
-async def test_keep_keeps() -> None:
-    async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
-        await press(g, "Keep")
-        assert await g.rows("turns") == 2
-
-
-async def test_only_the_asker_or_an_operator_confirms() -> None:
-    policies = Policies(limits=LIFTED, roles=RolePolicy(operators=frozenset({"root"})))
-    async with gateway(capabilities=BUTTONS, policies=policies) as g:
-        await g.take(received("hello", at=place(), mentions_bot=True))
-        await g.take(command("clear", at=place()))
-        await press(g, "Delete", MessageAuthor("mallory", "Ada"))
-        assert await g.rows("turns") == 2
-        await press(g, "Delete", MessageAuthor("root"), number=2)
-        assert await g.rows("turns") == 0
-
-
-async def test_an_old_question_is_closed() -> None:
-    async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
-        await g.clock.advance(601)
-        await press(g, "Delete")
-        assert g.texts[-1] == "This question is no longer open."
-        assert await g.rows("turns") == 2
-
-
-async def test_commands_in_a_room_are_answered_to_the_asker_alone() -> None:
-    async with gateway(capabilities=BUTTONS) as g:
-        await g.take(command("context", at=place()))
-        assert g.adapter.sent[-1].private_to == "ada"
-
-
-async def test_any_other_button_is_words() -> None:
-    async with gateway(capabilities=BUTTONS) as g:
-        await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
-        assert g.model.last_words() == "Yes, please"
-
-
-async def test_stop_ends_the_turn_that_runs() -> None:
-    async with gateway() as g:
-        g.model.open.clear()
-        await g.take(received("a long story", message_id="m1"))
-        await g.take(command("stop"))
-        assert g.texts == ["Stopped."]
-        assert g.traces[-1].outcome == "dropped" or g.traces[-2].outcome == "dropped"
-        assert await g.services.stores.inbox.unfinished(10) == []
-        g.model.open.set()
-        await g.take(received("next", message_id="m2"))
-        assert g.texts[-1] == "answer"
-
-
-async def test_stop_with_nothing_to_stop_says_so() -> None:
-    async with gateway() as g:
-        await g.take(command("stop"))
-        assert g.texts == ["There is nothing to stop."]
 
 
 async def test_unknown_commands_are_words_in_private_and_nothing_in_a_room() -> None:

@@ -27,6 +27,7 @@ from gateway.ports import (
     SendPace,
     TextBlock,
     TextDelta,
+    ToolCall,
     ToolProvider,
     Usage,
 )
@@ -49,10 +50,11 @@ from tests.support.clock import FakeClock, settle
 
 @dataclass
 class Model:
-    """Answers with what `reply` makes of the request; waits while `open` is not set."""
+    """Answers with what `reply` makes of the request, a text or a whole message with tool calls;
+    waits while `open` is not set."""
 
     name: str = "offline"
-    reply: Callable[[ModelRequest], str] = lambda request: "answer"
+    reply: Callable[[ModelRequest], str | ModelMessage] = lambda request: "answer"
     requests: list[ModelRequest] = field(default_factory=list)
     open: asyncio.Event = field(default_factory=asyncio.Event)
     usage: Usage = field(default_factory=lambda: Usage(100, 20))
@@ -60,10 +62,12 @@ class Model:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self.requests.append(request)
         await self.open.wait()
-        text = self.reply(request)
-        yield TextDelta(text)
-        message = ModelMessage("assistant", (TextBlock(text),))
-        yield ModelFinished(message, "end", self.usage, self.name)
+        said = self.reply(request)
+        if isinstance(said, str):
+            yield TextDelta(said)
+            said = ModelMessage("assistant", (TextBlock(said),))
+        calls = any(isinstance(block, ToolCall) for block in said.content)
+        yield ModelFinished(said, "tool_use" if calls else "end", self.usage, self.name)
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -130,6 +134,7 @@ async def gateway(
     overlap: Overlap = "collect",
     prices: dict[str, Price] | None = None,
     database: Database | None = None,
+    adapter: RecordingAdapter | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -137,7 +142,7 @@ async def gateway(
     if database is None:
         await held.start()
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
-    adapter = RecordingAdapter(capabilities)
+    adapter = adapter or RecordingAdapter(capabilities)
     manifest: AdapterManifest = replace(MANIFEST, capabilities=adapter.capabilities)
     line = Line(adapter, Pacer(SendPace(), clock))
     line.connected.set()

@@ -39,14 +39,14 @@ class SqliteUsage:
     async def reserve(
         self, turn: str, accounts: Sequence[Account], estimate: int
     ) -> BudgetDecision:
-        """Set `estimate` aside in every account, or in none."""
+        """Set `estimate` aside in every account, or in none, in place of what the turn had."""
         if not accounts:
             return decide_budget((), (), estimate)
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> BudgetDecision:
             db.execute("DELETE FROM reserved WHERE at <= ?", (now - RESERVED_SECONDS,))
-            outcome = decide_budget(accounts, _sums(db, accounts), estimate)
+            outcome = decide_budget(accounts, _sums(db, accounts, without=turn), estimate)
             if outcome.decision.allowed:
                 db.executemany(
                     "INSERT OR REPLACE INTO reserved VALUES (?, ?, ?, ?)",
@@ -67,13 +67,14 @@ class SqliteUsage:
         return await self._database.run(lambda db: _sums(db, accounts))
 
 
-def _sums(db: sqlite3.Connection, accounts: Sequence[Account]) -> list[int]:
+def _sums(db: sqlite3.Connection, accounts: Sequence[Account], without: str = "") -> list[int]:
     return [
         int(
             db.execute(
                 "SELECT (SELECT COALESCE(SUM(micros), 0) FROM spent WHERE key = :key)"
-                " + (SELECT COALESCE(SUM(micros), 0) FROM reserved WHERE key = :key)",
-                {"key": account.key},
+                " + (SELECT COALESCE(SUM(micros), 0) FROM reserved"
+                " WHERE key = :key AND turn <> :without)",
+                {"key": account.key, "without": without},
             ).fetchone()[0]
         )
         for account in accounts

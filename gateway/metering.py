@@ -1,0 +1,107 @@
+"""What the calls of one turn cost: each is set aside before it is made, and counted after it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import cast
+
+import structlog
+
+from gateway.errors import ModelError, ModelRefused
+from gateway.llm.prices import Price, cost, price_of, reserve
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
+from gateway.stores import UsageLedger
+from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+
+log = structlog.get_logger(__name__)
+
+
+class Meter:
+    """A language model whose calls are paid for, which implements `gateway.ports.LLMProvider`.
+
+    `micros` is what the turn owes by now, in millionths of a dollar: what was counted, and the most
+    that a call can have cost whose answer broke off. Where no budget is set nothing is set aside.
+    """
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        ledger: UsageLedger,
+        prices: Mapping[str, Price],
+        *,
+        turn: str,
+        accounts: Sequence[Account],
+        default_model: str,
+    ) -> None:
+        self._provider = provider
+        self._ledger = ledger
+        self._prices = prices
+        self._turn = turn
+        self._default_model = default_model
+        self._alerts: set[str] = set()
+        self.accounts = tuple(accounts)
+        self.usage = Usage()
+        self.micros = 0
+        self.model = default_model
+        self.refusal: Decision | None = None
+        """Why a call was not made."""
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
+        return self._provider.name
+
+    async def set_aside(self, most: int) -> Decision:
+        """Whether the accounts bear `most` more than the turn owes; it is theirs no longer then."""
+        outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
+        for alert in outcome.alerts:
+            if alert not in self._alerts:
+                log.warning("budget_alert", passed=alert, turn=self._turn)
+        self._alerts.update(outcome.alerts)
+        return outcome.decision
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
+        most = 0
+        if self.accounts:
+            most = self._most(request)
+            decision = await self.set_aside(most)
+            if not decision.allowed:
+                self.refusal = decision
+                raise ModelRefused("the budget is used up")
+        self.micros += most
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
+        answered = False
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    answered = True
+                    if isinstance(event, ModelFinished):
+                        self._count(event, most)
+                    yield event
+        except ModelError:
+            if not answered:
+                self.micros -= most
+            raise
+
+    async def close(self) -> None:
+        """Nothing to close: the provider outlives the turn."""
+
+    def _count(self, finished: ModelFinished, most: int) -> None:
+        self.usage += finished.usage
+        self.model = finished.model
+        price = price_of(finished.model, self._prices)
+        if price is not None:
+            self.micros += cost(finished.usage, price) - most
+
+    def _most(self, request: ModelRequest) -> int:
+        price = price_of(request.model or self._default_model, self._prices)
+        if price is None:
+            raise ModelRefused("the model has no price")
+        tokens = (
+            estimate(request.system)
+            + estimate_messages(request.messages)
+            + estimate_tools(request.tools)
+        )
+        return reserve(tokens, request.max_tokens, price)

@@ -1,0 +1,92 @@
+"""A stop, or the end of the program, at the worst of moments."""
+
+import asyncio
+
+import pytest
+
+from gateway.message import CommandInvoked, MessageAuthor
+from gateway.policy.rate_limits import RateLimits
+from gateway.services import Policies
+from gateway.stores import Completed
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, received
+
+STOP = CommandInvoked("stop", direct(), MessageAuthor("ada", "Ada"), "stop")
+
+
+class Holding:
+    """A journal that keeps its word late: what it was given is stored once `open` is set."""
+
+    def __init__(self, g: Gateway, patch: pytest.MonkeyPatch) -> None:
+        self.open, self.asked = asyncio.Event(), asyncio.Event()
+        journal = g.services.stores.journal
+        complete = journal.complete
+
+        async def late(done: Completed) -> None:
+            if done.outbound and not self.asked.is_set():
+                self.asked.set()
+                await self.open.wait()
+            await complete(done)
+
+        patch.setattr(journal, "complete", late)
+
+
+async def test_a_stop_while_the_answer_is_being_kept_comes_too_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+        holding = Holding(g, monkeypatch)
+        await g.take(received("hello", message_id="m1"))
+        await g.take(STOP)
+        holding.open.set()
+        await g.rest()
+        assert sorted(g.texts) == ["Stopped.", "answer"]
+        assert sorted(g.outcomes()) == ["answered", "answered"]
+        assert await g.services.stores.outbox.waiting(10) == []
+        assert await g.services.stores.inbox.unfinished(10) == []
+
+
+async def test_the_end_while_the_answer_is_being_kept_leaves_it_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+        holding = Holding(g, monkeypatch)
+        await g.take(received("hello"))
+        ending = asyncio.create_task(g.router.stop())
+        await g.rest()
+        assert not ending.done()
+        holding.open.set()
+        await ending
+        assert await g.rows("turns") == 2
+        assert await g.services.stores.inbox.unfinished(10) == []
+
+
+async def test_whoever_used_up_the_limit_may_still_stop_what_runs() -> None:
+    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
+        g.model.open.clear()
+        await g.take(received("a long story"))
+        await g.take(STOP)
+        assert g.texts == ["Stopped."]
+        assert g.outcomes().count("dropped") == 1
+
+
+async def test_stopping_nothing_is_limited_like_everything_else() -> None:
+    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
+        stops = [
+            CommandInvoked(f"stop{n}", direct(), MessageAuthor("ada", "Ada"), "stop")
+            for n in range(3)
+        ]
+        await g.take(*stops)
+        assert g.texts == [
+            "There is nothing to stop.",
+            "Rate limit exceeded. Try again in 60s.",
+        ]
+
+
+async def test_the_trace_of_a_stopped_turn_says_so() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("a long story", message_id="m1"))
+        await g.take(STOP)
+        traces = await g.services.stores.traces.find("m1")
+        assert [(t.outcome, t.decisions[-1].reason) for t in traces] == [("dropped", "dropped")]

@@ -1,0 +1,197 @@
+"""Money: set aside before each call, counted after it, and owed whatever becomes of the answer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import ModelUnavailable
+from gateway.extensions import ExtensionRegistry
+from gateway.llm.prices import Price
+from gateway.message import CommandInvoked, MessageAuthor
+from gateway.policy.budgets import Budgets
+from gateway.policy.rate_limits import RateLimits
+from gateway.ports import (
+    ModelEvent,
+    ModelMessage,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolOutcome,
+    ToolSpec,
+    Usage,
+)
+from gateway.services import Assistant, Policies
+from gateway.stores import UsageRow
+from tests.support.gateway import Gateway, Model, gateway
+from tests.support.messages import direct, received
+
+MODEL = "priced"
+PRICES = {MODEL: Price(1, 1)}
+ASSISTANT = Assistant(default_model=MODEL, max_tokens=1000)
+STOP = CommandInvoked("stop", direct(), MessageAuthor("ada", "Ada"), "stop")
+
+
+def policies(dollars: float) -> Policies:
+    return Policies(budgets=Budgets(user_per_day=dollars), limits=RateLimits(0, 0, 0))
+
+
+async def spent(g: Gateway) -> int:
+    row = await g.database.run(lambda db: db.execute("SELECT SUM(micros) FROM spent").fetchone())
+    return int(row[0] or 0)
+
+
+async def test_a_stopped_turn_owes_what_its_call_may_have_cost_and_holds_nothing_back() -> None:
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.open.clear()
+        await g.take(received("a long story", message_id="m1"))
+        assert await g.rows("reserved") == 1
+        await g.take(STOP)
+        assert await g.rows("reserved") == 0
+        assert await spent(g) >= 1000
+        assert await g.rows("usage") == 1
+
+
+async def test_a_stop_before_the_model_was_asked_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        usage, held = g.services.stores.usage, asyncio.Event()
+        reserve = usage.reserve
+
+        async def slow(*arguments: object) -> object:
+            outcome = await reserve(*arguments)  # type: ignore[arg-type]
+            await held.wait()
+            return outcome
+
+        monkeypatch.setattr(usage, "reserve", slow)
+        await g.take(received("hello", message_id="m1"))
+        assert await g.rows("reserved") == 1
+        await g.take(STOP)
+        assert g.model.requests == []
+        assert (await g.rows("reserved"), await spent(g), await g.rows("usage")) == (0, 0, 0)
+
+
+async def test_an_answer_that_cannot_be_rendered_was_paid_for_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        monkeypatch.setattr("gateway.stages.answering.render", None)
+        await g.take(received("hello"))
+        assert "Something went wrong" in g.texts[0]
+        assert await spent(g) == 120
+        assert (await g.rows("turns"), await g.rows("reserved")) == (0, 0)
+
+
+class Counting:
+    """A tool that only reads."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        return (ToolSpec("count", "Count", {"type": "object"}, side_effects=False),)
+
+    async def call(self, name: str, arguments: object) -> str:
+        self.calls += 1
+        return "counted " + "x" * 300
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def insatiable(request: ModelRequest) -> ModelMessage:
+    """Asks for the tool again and again, each time for another number."""
+    number = sum(isinstance(b, ToolOutcome) for m in request.messages for b in m.content)
+    return ModelMessage("assistant", (ToolCall(f"c{number}", "count", f'{{"n": {number}}}'),))
+
+
+async def test_a_loop_with_tools_ends_where_the_budget_does() -> None:
+    """Each call costs 1,000 of the 5,000, and the next one may cost more than 1,000."""
+    counting = Counting()
+    async with gateway(
+        policies=policies(0.005), assistant=ASSISTANT, prices=PRICES, tools=(counting,)
+    ) as g:
+        g.model.name, g.model.usage = MODEL, Usage(500, 500)
+        g.model.reply = insatiable
+        await g.take(received("count"))
+        assert 1 < len(g.model.requests) < 5
+        assert await spent(g) == 1000 * len(g.model.requests) <= 5000
+        assert g.texts == ["Your budget for my answers is used up. It starts anew tomorrow (UTC)."]
+        assert g.outcomes() == ["refused:budget"]
+        assert await g.rows("reserved") == 0
+
+
+async def test_an_answer_that_broke_off_is_owed_in_full() -> None:
+    class Breaking(Model):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            yield TextDelta("It begins ")
+            raise ModelUnavailable("connection lost")
+
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        object.__setattr__(g.services, "provider", Breaking())
+        await g.take(received("hello"))
+        assert g.outcomes() == ["broken"]
+        assert await spent(g) >= 1000
+
+
+async def test_a_model_that_never_began_to_answer_costs_nothing() -> None:
+    class Overloaded(Model):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            if not request.messages:
+                yield TextDelta("")
+            raise ModelUnavailable("overloaded")
+
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        object.__setattr__(g.services, "provider", Overloaded())
+        await g.take(received("hello"))
+        assert g.outcomes() == ["unavailable"]
+        assert await spent(g) == 0
+        assert await g.rows("reserved") == 0
+
+
+async def test_a_fallback_without_a_price_is_never_for_free() -> None:
+    async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = "fallback"
+        await g.take(received("hello"))
+        assert await spent(g) >= 1000
+
+
+async def test_without_budgets_the_usage_is_recorded_all_the_same() -> None:
+    async with gateway(assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        await g.take(received("hello"))
+        rows = await g.database.run(
+            lambda db: db.execute(
+                "SELECT model, input_tokens, output_tokens, micros FROM usage"
+            ).fetchall()
+        )
+        assert rows == [(MODEL, 100, 20, 120)]
+        assert await g.rows("spent") == 0
+
+
+async def test_a_tracker_that_fails_stops_nothing() -> None:
+    rows: list[UsageRow] = []
+
+    class Broken:
+        async def track(self, row: UsageRow) -> None:
+            rows.append(row)
+            raise RuntimeError("billing is down")
+
+    async with gateway(extensions=ExtensionRegistry(usage_tracker=Broken())) as g:
+        await g.take(received("hello", message_id="m1"), received("again", message_id="m2"))
+        assert g.texts == ["answer", "answer"]
+        assert [replace(row, at=g.clock.now()) for row in rows] == rows
+
+
+async def test_passing_half_of_a_budget_is_logged_once() -> None:
+    async with gateway(policies=policies(0.006), assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        with capture_logs() as logs:
+            await g.take(received("hello"))
+        assert [line["passed"] for line in logs if line["event"] == "budget_alert"] == [
+            "user_per_day at 50%"
+        ]
