@@ -45,11 +45,11 @@ def render_plain(markdown: str) -> str:
 
 def _parts(blocks: Document, renderer: TextRenderer, limit: int) -> list[Part]:
     whole = renderer.document(blocks)
-    if units(whole) <= limit:
+    if max(units(whole), units(PLAIN.document(blocks))) <= limit:
         return _shown([(whole, blocks)])
 
     def measure(block: Block) -> int:
-        return units("\n".join(renderer.block(block)))
+        return max(units("\n".join(writer.block(block))) for writer in (renderer, PLAIN))
 
     groups = split.pack(blocks, limit, measure)
     return _shown([(renderer.document(group), group) for group in groups])

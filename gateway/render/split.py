@@ -5,7 +5,7 @@ Sizes are of what a block becomes once rendered: `Measure` is the platform's own
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from gateway.render import cut, table
 from gateway.render.tree import (
@@ -24,6 +24,7 @@ from gateway.render.tree import (
     without_links,
 )
 
+T = TypeVar("T")
 Measure: TypeAlias = Callable[[Block], int]
 MayJoin: TypeAlias = Callable[[Sequence[Block], Block], bool]
 """Whether a message with these blocks may take one more, whatever its size."""
@@ -177,23 +178,28 @@ def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> l
         def size(part: Document, item: Item = item) -> int:
             return measure(ItemList((replace(item, blocks=part),)))
 
-        groups = _groups(item.blocks, limit if pieces else room, limit, size)
+        parts = _groups(item.blocks, limit if pieces else room, limit, size)
         pieces += [
-            replace(item, blocks=group, continued=item.continued or index > 0)
-            for index, group in enumerate(groups)
+            replace(item, blocks=part, continued=item.continued or index > 0)
+            for index, part in enumerate(parts)
         ]
     empty = measure(ItemList(()))
     sample = Item((Rule(),))
     gap = measure(ItemList((sample, sample))) - 2 * measure(ItemList((sample,))) + empty
-    lists: list[Block] = []
+    groups: list[tuple[Item, ...]] = []
     taken, used = 0, 0
     for index, piece in enumerate(pieces):
         size_of = measure(ItemList((piece,))) - empty + gap
         if index > taken and empty + used + size_of > room:
-            lists.append(ItemList(tuple(pieces[taken:index])))
+            groups.append(tuple(pieces[taken:index]))
             taken, used, room = index, 0, limit
         used += size_of
-    return [*lists, ItemList(tuple(pieces[taken:]))]
+    groups.append(tuple(pieces[taken:]))
+    return [
+        ItemList(half)
+        for group in groups
+        for half in _halved(group, lambda items: measure(ItemList(items)) <= limit)
+    ]
 
 
 def _groups(
@@ -211,7 +217,19 @@ def _groups(
         for piece in split(block, room + around, limit, lambda part: size((part,))):
             packed.add(piece, size((piece,)) - around)
         room = limit - around
-    return packed.finish()
+    return [
+        half
+        for group in packed.finish()
+        for half in _halved(group, lambda part: size(part) <= limit)
+    ]
+
+
+def _halved(parts: tuple[T, ...], fits: Callable[[tuple[T, ...]], bool]) -> list[tuple[T, ...]]:
+    """The parts in as many halves of halves as it takes: sizes that add up are an estimate."""
+    if len(parts) < 2 or fits(parts):
+        return [parts]
+    middle = len(parts) // 2
+    return [*_halved(parts[:middle], fits), *_halved(parts[middle:], fits)]
 
 
 def _split_table(block: Table, first: int, limit: int, measure: Measure) -> list[Block]:
