@@ -41,7 +41,7 @@ async def _take_next(connection: AsyncConnection[TupleRow]) -> bool:
         if not left:
             return False
         for statement in statements(left[0].postgres):
-            await connection.execute(statement.encode())
+            await connection.execute(statement)
         await connection.execute(
             "INSERT INTO schema_migrations VALUES (%s, %s, now())",
             (left[0].version, left[0].name),

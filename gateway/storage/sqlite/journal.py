@@ -3,11 +3,9 @@
 import sqlite3
 
 from gateway.ports import Clock
-from gateway.storage.sqlite.conversations import insert_turns
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import finish_events
-from gateway.storage.sqlite.traces import insert_trace
-from gateway.storage.sqlite.usage import settle_usage
+from gateway.storage.sqlite.keeper import keep_exchange
 from gateway.stores import Completed
 
 
@@ -27,19 +25,11 @@ class SqliteJournal:
             finish_events(db, done.inbox_ids, done.outbound, now)
 
         def everything(db: sqlite3.Connection) -> None:
-            _keep(db, done)
+            keep_exchange(db, done)
             finish(db)
 
         if self._hot is self._long_lived:
             await self._hot.run(everything)
             return
-        await self._long_lived.run(lambda db: _keep(db, done))
+        await self._long_lived.run(lambda db: keep_exchange(db, done))
         await self._hot.run(finish)
-
-
-def _keep(db: sqlite3.Connection, done: Completed) -> None:
-    if done.turns:
-        insert_turns(db, done.key, done.turns)
-    if done.usage or done.accounts:
-        settle_usage(db, done.trace.id, done.usage, done.accounts)
-    insert_trace(db, done.trace)

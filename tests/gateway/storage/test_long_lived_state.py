@@ -8,7 +8,16 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.stores import Conversations, StoredTurn, Trace, Traces, UsageLedger, UsageRow
+from gateway.stores import (
+    Completed,
+    Conversations,
+    Keeper,
+    StoredTurn,
+    Trace,
+    Traces,
+    UsageLedger,
+    UsageRow,
+)
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
 
@@ -125,3 +134,87 @@ async def test_traces_are_found_by_message(traces: Traces) -> None:
     assert await traces.find("m1") == [trace]
     assert [t.id for t in await traces.recent()] == ["x2", "x1"]
     assert await traces.prune(AT + timedelta(seconds=1)) == 1
+
+
+async def test_a_higher_reservation_takes_the_place_of_the_turn_s_own(usage: UsageLedger) -> None:
+    assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
+    assert (await usage.reserve("turn-1", ACCOUNT, 90)).decision.allowed
+    assert not (await usage.reserve("turn-1", ACCOUNT, 110)).decision.allowed
+    assert await usage.spent(ACCOUNT) == [90]
+
+
+async def test_all_accounts_bear_it_or_none_is_touched(usage: UsageLedger) -> None:
+    wide = Account("workspace_per_day", "workspace:t:2026-11-21", 1_000)
+    assert not (await usage.reserve("turn-1", (wide, *ACCOUNT), 101)).decision.allowed
+    assert await usage.spent((wide, *ACCOUNT)) == [0, 0]
+    outcome = await usage.reserve("turn-2", (*ACCOUNT, wide), 60)
+    assert outcome.alerts == ("user_per_day at 50%",)
+    assert await usage.spent((wide, *ACCOUNT)) == [60, 60]
+
+
+async def test_amounts_are_exact_far_beyond_a_float(usage: UsageLedger) -> None:
+    account = (Account("workspace_per_month", "workspace:t:2026-11", 2**62),)
+    await usage.settle("turn-1", (row(2**53), row(1)), account)
+    assert await usage.spent(account) == [2**53 + 1]
+
+
+async def test_a_turn_that_is_settled_again_costs_nothing_more(usage: UsageLedger) -> None:
+    for _ in range(3):
+        await usage.settle("turn-1", (row(10), row(5)), ACCOUNT)
+    await usage.settle("turn-2", (row(1),), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [16]
+
+
+def exchange(turn: str = "x1", text: str = "q") -> Completed:
+    decision = Decision("access", True, "open")
+    trace = Trace(turn, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0)
+    said_and_answered = (said("m1", text), answered("m1", "a"))
+    return Completed(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
+
+
+async def test_the_end_of_an_exchange_is_kept_whole(
+    keeper: Keeper, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    done = exchange()
+    await usage.reserve(done.trace.id, ACCOUNT, 50)
+    await keeper.keep(done)
+    assert await conversations.latest(KEY, 10) == list(done.turns)
+    assert await usage.spent(ACCOUNT) == [7]
+    assert await traces.find("m1") == [done.trace]
+
+
+async def test_an_exchange_that_is_kept_again_changes_nothing(
+    keeper: Keeper, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    done = exchange()
+    await asyncio.gather(*(keeper.keep(done) for _ in range(5)))
+    assert await texts(conversations) == ["q", "a"]
+    assert await usage.spent(ACCOUNT) == [7]
+    assert len(await traces.recent()) == 1
+
+
+async def test_an_exchange_without_turns_or_cost_leaves_its_trace(
+    keeper: Keeper, conversations: Conversations, traces: Traces
+) -> None:
+    refused = replace(exchange(), turns=(), usage=(), accounts=())
+    await keeper.keep(refused)
+    assert await traces.recent() == [refused.trace]
+    assert await texts(conversations) == []
+
+
+async def test_no_text_of_a_person_is_too_strange_to_be_kept(
+    keeper: Keeper, conversations: Conversations
+) -> None:
+    for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
+        turns = (said(f"m{number}", text),)
+        await keeper.keep(replace(exchange(f"x{number}"), turns=turns))
+    kept = await texts(conversations)
+    assert kept[0] in {"nul \0 in it", "nul \N{REPLACEMENT CHARACTER} in it"}
+    assert kept[1:] == ["'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈"]
+
+
+async def test_a_message_that_comes_twice_in_a_turn_is_kept_once(
+    conversations: Conversations,
+) -> None:
+    await conversations.append(KEY, (said("m1", "first"), said("m2", "other"), said("m1", "last")))
+    assert await texts(conversations) == ["last", "other"]

@@ -1,0 +1,152 @@
+"""Conversations in PostgreSQL. An answer remembers which messages it answers, and goes with them.
+
+Every call is one statement, and thus one transaction and one round trip.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from psycopg.rows import TupleRow
+
+from gateway.conversation import ConversationKey
+from gateway.message import Place
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.postgres.rows import recordset, storable
+from gateway.stores import StoredTurn
+
+PRUNED_AT_ONCE: Final = 5_000
+"""Rows that one statement deletes, so that no lock is held for long."""
+
+INSERT_TURNS: Final = """
+    INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person, speaker)
+    SELECT %(conversation)s, %(channel)s, message_id, %(answers)s, role, text, at, person, speaker
+    FROM ROWS FROM (json_to_recordset(%(turns)s::json) AS (
+        message_id text, role text, text text, at timestamptz, person text, speaker text
+    )) WITH ORDINALITY AS turn (message_id, role, text, at, person, speaker, position)
+    ORDER BY position
+    ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text
+"""
+LATEST: Final = """
+    SELECT message_id, role, text, at, person, speaker FROM turns
+    WHERE conversation = %s ORDER BY id DESC LIMIT %s
+"""
+KNOWS: Final = """
+    SELECT EXISTS (
+        SELECT FROM turns WHERE channel = %s AND message_id = ANY (%s) AND role = 'user'
+    )
+"""
+EDIT: Final = """
+    UPDATE turns SET text = %s WHERE channel = %s AND message_id = %s AND role = 'user'
+"""
+DELETE: Final = """
+    DELETE FROM turns WHERE channel = %(channel)s AND (
+        (role = 'user' AND message_id = ANY (%(ids)s))
+        OR (role = 'assistant' AND answers IN (
+            SELECT answers FROM turns
+            WHERE channel = %(channel)s AND role = 'user' AND message_id = ANY (%(ids)s)
+        ))
+    )
+"""
+CLEAR: Final = "DELETE FROM turns WHERE conversation = %s"
+TAKES_PART: Final = """
+    SELECT EXISTS (SELECT FROM turns WHERE conversation = %s AND role = 'assistant')
+"""
+PRUNE: Final = """
+    DELETE FROM turns WHERE id IN (
+        SELECT id FROM turns WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+"""
+
+
+def turn_parameters(key: ConversationKey, turns: Sequence[StoredTurn]) -> dict[str, object]:
+    """What `INSERT_TURNS` takes. Of two turns with the same message and role the last one counts:
+    a statement cannot write a row twice."""
+    once = {(turn.message_id, turn.role): turn for turn in turns}
+    return {
+        "conversation": str(key),
+        "channel": _channel(key.platform, key.account, key.channel),
+        "answers": next((turn.message_id for turn in turns if turn.role == "user"), ""),
+        "turns": recordset(
+            [
+                {
+                    "message_id": turn.message_id,
+                    "role": turn.role,
+                    "text": storable(turn.text),
+                    "at": turn.at.isoformat(),
+                    "person": turn.person,
+                    "speaker": storable(turn.speaker),
+                }
+                for turn in once.values()
+            ]
+        ),
+    }
+
+
+class PostgresConversations:
+    """Implements `gateway.stores.Conversations`."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+        """Add the messages of one turn and their answer."""
+        await self._pool.change(INSERT_TURNS, turn_parameters(key, turns))
+
+    async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
+        """The last turns, oldest first."""
+
+        rows = await self._pool.fetch(LATEST, (str(key), limit))
+        return [_turn(row) for row in reversed(rows)]
+
+    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+        """True when one of these messages is stored."""
+        rows = await self._pool.fetch(KNOWS, (_channel_of(place), list(message_ids)))
+        return bool(rows[0][0])
+
+    async def edit(self, place: Place, message_id: str, text: str) -> bool:
+        """Replace the text of a stored message."""
+        return await self._pool.change(EDIT, (storable(text), _channel_of(place), message_id)) > 0
+
+    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+        """Delete these messages and the answers to them."""
+        parameters = {"channel": _channel_of(place), "ids": list(message_ids)}
+        return await self._pool.change(DELETE, parameters)
+
+    async def clear(self, key: ConversationKey) -> int:
+        """Delete a whole conversation."""
+        return await self._pool.change(CLEAR, (str(key),))
+
+    async def takes_part(self, key: ConversationKey) -> bool:
+        """True when the assistant has spoken there."""
+        rows = await self._pool.fetch(TAKES_PART, (str(key),))
+        return bool(rows[0][0])
+
+    async def prune(self, before: datetime) -> int:
+        """Delete turns from before then, some thousand at a time."""
+        total = 0
+        while True:
+            gone = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+            total += gone
+            if gone < PRUNED_AT_ONCE:
+                return total
+
+
+def _channel(platform: str, account: str, channel: str) -> str:
+    return f"{platform}:{account}:{channel}"
+
+
+def _channel_of(place: Place) -> str:
+    return _channel(place.platform, place.account, place.channel_id)
+
+
+def _turn(row: TupleRow) -> StoredTurn:
+    message_id, role, text, at, person, speaker = row
+    return StoredTurn(
+        message_id,
+        "assistant" if role == "assistant" else "user",
+        text,
+        at.astimezone(UTC),
+        person,
+        speaker,
+    )

@@ -1,0 +1,28 @@
+"""The end of an exchange in PostgreSQL: one statement, which is one transaction."""
+
+from typing import Final
+
+from gateway.storage.postgres.conversations import INSERT_TURNS, turn_parameters
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.postgres.traces import INSERT_TRACE, trace_parameters
+from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, usage_parameters
+from gateway.stores import Completed
+
+KEEP: Final = f"""
+    WITH said AS ({INSERT_TURNS}), counted AS ({COUNT}), released AS ({RELEASE}), owed AS ({OWE})
+    {INSERT_TRACE}
+"""
+
+
+class PostgresKeeper:
+    """Implements `gateway.stores.Keeper`."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def keep(self, done: Completed) -> None:
+        """Keep turns, usage and trace of an exchange; the same exchange again changes nothing."""
+        parameters = turn_parameters(done.key, done.turns)
+        parameters |= usage_parameters(done.trace.id, done.usage, done.accounts)
+        parameters |= trace_parameters(done.trace)
+        await self._pool.change(KEEP, parameters)

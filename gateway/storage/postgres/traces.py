@@ -1,0 +1,94 @@
+"""Traces in PostgreSQL: the decisions about each message, as JSON, without content."""
+
+import json
+from datetime import UTC, datetime
+from typing import Final
+
+from psycopg.rows import TupleRow
+
+from gateway.policy.decision import Decision
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.postgres.rows import storable
+from gateway.stores import Trace
+
+PRUNED_AT_ONCE: Final = 5_000
+"""Rows that one statement deletes, so that no lock is held for long."""
+
+COLUMNS: Final = (
+    "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
+)
+INSERT_TRACE: Final = f"""
+    INSERT INTO traces ({COLUMNS}) VALUES (%(turn)s, %(message_id)s, %(platform)s, %(account)s,
+        %(traced)s, %(kind)s, %(at)s, %(decisions)s, %(outcome)s, %(milliseconds)s)
+    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, at = excluded.at,
+        decisions = excluded.decisions, outcome = excluded.outcome,
+        milliseconds = excluded.milliseconds
+"""  # noqa: S608 - a constant
+FIND: Final = f"SELECT {COLUMNS} FROM traces WHERE message_id = %s ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
+RECENT: Final = f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
+PRUNE: Final = """
+    DELETE FROM traces WHERE id IN (
+        SELECT id FROM traces WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+"""
+
+
+def trace_parameters(trace: Trace) -> dict[str, object]:
+    """What `INSERT_TRACE` takes."""
+    decisions = [[d.stage, d.allowed, d.reason, storable(d.detail)] for d in trace.decisions]
+    return {
+        "turn": trace.id,
+        "message_id": trace.message_id,
+        "platform": trace.platform,
+        "account": trace.account,
+        "traced": trace.conversation,
+        "kind": trace.kind,
+        "at": trace.at,
+        "decisions": json.dumps(decisions),
+        "outcome": trace.outcome,
+        "milliseconds": trace.milliseconds,
+    }
+
+
+class PostgresTraces:
+    """Implements `gateway.stores.Traces`."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def add(self, trace: Trace) -> None:
+        """Keep a trace; one with a known id is replaced."""
+        await self._pool.change(INSERT_TRACE, trace_parameters(trace))
+
+    async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
+        """The traces of a platform's message id, newest first."""
+        return [_trace(row) for row in await self._pool.fetch(FIND, (message_id, limit))]
+
+    async def recent(self, limit: int = 50) -> list[Trace]:
+        """The latest traces, newest first."""
+        return [_trace(row) for row in await self._pool.fetch(RECENT, (limit,))]
+
+    async def prune(self, before: datetime) -> int:
+        """Delete traces from before then, some thousand at a time."""
+        total = 0
+        while True:
+            gone = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+            total += gone
+            if gone < PRUNED_AT_ONCE:
+                return total
+
+
+def _trace(row: TupleRow) -> Trace:
+    id_, message_id, platform, account, conversation, kind, at, decisions, outcome, took = row
+    return Trace(
+        id_,
+        message_id,
+        platform,
+        account,
+        conversation,
+        kind,
+        at.astimezone(UTC),
+        tuple(Decision(*item) for item in decisions),
+        outcome,
+        took,
+    )

@@ -1,0 +1,142 @@
+"""Tokens and money in PostgreSQL: sums per period, reservations of running turns, a row per call.
+
+Limits are exact across processes: who reserves holds a lock on each account, always taken in the
+same order, from before the sums are read until the reservation stands.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Final
+
+from gateway.policy.budgets import Account, BudgetDecision, decide_budget
+from gateway.ports import Clock
+from gateway.storage.postgres.pool import Connection, PostgresPool
+from gateway.storage.postgres.rows import recordset
+from gateway.stores import UsageRow
+
+KEEP_RESERVED: Final = timedelta(hours=1)
+"""After this long a reservation belongs to a turn that died, and counts no more."""
+
+LOCK: Final = "SELECT pg_advisory_xact_lock(account) FROM unnest(%s::bigint[]) AS account"
+FORGET_DEAD: Final = """
+    DELETE FROM reserved WHERE (key, turn) IN (
+        SELECT key, turn FROM reserved WHERE at <= %s ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED
+    )
+"""
+SUMS: Final = """
+    SELECT COALESCE((SELECT micros FROM spent WHERE spent.key = account.key), 0) + COALESCE(
+        (SELECT SUM(micros)::bigint FROM reserved
+         WHERE reserved.key = account.key AND turn <> %(without)s AND at > %(dead)s), 0)
+    FROM unnest(%(keys)s::text[]) WITH ORDINALITY AS account (key, position)
+    ORDER BY position
+"""
+RESERVE: Final = """
+    INSERT INTO reserved (turn, key, micros, at)
+    SELECT %(turn)s, key, %(micros)s, %(now)s FROM unnest(%(keys)s::text[]) AS account (key)
+    ON CONFLICT (key, turn) DO UPDATE SET micros = excluded.micros, at = excluded.at
+"""
+
+COUNT: Final = """
+    INSERT INTO usage (turn, position, tenant, person, workspace, model, input_tokens,
+        output_tokens, cache_read_tokens, cache_write_tokens, micros, at)
+    SELECT %(turn)s, position, tenant, person, workspace, model, input_tokens,
+        output_tokens, cache_read_tokens, cache_write_tokens, micros, at
+    FROM json_to_recordset(%(usage)s::json) AS (
+        position integer, tenant text, person text, workspace text, model text,
+        input_tokens bigint, output_tokens bigint, cache_read_tokens bigint,
+        cache_write_tokens bigint, micros bigint, at timestamptz
+    )
+    ON CONFLICT (turn, position) DO NOTHING RETURNING micros
+"""
+"""A row that was counted before counts no more."""
+RELEASE: Final = "DELETE FROM reserved WHERE turn = %(turn)s AND key = ANY (%(accounts)s)"
+OWE: Final = """
+    INSERT INTO spent (key, micros)
+    SELECT key, (SELECT COALESCE(SUM(micros), 0) FROM counted)
+    FROM unnest(%(accounts)s::text[]) AS account (key) ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET micros = spent.micros + excluded.micros
+"""
+SETTLE: Final = f"WITH counted AS ({COUNT}), released AS ({RELEASE}) {OWE}"
+
+
+def usage_parameters(
+    turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+) -> dict[str, object]:
+    """What `SETTLE` takes."""
+    return {
+        "turn": turn,
+        "accounts": [account.key for account in accounts],
+        "usage": recordset([_columns(place, row) for place, row in enumerate(rows)]),
+    }
+
+
+class PostgresUsage:
+    """Implements `gateway.stores.UsageLedger`."""
+
+    def __init__(self, pool: PostgresPool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        """Set `estimate` aside in every account, or in none, in place of what the turn had."""
+        if not accounts:
+            return decide_budget((), (), estimate)
+        locks = sorted({_lock(account.key) for account in accounts})
+        sums = self._sums_of(accounts, without=turn)
+        keep = {"turn": turn, "micros": estimate, "now": self._clock.now(), "keys": sums["keys"]}
+
+        async def work(connection: Connection) -> BudgetDecision:
+            async with connection.pipeline():  # two round trips: up to the sums, and the rest
+                await connection.execute("BEGIN")
+                await connection.execute(LOCK, (locks,))
+                await connection.execute(FORGET_DEAD, (sums["dead"],))
+                rows = await (await connection.execute(SUMS, sums)).fetchall()
+                outcome = decide_budget(accounts, [int(row[0]) for row in rows], estimate)
+                if outcome.decision.allowed:
+                    await connection.execute(RESERVE, keep)
+                await connection.execute("COMMIT")
+            return outcome
+
+        return await self._pool.run(work)
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        """Replace the reservation of a turn by what it cost."""
+        await self._pool.change(SETTLE, usage_parameters(turn, rows, accounts))
+
+    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        """What was settled and reserved, in the order of the accounts."""
+        return [int(row[0]) for row in await self._pool.fetch(SUMS, self._sums_of(accounts))]
+
+    def _sums_of(self, accounts: Sequence[Account], without: str = "") -> dict[str, object]:
+        return {
+            "keys": [account.key for account in accounts],
+            "without": without,
+            "dead": self._clock.now() - KEEP_RESERVED,
+        }
+
+
+def _lock(key: str) -> int:
+    """The number of an account's advisory lock."""
+    digest = blake2b(key.encode(), digest_size=8, person=b"parley budget").digest()
+    return int.from_bytes(digest, signed=True)
+
+
+def _columns(position: int, row: UsageRow) -> dict[str, object]:
+    return {
+        "position": position,
+        "tenant": row.tenant,
+        "person": row.person,
+        "workspace": row.workspace,
+        "model": row.model,
+        "input_tokens": row.usage.input_tokens,
+        "output_tokens": row.usage.output_tokens,
+        "cache_read_tokens": row.usage.cache_read_tokens,
+        "cache_write_tokens": row.usage.cache_write_tokens,
+        "micros": row.micros,
+        "at": row.at.isoformat(),
+    }
