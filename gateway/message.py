@@ -373,7 +373,8 @@ class Outbound:
 
     `key` is the same on every attempt and unique among all sends, so that a platform that takes a
     nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
-    an ephemeral message; `reply_handle` answers a command or a button.
+    an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of
+    a live message that is to become this one.
     """
 
     key: str
@@ -384,6 +385,7 @@ class Outbound:
     reply_to_id: str = ""
     private_to: str = ""
     reply_handle: str = field(default="", repr=False)
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)
