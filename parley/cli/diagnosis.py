@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.clock import SystemClock
+from gateway.commands.catalogue import REGISTERED
 from gateway.errors import ParleyError
 from gateway.ports import (
     AdapterContext,
@@ -54,6 +55,7 @@ def build(account: Account, manifest: AdapterManifest, assistant_name: str) -> P
         state=_Memory(),
         webhooks=_NoListener(),
         count=lambda what, detail="": None,
+        commands=REGISTERED,
     )
     return adapter_class(manifest)(account.settings, context)
 

@@ -225,6 +225,13 @@ async def test_the_doctor_says_what_to_do(sim: DiscordSimulator) -> None:
     assert checks["token"].ok
 
 
+async def test_commands_that_are_not_registered_yet_are_to_note_only(sim: DiscordSimulator) -> None:
+    checks = {check.name: check for check in await Rig(sim).adapter.diagnose()}
+    assert checks["commands"].ok
+    assert "not registered everywhere" in checks["commands"].detail
+    assert "`parley run` registers them" in checks["commands"].advice
+
+
 async def test_the_doctor_does_not_raise(sim: DiscordSimulator) -> None:
     (check,) = await Rig(sim, token="wrong").adapter.diagnose()
     assert (check.name, check.ok) == ("token", False)

@@ -59,3 +59,15 @@ async def parley(
             out, err = await process.communicate(answers.encode())
         assert process.returncode is not None
         return Ended(process.returncode, out.decode(), err.decode())
+
+
+async def read_until(stream: asyncio.StreamReader | None, line: str) -> list[str]:
+    """The lines up to this one."""
+    assert stream is not None
+    seen: list[str] = []
+    async with asyncio.timeout(20):
+        while line not in seen:
+            raw = await stream.readline()
+            assert raw, f"ended before {line!r}: {seen}"
+            seen.append(raw.decode().strip())
+    return seen

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.commands.catalogue import REGISTERED
 from parley.cli.checks import Finding
 from parley.cli.doctor import report
 from simulators.anthropic import AnthropicSimulator
@@ -17,7 +18,7 @@ from simulators.openai.server import OpenAISimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, read_until, started
 
 PLATFORMS: dict[str, Callable[[], PlatformSimulator]] = {
     "discord": DiscordSimulator,
@@ -89,6 +90,23 @@ async def test_right_credentials_are_fine_and_wrong_ones_are_broken(
     assert re.search(rf"\d+\. BROKEN +{name}: .*\n +What to do: \S", broken.out)
     assert broken.status == 1
     assert WRONG[name] not in broken.out + broken.err
+
+
+async def test_commands_are_expected_to_be_those_that_run_registers(tmp_path: Path) -> None:
+    discord = DiscordSimulator()
+    await discord.start()
+    try:
+        settings = {"platforms": {"discord": discord.settings()}, "server": {"port": 0}}
+        write(tmp_path, settings)
+        before = await parley("doctor", cwd=tmp_path)
+        async with started("run", cwd=tmp_path) as process:
+            await read_until(process.stdout, "ready gateway")
+            after = await parley("doctor", cwd=tmp_path)
+    finally:
+        await discord.stop()
+    assert "note    discord: commands: not registered everywhere" in before.out
+    assert f"ok      discord: commands: {len(REGISTERED)} registered everywhere" in after.out
+    assert (before.status, after.status) == (0, 0)
 
 
 async def test_a_platform_that_is_not_there_is_broken_and_named(tmp_path: Path) -> None:

@@ -8,19 +8,7 @@ import yaml
 
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley, started
-
-
-async def read_until(stream: asyncio.StreamReader | None, line: str) -> list[str]:
-    """The lines up to this one."""
-    assert stream is not None
-    seen: list[str] = []
-    async with asyncio.timeout(20):
-        while line not in seen:
-            raw = await stream.readline()
-            assert raw, f"ended before {line!r}: {seen}"
-            seen.append(raw.decode().strip())
-    return seen
+from tests.parley.cli.kit import parley, read_until, started
 
 
 async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
