@@ -23,6 +23,8 @@ Kind: TypeAlias = Literal["events_api", "slash_commands", "interactive"]
 
 MAX_SOCKETS: Final = 10
 """Open Socket Mode connections of one app (docs.slack.dev/apis/events-api/using-socket-mode)."""
+VERIFY_SECONDS: Final = 3.0
+"""How long the app may take to answer the challenge, however short `ack_within` is."""
 
 
 class Courier(Protocol):
@@ -202,15 +204,20 @@ class HttpCourier:
             return "connection_failed"
         return "" if status == 200 else "http_error"
 
-    async def post(self, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
-        """A signed request; status and body of the answer. Raises what aiohttp raises."""
+    async def post(
+        self, body: bytes, headers: dict[str, str], within: float = 0.0
+    ) -> tuple[int, str]:
+        """A signed request, `within` seconds (0: `ack_within`); status and body of the answer.
+
+        Raises what aiohttp raises.
+        """
         stamp = str(int(self.now()))
         base = b"v0:" + stamp.encode() + b":" + body
         digest = hmac.new(self.signing_secret.encode(), base, hashlib.sha256).hexdigest()
         signed = {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={digest}"}
         if self._session is None:
             self._session = aiohttp.ClientSession()
-        timeout = aiohttp.ClientTimeout(total=self.ack_within)
+        timeout = aiohttp.ClientTimeout(total=within or self.ack_within)
         url = self.base_url + self.path
         async with self._session.post(
             url, data=body, headers=signed | headers, timeout=timeout, allow_redirects=False
@@ -222,7 +229,8 @@ class HttpCourier:
         """What happens when the address is entered in Slack's settings. Raises RuntimeError."""
         challenge = uuid.uuid4().hex
         body = json.dumps({"type": "url_verification", "token": "x", "challenge": challenge})
-        status, text = await self.post(body.encode(), {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json"}
+        status, text = await self.post(body.encode(), headers, VERIFY_SECONDS)
         if status != 200 or challenge not in text:
             raise RuntimeError(f"the address did not answer the challenge: {status} {text[:200]}")
 
