@@ -61,6 +61,8 @@ class WebhookListener:
         self._running = 0
         self._runner: web.ServerRunner | None = None
         self._site: web.TCPSite | None = None
+        # Accounts connect beside each other, and each may be the first with a path.
+        self._starting = asyncio.Lock()
         self.refused: Counter[int] = Counter()
         """How many requests were turned away, by status."""
 
@@ -88,9 +90,12 @@ class WebhookListener:
     # --- life -----------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Listen. Safe to call twice. Raises `StartError` when the port cannot be had."""
-        if self._runner is not None:
-            return
+        """Listen. Safe to call twice, also at once. Raises `StartError` when there is no port."""
+        async with self._starting:
+            if self._runner is None:
+                self._runner, self._site = await self._listen()
+
+    async def _listen(self) -> tuple[web.ServerRunner, web.TCPSite]:
         server = _QuietServer(
             self._answer,
             access_log=None,
@@ -112,7 +117,7 @@ class WebhookListener:
                 f"webhooks: cannot listen on {self._host}:{self._wanted_port} ({error.strerror}).",
                 "Choose another webhooks.port, or stop the program that has it.",
             ) from error
-        self._runner, self._site = runner, site
+        return runner, site
 
     async def start_if_needed(self) -> bool:
         """Listen if at least one path is registered; True when it is listening afterwards."""

@@ -241,3 +241,14 @@ async def test_a_taken_port_is_a_clear_error(listener: WebhookListener) -> None:
     with pytest.raises(StartError, match=r"webhooks\.port"):
         await second.start()
     await second.stop()
+
+
+async def test_two_accounts_that_are_ready_at_once_share_the_port() -> None:
+    listener = WebhookListener()
+    await asyncio.gather(listener.start(), listener.start())
+    port = listener.port
+    await listener.start()
+    assert listener.port == port
+    await listener.stop()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", port)
