@@ -1,0 +1,172 @@
+"""The connections: outages, bounds, errors that say what is wrong and show no secret."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gateway.errors import ConfigurationError, StoreUnavailable
+from gateway.storage.postgres.pool import Connection, PoolLimits, PostgresPool
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, postgres_server
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+@pytest.fixture
+def own_server() -> Iterator[PostgresServer]:
+    """A server that a test may stop."""
+    with postgres_server() as server:
+        yield server
+
+
+@asynccontextmanager
+async def opened(url: str, limits: PoolLimits) -> AsyncIterator[PostgresPool]:
+    pool = PostgresPool(url, limits)
+    await pool.start()
+    try:
+        yield pool
+    finally:
+        await pool.stop()
+
+
+async def answers_within(pool: PostgresPool, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            await pool.ping()
+        except StoreUnavailable:
+            continue
+        return True
+    return False
+
+
+class Sleeping:
+    """Work that takes half a minute; `begun` once it has a connection."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+
+    async def __call__(self, connection: Connection) -> None:
+        self.begun.set()
+        await connection.execute("SELECT pg_sleep(30)")
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+async def test_a_server_that_was_away_is_used_again_without_a_restart(
+    own_server: PostgresServer, kill: bool
+) -> None:
+    async with opened(own_server.url, PoolLimits(connections=4, checkout=0.5)) as pool:
+        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        own_server.stop(kill=kill)
+        began = time.monotonic()
+        outcomes = await asyncio.gather(*(pool.ping() for _ in range(20)), return_exceptions=True)
+        assert all(isinstance(outcome, StoreUnavailable) for outcome in outcomes)
+        assert time.monotonic() - began < 5
+        own_server.start()
+        assert await answers_within(pool, 10)
+        await asyncio.gather(*(pool.ping() for _ in range(20)))
+
+
+async def test_a_restart_between_two_calls_is_not_noticed(own_server: PostgresServer) -> None:
+    async with opened(own_server.url, PoolLimits(connections=4)) as pool:
+        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        own_server.stop()
+        own_server.start()
+        await asyncio.gather(*(pool.ping() for _ in range(20)))
+
+
+async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: PostgresServer) -> None:
+    async with opened(own_server.url, PoolLimits(connections=2, checkout=20)) as pool:
+        own_server.stop()
+        waiting = [asyncio.create_task(pool.ping()) for _ in range(5)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(own_server.start)
+        await asyncio.gather(*waiting)
+
+
+async def test_a_connection_that_the_server_ends_is_replaced(postgres: PostgresServer) -> None:
+    async with opened(new_database(postgres), PoolLimits(connections=2)) as pool:
+        for _ in range(3):
+            await pool.ping()
+            async with opened(postgres.url, PoolLimits(connections=1)) as other:
+                await other.fetch(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE application_name = 'parley' AND pid <> pg_backend_pid()"
+                )
+            await pool.ping()
+
+
+async def test_a_statement_that_takes_too_long_is_ended(postgres: PostgresServer) -> None:
+    async with opened(new_database(postgres), PoolLimits(connections=1, statement=0.2)) as pool:
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable, match="statement timeout"):
+            await pool.run(Sleeping())
+        assert time.monotonic() - began < 2
+        await pool.ping()
+
+
+async def test_who_waits_too_long_for_a_connection_is_told(postgres: PostgresServer) -> None:
+    limits = PoolLimits(connections=1, checkout=0.2, statement=2)
+    async with opened(new_database(postgres), limits) as pool:
+        work = Sleeping()
+        long = asyncio.create_task(pool.run(work))
+        await work.begun.wait()
+        with pytest.raises(StoreUnavailable, match=r"couldn't get a connection"):
+            await pool.ping()
+        with pytest.raises(StoreUnavailable):
+            await long
+        await pool.ping()
+
+
+async def test_work_that_is_cancelled_leaves_the_connection_usable(
+    postgres: PostgresServer,
+) -> None:
+    async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
+        work = Sleeping()
+        running = asyncio.create_task(pool.run(work))
+        await work.begun.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await asyncio.wait_for(pool.ping(), 2)
+
+
+async def test_work_that_fails_half_way_leaves_nothing(postgres: PostgresServer) -> None:
+    async def half(connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.execute("INSERT INTO spent VALUES ('key', 1)")
+            raise RuntimeError("in the middle")
+
+    async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
+        with pytest.raises(RuntimeError, match="in the middle"):
+            await pool.run(half)
+        assert await pool.fetch("SELECT * FROM spent") == []
+
+
+async def test_a_closed_pool_says_so(postgres: PostgresServer) -> None:
+    pool = PostgresPool(new_database(postgres))
+    with pytest.raises(StoreUnavailable, match="not open"):
+        await pool.ping()
+    await pool.start()
+    await pool.stop()
+    await pool.stop()
+    with pytest.raises(StoreUnavailable, match="not open"):
+        await pool.ping()
+
+
+async def test_a_server_that_is_not_there_is_a_clear_error(own_server: PostgresServer) -> None:
+    url = own_server.url.replace("postgres@", "someone:pa55word@")
+    own_server.stop()
+    with pytest.raises(StoreUnavailable, match=r"cannot open PostgreSQL at 127.0.0.1") as caught:
+        await PostgresPool(url).start()
+    assert "pa55word" not in str(caught.value)
+
+
+def test_an_address_that_cannot_be_read_is_refused_without_showing_it() -> None:
+    with pytest.raises(ConfigurationError, match=r"write postgresql://") as caught:
+        PostgresPool("postgresql://someone:pa55word@host:x:y/?what=ever")
+    assert "pa55word" not in str(caught.value)
+    assert caught.value.__cause__ is None
