@@ -110,8 +110,8 @@ def _line(pieces: list[_Piece], marker: Marker) -> str:
         if piece.code:
             out.append(marker.code(piece.text))
         elif piece.address:
-            following = pieces[index + 1].text[:1] if index + 1 < len(pieces) else ""
-            alone = not piece.marks and (not following or following.isspace())
+            following = pieces[index + 1] if index + 1 < len(pieces) else _Piece(" ", ())
+            alone = not piece.marks and not following.code and following.text[0].isspace()
             out.append(marker.address(piece.text, alone=alone))
         else:
             out.append(marker.text(piece.text, line_start=not index))
