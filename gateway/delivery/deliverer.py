@@ -2,25 +2,41 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
+from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
+from gateway.delivery.live import final
 from gateway.delivery.pacing import Pacer
-from gateway.errors import Ambiguous, DeliveryError, FormatRejected, StoreUnavailable, Transient
-from gateway.message import Outbound, Part, Receipt
+from gateway.errors import (
+    Ambiguous,
+    DeliveryError,
+    FormatRejected,
+    StoreUnavailable,
+    Transient,
+    WindowClosed,
+)
+from gateway.message import Outbound, Part, Place
 from gateway.ports import Clock, PlatformAdapter
 from gateway.stores import Outbox, OutboxEntry
+from gateway.tasks import Tasks
 
-_NOTE = "(You may see the next message twice: the connection broke while I sent it.)"
-REPEAT_NOTE = Part(_NOTE, _NOTE)
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 """Seconds between tries where the platform does not name its own; doubled each time."""
+SAFE_REPEATS = 5
+"""Repetitions of a send that may have happened, where the platform recognises them: with their
+pauses they stay within the minutes that platforms remember a key."""
+STORE_TRIES = 100
+"""Tries to write down what became of a send, over an hour and a half."""
 AT_START = 10_000
 """Sends that a start takes up again from the outbox."""
+SEND_SECONDS = 5.0
+"""How long the end waits for sends on their way."""
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +60,20 @@ class Line:
     connected: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(slots=True)
+class _Send:
+    """A send under way: what it is by now, and what happened to it so far."""
+
+    outbound: Outbound
+    tries: int
+    unsure: int = 0
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next try, longer after each."""
+        return _pause(self.tries)
+
+
 class Deliverer:
     """Sends what the outbox holds. One task per chat with work; a waiting chat delays no other."""
 
@@ -61,19 +91,30 @@ class Deliverer:
         self._rules = rules
         self._count = count
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._tasks = Tasks("delivery_failed")
+        self._sending: set[asyncio.Task[Any] | None] = set()
+        self._closed = False
 
     @property
     def idle(self) -> bool:
         """True when everything is sent."""
         return not self._chats
 
+    def line_of(self, place: Place) -> Line | None:
+        """The account that a place belongs to."""
+        return self._lines.get((place.platform, place.account))
+
+    def quiet(self, place: Place) -> bool:
+        """True when nothing waits to be sent to this chat."""
+        return (place.platform, place.account, place.channel_id) not in self._chats
+
     async def start(self) -> None:
         """Go on with what an earlier run left."""
-        for entry in await self._outbox.waiting(AT_START):
+        left = await self._outbox.waiting(AT_START)
+        for entry in left:
             self._queue(entry)
+        if len(left) == AT_START:
+            log.warning("outbox_not_taken_up_whole", hint="the rest is sent after the next start")
 
     def submit(self, outbound: Sequence[Outbound]) -> None:
         """Send these, which the outbox has stored already."""
@@ -82,18 +123,16 @@ class Deliverer:
 
     async def drain(self, timeout: float) -> bool:
         """Wait until everything is sent; False after `timeout` seconds."""
-        try:
-            async with asyncio.timeout(timeout):
-                await self._idle.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await self._tasks.drain(timeout)
 
     async def stop(self) -> None:
-        """Stop sending; the outbox still has the rest."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Begin no further send; the outbox still has the rest. What is on its way gets some
+        seconds to arrive, because it would be sent again at the next start."""
+        self._closed = True
+        sending = [task for task in self._sending if task is not None]
+        if sending:
+            await asyncio.wait(sending, timeout=SEND_SECONDS)
+        await self._tasks.stop()
 
     def _queue(self, entry: OutboxEntry) -> None:
         place = entry.outbound.place
@@ -101,100 +140,108 @@ class Deliverer:
         waiting = self._chats.get(chat)
         if waiting is not None:
             waiting.append(entry)
-            return
-        self._chats[chat] = deque([entry])
-        self._idle.clear()
-        task = asyncio.create_task(self._serve(chat))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        elif not self._closed:
+            self._chats[chat] = deque([entry])
+            self._tasks.spawn(self._serve(chat))
 
     async def _serve(self, chat: tuple[str, str, str]) -> None:
         waiting = self._chats[chat]
         try:
-            while waiting:
-                await self._deliver(waiting[0], waiting)
+            while waiting and not self._closed:
+                try:
+                    await self._deliver(waiting[0], waiting)
+                except StoreUnavailable:
+                    raise
+                except Exception:  # a bug must not be able to stop a chat for ever
+                    log.exception("delivery_failed", platform=chat[0], account=chat[1])
                 waiting.popleft()
         except StoreUnavailable:
             log.exception("outbox_unavailable", platform=chat[0], account=chat[1])
         finally:
             del self._chats[chat]
-            if not self._chats:
-                self._idle.set()
 
     async def _deliver(self, entry: OutboxEntry, waiting: deque[OutboxEntry]) -> None:
-        outbound = entry.outbound
-        line = self._lines.get((outbound.place.platform, outbound.place.account))
+        line = self._lines.get((entry.outbound.place.platform, entry.outbound.place.account))
         if line is None:
-            await self._give_up(outbound, waiting, "no adapter for this account is configured")
+            reason = "no adapter for this account is configured"
+            await self._give_up(entry.outbound, waiting, reason)
             return
-        attempts = entry.attempts
+        send, problem = _Send(entry.outbound, entry.attempts), "never tried"
         while True:
             await line.connected.wait()
-            await line.pacer.wait(outbound.place)
-            try:
-                receipt = await line.adapter.send(outbound)
-            except DeliveryError as error:
-                attempts += 1
-                following = await self._after(error, outbound, line, attempts, entry)
-                if following is None:
-                    await self._give_up(outbound, waiting, f"{type(error).__name__}: {error}")
-                    return
-                outbound = following
-            except Exception as error:  # an adapter must not be able to stop a chat for ever
-                log.exception("send_failed", platform=outbound.place.platform, key=outbound.key)
-                await self._give_up(
-                    outbound, waiting, f"bug in the adapter: {type(error).__name__}"
-                )
+            await line.pacer.wait(send.outbound.place)
+            if self._clock.now() - entry.created_at >= self._rules.lifetime:
+                await self._give_up(send.outbound, waiting, f"too old; {problem}")
                 return
-            else:
-                await self._confirm(outbound, receipt)
+            error = await self._try(line, send)
+            if error is None or self._closed:
+                return
+            problem = _reason(error)
+            if not await self._prepare_next(error, line, send):
+                await self._give_up(send.outbound, waiting, problem)
+                if not isinstance(error, Ambiguous | WindowClosed):
+                    await self._say(line, send.outbound, LOST_NOTE)
                 return
 
-    async def _after(
-        self,
-        error: DeliveryError,
-        outbound: Outbound,
-        line: Line,
-        attempts: int,
-        entry: OutboxEntry,
-    ) -> Outbound | None:
-        """What to send after a failed try, once it is time; None gives up."""
-        platform = outbound.place.platform
-        self._count("send_failed", f"{platform}:{type(error).__name__}")
-        await self._outbox.tried(outbound.key, f"{type(error).__name__}: {error}")
-        age = self._clock.now() - entry.created_at
-        if age > self._rules.lifetime:
+    async def _try(self, line: Line, send: _Send) -> Exception | None:
+        """Send once and write down what became of it; the problem, if there was one."""
+        platform, key = send.outbound.place.platform, send.outbound.key
+        task = asyncio.current_task()
+        self._sending.add(task)
+        try:
+            receipt = await final.deliver(line.adapter, send.outbound)
+        except DeliveryError as error:
+            send.tries += 1
+            self._count("send_failed", f"{platform}:{type(error).__name__}")
+            reason = _reason(error)
+            await self._write(lambda: self._outbox.tried(key, reason))
+            return error
+        except Exception as error:
+            log.exception("send_failed", platform=platform, key=key)
+            return error
+        else:
+            self._count("sent", platform)
+            await self._write(lambda: self._outbox.sent(key, receipt))
             return None
+        finally:
+            self._sending.discard(task)
+
+    async def _prepare_next(self, error: Exception, line: Line, send: _Send) -> bool:
+        """Make ready for another try after a failed one; False where there is none to make."""
         match error:
             case Transient():
-                pause = error.retry_after
-                if pause is None:
-                    pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, 10), LONGEST_PAUSE)
-                line.pacer.penalise(outbound.place, pause)
-                return outbound
+                pause = send.pause if error.retry_after is None else error.retry_after
+                longest = self._rules.lifetime.total_seconds()
+                line.pacer.penalise(send.outbound.place, min(pause, longest))
+                return True
             case FormatRejected():
-                return without_markup(outbound)
-            case Ambiguous() if line.adapter.capabilities.idempotent_sends:
-                return outbound
-            case Ambiguous() if self._rules.repeat_ambiguous:
-                await self._note_repetition(line, outbound)
-                return outbound
+                form = simpler(send.outbound)
+                send.outbound = form or send.outbound
+                return form is not None
+            case Ambiguous():
+                return await self._prepare_repetition(line, send)
             case _:
-                return None
+                return False
 
-    async def _note_repetition(self, line: Line, outbound: Outbound) -> None:
-        """Say that what follows may be a repetition; the answer matters more than this note."""
-        line.pacer.penalise(outbound.place, FIRST_PAUSE)
-        await line.pacer.wait(outbound.place)
-        note = replace(outbound, key=f"{outbound.key}~", part=REPEAT_NOTE, file=None, buttons=())
+    async def _prepare_repetition(self, line: Line, send: _Send) -> bool:
+        """Whether a send that may have happened is made again: once and with a note, a few times
+        where the platform shows it once all the same."""
+        send.unsure += 1
+        safe = line.adapter.capabilities.idempotent_sends
+        if send.unsure > (SAFE_REPEATS if safe else int(self._rules.repeat_ambiguous)):
+            return False
+        line.pacer.penalise(send.outbound.place, send.pause)
+        if not safe:
+            await line.pacer.wait(send.outbound.place)
+            await self._say(line, send.outbound, REPEAT_NOTE)
+        return True
+
+    async def _say(self, line: Line, about: Outbound, part: Part) -> None:
+        """A word to the chat about one of its sends; tried once."""
         try:
-            await line.adapter.send(note)
-        except DeliveryError as error:
-            log.warning("note_not_sent", platform=outbound.place.platform, error=str(error))
-
-    async def _confirm(self, outbound: Outbound, receipt: Receipt) -> None:
-        self._count("sent", outbound.place.platform)
-        await self._outbox.sent(outbound.key, receipt)
+            await line.adapter.send(note(about, part))
+        except Exception as error:  # noqa: BLE001 - the answers matter more than this note
+            log.warning("note_not_sent", platform=about.place.platform, reason=_reason(error))
 
     async def _give_up(self, outbound: Outbound, waiting: deque[OutboxEntry], reason: str) -> None:
         """The rest of the same reply makes no sense without this part: it goes as well."""
@@ -205,12 +252,27 @@ class Deliverer:
         keys = [outbound.key, *(entry.outbound.key for entry in rest)]
         self._count("dead_letter", outbound.place.platform)
         log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=reason)
-        await self._outbox.dead(keys, reason)
+        await self._write(lambda: self._outbox.dead(keys, reason))
 
-
-def without_markup(outbound: Outbound) -> Outbound | None:
-    """The same as plain text; None when it is plain already."""
-    part = outbound.part
-    if part is None or part.payload == part.text:
+    async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write something down, again and again while the outbox is unavailable: what is not known
+        to be sent would be sent again. Raises `StoreUnavailable` in the end."""
+        for tries in range(1, STORE_TRIES + 1):
+            try:
+                return await write()
+            except StoreUnavailable as error:
+                if tries == STORE_TRIES or self._closed:
+                    raise
+                log.warning("outbox_unavailable", error=str(error), tries=tries)
+            await self._clock.sleep(_pause(tries))
         return None
-    return replace(outbound, part=Part(part.text, part.text))
+
+
+def _reason(error: Exception) -> str:
+    """Words of an adapter's own errors; those of others may hold what people wrote."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
+
+
+def _pause(tries: int) -> float:
+    return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))

@@ -28,6 +28,14 @@ class _Gate:
         self.next_free = slot + self.interval
         return max(0.0, slot - now)
 
+    def has_spare(self, now: float) -> bool:
+        """Whether a slot is free at once, and of a burst another one besides."""
+        if self.interval <= 0:
+            return True
+        needed = min(self.burst, 2) - 1
+        slot = max(self.next_free, now - (self.burst - 1) * self.interval)
+        return slot + needed * self.interval <= now
+
 
 @dataclass(slots=True)
 class _Chat:
@@ -53,6 +61,17 @@ class Pacer:
         delay = max((gate.reserve(now) for gate in (self._platform, *chat.gates)), default=0.0)
         if delay > 0:
             await self._clock.sleep(delay)
+
+    def spare(self, place: Place) -> bool:
+        """Take a slot for something that may as well be left, if one is free. What is due next is
+        held up by one interval of the chat at most, and never by the room's or the account's."""
+        now, chat = self._clock.monotonic(), self._chat(place)
+        gates = (self._platform, *chat.gates)
+        if chat.penalty_until > now or not all(gate.has_spare(now) for gate in gates):
+            return False
+        for gate in gates:
+            gate.reserve(now)
+        return True
 
     def penalise(self, place: Place, seconds: float) -> None:
         """The platform refuses sends to this chat for so long."""

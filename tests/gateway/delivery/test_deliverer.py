@@ -1,15 +1,25 @@
 """What leaves the outbox, in which order, and what happens when a platform refuses it."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
-from gateway.delivery.deliverer import REPEAT_NOTE, Deliverer, DeliveryRules, Line
+from gateway.delivery.deliverer import SAFE_REPEATS, Deliverer, DeliveryRules, Line
+from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE
 from gateway.delivery.pacing import Pacer
-from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient
-from gateway.message import Part
+from gateway.errors import (
+    Ambiguous,
+    FormatRejected,
+    Permanent,
+    StoreUnavailable,
+    Transient,
+    WindowClosed,
+)
+from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.ports import Capabilities, SendPace
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
@@ -101,7 +111,7 @@ async def test_a_limit_never_costs_the_format(bench: Bench) -> None:
 
 async def test_plain_text_that_is_rejected_too_is_given_up(bench: Bench) -> None:
     bench.adapter.failures.append(FormatRejected("no"))
-    assert await bench.send(outbound("r:0", "plain")) == []
+    assert await bench.send(outbound("r:0", "plain")) == [LOST_NOTE.text]
     assert await bench.states() == {"r:0": "dead"}
 
 
@@ -110,7 +120,7 @@ async def test_a_part_that_cannot_be_sent_takes_the_rest_of_its_answer_along(
 ) -> None:
     bench.adapter.failures.append(Permanent("chat not found"))
     items = [outbound("r:0"), outbound("r:1"), outbound("s:0", "another answer")]
-    assert await bench.send(*items) == ["another answer"]
+    assert await bench.send(*items) == [LOST_NOTE.text, "another answer"]
     assert await bench.states() == {"r:0": "dead", "r:1": "dead", "s:0": "sent"}
 
 
@@ -145,7 +155,7 @@ async def test_an_answer_that_is_too_old_is_given_up(bench: Bench) -> None:
 
 async def test_a_bug_in_an_adapter_does_not_stop_the_chat(bench: Bench) -> None:
     bench.adapter.failures.append(ValueError("oops"))  # type: ignore[arg-type]
-    assert await bench.send(outbound("r:0"), outbound("s:0", "next")) == ["next"]
+    assert await bench.send(outbound("r:0"), outbound("s:0", "next")) == [LOST_NOTE.text, "next"]
 
 
 async def test_sends_wait_until_the_account_is_connected(bench: Bench) -> None:
@@ -167,3 +177,181 @@ async def test_an_account_that_is_gone_is_said_so(bench: Bench) -> None:
     gone = outbound("r:0", at=direct(platform="gone"))
     await bench.send(gone)
     assert await bench.states() == {"r:0": "dead"}
+
+
+async def test_what_may_have_happened_twice_is_not_repeated_for_ever(bench: Bench) -> None:
+    bench.adapter.failures.extend([Ambiguous("1"), None, Ambiguous("2")])
+    assert await bench.send(outbound("r:0", "a"), seconds=7200) == [REPEAT_NOTE.text]
+    assert await bench.states() == {"r:0": "dead"}
+
+
+@pytest.mark.parametrize(
+    "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
+)
+async def test_safe_repetitions_wait_longer_each_time_and_end(bench: Bench) -> None:
+    bench.adapter.failures.extend(Ambiguous("cut") for _ in range(100))
+    await bench.send(outbound("r:0", "a"), seconds=7200)
+    assert len(bench.adapter.failures) == 100 - 1 - SAFE_REPEATS
+    assert [s for s in bench.clock.slept if s > 0] == [0.5 * 2**n for n in range(SAFE_REPEATS)]
+    assert await bench.states() == {"r:0": "dead"}
+    assert bench.adapter.texts == []
+
+
+@pytest.mark.parametrize(
+    "bench", [{"rules": DeliveryRules(lifetime=timedelta(hours=1))}], indirect=True
+)
+async def test_an_answer_that_waited_too_long_for_its_account_is_not_sent_at_all(
+    bench: Bench,
+) -> None:
+    bench.line.connected.clear()
+    await bench.send(outbound("r:0", "old"), seconds=3601)
+    await bench.send(outbound("s:0", "new"), seconds=1)
+    bench.line.connected.set()
+    await bench.clock.advance(1)
+    assert bench.adapter.texts == ["new"]
+    assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
+
+
+@pytest.mark.parametrize(
+    "bench", [{"rules": DeliveryRules(lifetime=timedelta(hours=1))}], indirect=True
+)
+async def test_a_platform_that_names_an_endless_pause_does_not_block_the_chat(
+    bench: Bench,
+) -> None:
+    bench.adapter.failures.append(Transient("429", float("inf")))
+    assert await bench.send(outbound("r:0", "a"), seconds=3601) == []
+    assert await bench.send(outbound("s:0", "b"), seconds=1) == ["b"]
+    assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
+
+
+async def test_buttons_that_are_rejected_are_left_away_after_the_markup(bench: Bench) -> None:
+    bench.adapter.failures.extend([FormatRejected("no"), FormatRejected("buttons")])
+    item = replace(outbound("r:0"), part=Part("<b>bold</b>", "bold"), buttons=(Button("Y", "y"),))
+    assert await bench.send(item) == ["bold"]
+    assert bench.adapter.sent[0].buttons == ()
+
+
+async def test_a_file_that_is_rejected_is_said_to_be_missing(bench: Bench) -> None:
+    bench.adapter.failures.extend([None, FormatRejected("too large")])
+    file = replace(outbound("r:1"), part=None, file=OutboundFile("a.bin", "x/y", b"1"))
+    assert await bench.send(outbound("r:0", "see the file"), file) == [
+        "see the file",
+        LOST_NOTE.text,
+    ]
+    assert await bench.states() == {"r:0": "sent", "r:1": "dead"}
+
+
+@pytest.mark.parametrize("reason", [WindowClosed("24 h"), Ambiguous("?")])
+@pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
+async def test_nothing_is_said_where_it_could_not_arrive_or_might_be_untrue(
+    bench: Bench, reason: Permanent | Ambiguous
+) -> None:
+    bench.adapter.failures.append(reason)
+    assert await bench.send(outbound("r:0", "a")) == []
+
+
+async def test_notes_that_cannot_be_sent_are_not_insisted_on(bench: Bench) -> None:
+    bench.adapter.failures.extend([Permanent("blocked"), Permanent("blocked")])
+    assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
+    bench.adapter.failures.extend([Ambiguous("?"), Transient("429", 5.0)])
+    assert await bench.send(outbound("t:0", "c")) == ["b", "c"]
+
+
+class Locked:
+    """An outbox on a disk that is full for its first `refusals` writes."""
+
+    def __init__(self, bench: Bench, patch: pytest.MonkeyPatch, refusals: int) -> None:
+        self.refusals = refusals
+        for name in ("sent", "tried", "dead"):
+            patch.setattr(bench.outbox, name, self._guarded(getattr(bench.outbox, name)))
+
+    def _guarded(self, write: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def guarded(*arguments: object) -> None:
+            if self.refusals > 0:
+                self.refusals -= 1
+                raise StoreUnavailable("disk full")
+            await write(*arguments)
+
+        return guarded
+
+
+async def test_while_the_outbox_is_unavailable_a_chat_waits_and_then_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Locked(bench, monkeypatch, 5)
+    bench.adapter.failures.append(Transient("500"))
+    assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b")) == ["a", "b"]
+    assert await bench.states() == {"r:0": "sent", "r:1": "sent"}
+
+
+async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Locked(bench, monkeypatch, 10**9)
+    assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=10**6) == ["a"]
+    assert bench.deliverer.idle
+    assert await bench.states() == {"r:0": "waiting", "r:1": "waiting"}
+
+
+async def test_an_adapter_that_answers_nonsense_stops_nobody(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = bench.adapter.send
+
+    async def nonsense(item: Outbound) -> Receipt:
+        await send(item)
+        return None if item.key == "r:0" else Receipt("p1")  # type: ignore[return-value]
+
+    monkeypatch.setattr(bench.adapter, "send", nonsense)
+    assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["a", "b"]
+    assert (await bench.states())["s:0"] == "sent"
+
+
+async def test_the_end_waits_for_a_send_on_its_way_and_begins_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, gate = bench.adapter.send, asyncio.Event()
+
+    async def slow(item: Outbound) -> Receipt:
+        await gate.wait()
+        return await send(item)
+
+    monkeypatch.setattr(bench.adapter, "send", slow)
+    await bench.send(outbound("r:0", "a"), outbound("r:1", "b"))
+    ending = asyncio.create_task(bench.deliverer.stop())
+    await bench.clock.advance(0)
+    gate.set()
+    await ending
+    assert bench.adapter.texts == ["a"]
+    assert await bench.states() == {"r:0": "sent", "r:1": "waiting"}
+
+
+async def test_the_end_does_not_wait_for_ever(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.delivery.deliverer.SEND_SECONDS", 0.01)
+
+    async def hanging(_item: Outbound) -> Receipt:
+        await asyncio.Event().wait()
+        raise AssertionError("never")
+
+    monkeypatch.setattr(bench.adapter, "send", hanging)
+    await bench.send(outbound("r:0", "a"))
+    await bench.deliverer.stop()
+    assert bench.deliverer.idle
+
+
+async def test_after_the_end_nothing_is_begun(bench: Bench) -> None:
+    await bench.deliverer.stop()
+    assert await bench.send(outbound("r:0", "a")) == []
+    assert await bench.states() == {"r:0": "waiting"}
+
+
+async def test_more_than_a_start_takes_up_is_said_aloud(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.delivery.deliverer.AT_START", 1)
+    await bench.outbox.add((outbound("r:0", "a"), outbound("s:0", "b")))
+    with capture_logs() as logs:
+        await bench.deliverer.start()
+    assert [line["event"] for line in logs] == ["outbox_not_taken_up_whole"]

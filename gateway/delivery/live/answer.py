@@ -1,0 +1,229 @@
+"""Shows an answer while it is written: one task per answer, which starts only if it takes long.
+
+The model never waits for it, and a request that fails costs the live text, never the answer.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from gateway.delivery.live import final
+from gateway.delivery.live.page import Page, Sheet
+from gateway.delivery.live.state import LiveMessage, Show
+from gateway.delivery.pacing import Pacer
+from gateway.errors import Ambiguous, DeliveryError, StoreUnavailable, Transient
+from gateway.message import Outbound, Place
+from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
+
+FIRST_AFTER: Final = 0.7
+"""Seconds: an answer that is complete sooner is sent as it is, without any further request."""
+LAST_WAIT: Final = 2.0
+"""Seconds that the final answer waits for a request that is under way. Without waiting, it could
+be overtaken; with waiting longer, a deaf platform would hold it up."""
+BUSY: Final = 1.0
+"""Seconds until the next try where the chat has no room for it."""
+REFUSED: Final = 5.0
+"""Seconds without live text after a refusal that names no time."""
+MAX_LOOKS: Final = 5_000
+RENDER_SHARE: Final = 20.0
+"""Rendering takes at most one part in so many of the time."""
+KEEP: Final = timedelta(hours=24)
+
+STOPPED: Final = "_(Stopped.)_"
+BROKEN: Final = "_(The answer broke off here.)_"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTarget:
+    """Which answer it is and where it goes. `key` is the same when the work is done again after a
+    crash; `again` when an earlier run may have shown something already."""
+
+    key: str
+    place: Place
+    dialect: str
+    reply_to_id: str = ""
+    reply_handle: str = ""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMeans:
+    """What it is shown with. `free`: nothing else is on its way to the chat."""
+
+    adapter: PlatformAdapter
+    shower: CanShowLive
+    pacer: Pacer
+    free: Callable[[], bool]
+    memory: AdapterState
+    clock: Clock
+    count: Callable[[str, str], None]
+
+
+class LiveAnswer:
+    """One answer that grows."""
+
+    def __init__(self, target: LiveTarget, means: LiveMeans, style: LiveStyle) -> None:
+        self._target = target
+        self._means = means
+        self._page = Page(target.place.audience, target.dialect)
+        begin = means.clock.monotonic() + FIRST_AFTER
+        self._state = LiveMessage(style).postpone(begin, 0.0)
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._request: asyncio.Task[None] | None = None
+        self._recalled = not target.again
+
+    @property
+    def visible(self) -> bool:
+        """True once something is shown."""
+        return self._state.shown > 0
+
+    async def on_text(self, piece: str) -> None:
+        """The model wrote this."""
+        self._page.write(piece)
+        self._news.set()
+
+    def begin(self) -> None:
+        """Watch from now on what is written."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        """Show nothing more. What is under way gets a moment to arrive."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+        if self._request is not None and not self._request.done():
+            await asyncio.wait((self._request,), timeout=LAST_WAIT)
+        if self._request is not None and not self._request.done() and self._state.handle:
+            # An old text must not overtake the final one; a first post is waited for, to be removed.
+            self._request.cancel()
+        await self._recall()
+
+    def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
+        """The sends of the answer, the first of them in the place of what is shown."""
+        self._state, action = self._state.finish()
+        return final.joined(outbound, action, self._closing(BROKEN, f"{self._target.key}-broken"))
+
+    def stopped(self, reply: str) -> tuple[Outbound, ...]:
+        """The sends that close what was shown, marked as stopped; none where nothing was."""
+        self._state, action = self._state.cancel()
+        return final.closed(self._closing(STOPPED, reply), action) if action else ()
+
+    def _closing(self, mark: str, reply: str) -> list[Outbound]:
+        parts = self._page.closed(mark)
+        target = self._target
+        return final.sends(reply, target.place, parts, target.reply_to_id, target.reply_handle)
+
+    # --- while it is written --------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        try:
+            for _ in range(MAX_LOOKS):
+                self._news.clear()
+                written = self._page.read()
+                self._state, look = self._state.look(self._means.clock.monotonic(), written)
+                if isinstance(look, Show):
+                    await self._show()
+                elif look.seconds is None:
+                    await self._news.wait()
+                else:
+                    await self._means.clock.sleep(look.seconds)
+        except Exception:
+            log.exception("live_failed", platform=self._target.place.platform)
+            self._state = self._state.give_up()
+
+    async def _show(self) -> None:
+        """Show what there is, if the chat has room for it now."""
+        clock, began = self._means.clock, self._means.clock.monotonic()
+        await self._recall()
+        sheet = self._page.sheet()
+        cost = (clock.monotonic() - began) * RENDER_SHARE
+        if sheet is None or not self._room():
+            self._state = self._state.postpone(clock.monotonic(), max(BUSY, cost))
+            return
+        self._request = asyncio.create_task(self._ask(sheet, cost))
+        await asyncio.shield(self._request)
+
+    def _room(self) -> bool:
+        """Whether the chat can take a request that is not needed."""
+        style, place = self._state.style, self._target.place
+        if not self._means.free() or self._means.pacer.penalised(place):
+            return False
+        return not style.costs or self._means.pacer.spare(place)
+
+    async def _ask(self, sheet: Sheet, cost: float) -> None:
+        """One request, and what becomes of it."""
+        target, means, clock = self._target, self._means, self._means.clock
+        view = LiveView(
+            target.key,
+            target.place,
+            sheet.part,
+            sheet.added,
+            self._state.handle,
+            target.reply_to_id,
+            target.reply_handle,
+        )
+        try:
+            handle = await means.shower.show_live(view)
+        except Transient as error:
+            pause = REFUSED if error.retry_after is None else error.retry_after
+            if error.retry_after is not None:
+                means.pacer.penalise(target.place, error.retry_after)
+            means.count("live_refused", target.place.platform)
+            self._state = self._state.refused(clock.monotonic(), pause)
+        except DeliveryError as error:
+            means.count("live_given_up", target.place.platform)
+            log.info("live_given_up", platform=target.place.platform, reason=type(error).__name__)
+            again = isinstance(error, Ambiguous) and means.adapter.capabilities.idempotent_sends
+            now = clock.monotonic()
+            self._state = self._state.refused(now, BUSY) if again else self._state.give_up()
+        except Exception:
+            log.exception("live_failed", platform=target.place.platform)
+            self._state = self._state.give_up()
+        else:
+            await self._appeared(sheet, handle, cost)
+
+    async def _appeared(self, sheet: Sheet, handle: str, cost: float) -> None:
+        first = bool(handle) and handle != self._state.handle
+        now = self._means.clock.monotonic()
+        self._state, late = self._state.appeared(now, sheet.length, handle, cost)
+        if late is not None:
+            await final.take_away(self._means.adapter, self._target.place, late.handle)
+            return
+        self._page.showed(sheet)
+        self._means.count("live_shown", self._target.place.platform)
+        if first:
+            await self._remember(handle)
+
+    # --- over a crash ---------------------------------------------------------------------------
+
+    async def _remember(self, handle: str) -> None:
+        """Keep the handle, so that a run after a crash changes this message."""
+        try:
+            await self._means.memory.put(_memory_key(self._target.key), handle, KEEP)
+        except StoreUnavailable as error:
+            log.warning("live_not_remembered", error=str(error))
+
+    async def _recall(self) -> None:
+        """Find the message that an earlier run left, once."""
+        if self._recalled:
+            return
+        self._recalled = True
+        try:
+            handle = await self._means.memory.get(_memory_key(self._target.key))
+        except StoreUnavailable as error:
+            log.warning("live_not_recalled", error=str(error))
+            return
+        self._state = self._state.recall(handle or "")
+
+
+def _memory_key(key: str) -> str:
+    return f"live:{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
