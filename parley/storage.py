@@ -14,6 +14,7 @@ from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
+from gateway.storage.sqlite.lock import GatewayLock
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
@@ -32,6 +33,8 @@ class Storage:
         same = settings.storage_url == settings.database.url
         hot = long_lived if same else open_database(settings.storage_url)
         self._databases = (long_lived,) if same else (long_lived, hot)
+        files = {Path(d.path).resolve() for d in self._databases if d.path != ":memory:"}
+        self._locks = [GatewayLock(file) for file in sorted(files)]
         self._inbox = SqliteInbox(hot, clock)
         self._outbox = SqliteOutbox(hot, clock)
         self._buckets = SqliteBuckets(hot, clock)
@@ -50,8 +53,12 @@ class Storage:
             journal=SqliteJournal(long_lived, hot, clock),
         )
 
-    async def start(self) -> None:
-        """Open every file. Raises `StoreUnavailable`."""
+    async def start(self, *, exclusive: bool = True) -> None:
+        """Open every file; `exclusive` for a gateway, which shares its files with no other one.
+        Raises `StoreUnavailable`."""
+        if exclusive:
+            for lock in self._locks:
+                lock.acquire()
         for database in self._databases:
             await database.start()
 
@@ -59,6 +66,8 @@ class Storage:
         """Close every file. Safe to call twice."""
         for database in self._databases:
             await database.stop()
+        for lock in self._locks:
+            lock.release()
 
     def chores(self) -> tuple[Callable[[], Awaitable[int]], ...]:
         """What forgets, table by table."""

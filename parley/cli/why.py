@@ -51,7 +51,7 @@ async def _find(settings: Settings, message_id: str) -> list[Trace]:
 
     storage = Storage(settings, SystemClock())
     try:
-        await storage.start()
+        await storage.start(exclusive=False)
         return await storage.stores.traces.find(message_id)
     finally:
         await storage.stop()
