@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import pytest
 
+from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
@@ -36,6 +37,26 @@ async def open_lab(
         overrides = overrides(simulator)
     async with running({simulator.platform: simulator}, folder, overrides) as app:
         yield Lab(app, simulator)
+
+
+@asynccontextmanager
+async def open_lab_with_model(
+    variant: str, folder: Path, overrides: Mapping[str, object] | Overrides | None = None
+) -> AsyncIterator[tuple[Lab, AnthropicSimulator]]:
+    """As `open_lab`, with a model behind the real Anthropic library that tests can look into."""
+    model = AnthropicSimulator()
+    await model.start()
+    section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
+
+    def with_model(platform: PlatformSimulator) -> Mapping[str, object]:
+        more = overrides(platform) if callable(overrides) else overrides
+        return {"model": section, **(more or {})}
+
+    try:
+        async with open_lab(variant, folder, with_model) as lab:
+            yield lab, model
+    finally:
+        await model.stop()
 
 
 @pytest.fixture(params=list(VARIANTS))

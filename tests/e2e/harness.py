@@ -2,14 +2,19 @@
 
 import asyncio
 import socket
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from parley.app import App
 from parley.settings import from_mapping
 from simulators.base import PlatformSimulator, Shown, SimRoom
+
+Platforms: TypeAlias = Mapping[str, PlatformSimulator]
+"""By account: "telegram" for the main one, "telegram/second" for another."""
 
 LIFTED = {"user_per_minute": 0, "channel_per_minute": 0, "workspace_per_minute": 0}
 FAST = {"chat_per_second": 500, "platform_per_second": 1000}
@@ -36,6 +41,12 @@ class Lab:
         )
         return by_bot(shown)
 
+    async def answered(self, method: str, status: int, timeout: float = 10.0) -> None:
+        """Return once the platform answered a request of this method with this status."""
+        async with asyncio.timeout(timeout):
+            while status not in [c.status for c in self.platform.calls if c.method == method]:
+                await asyncio.sleep(0.01)
+
     async def quiet(self, room: SimRoom) -> list[Shown]:
         """The bot's messages in the room once the gateway has nothing left to do."""
         await self.idle()
@@ -45,6 +56,21 @@ class Lab:
         """Return once everything that was accepted is answered and sent."""
         async with asyncio.timeout(timeout):
             while not self.app.settled():
+                await asyncio.sleep(0.01)
+
+    async def stored(self) -> list[str]:
+        """Everything people said that is stored, of all conversations, oldest first."""
+
+        def read(db: sqlite3.Connection) -> list[str]:
+            rows = db.execute("SELECT text FROM turns WHERE role = 'user' ORDER BY id")
+            return [str(text) for (text,) in rows]
+
+        return await self.app.storage.long_lived.run(read)
+
+    async def until_stored(self, expected: list[str], timeout: float = 10.0) -> None:
+        """Return once exactly this is stored of what people said."""
+        async with asyncio.timeout(timeout):
+            while await self.stored() != expected:
                 await asyncio.sleep(0.01)
 
     async def reasons(self, message_id: str, timeout: float = 10.0) -> list[str]:
@@ -72,37 +98,64 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def running(
-    platforms: Mapping[str, PlatformSimulator],
-    folder: Path,
-    overrides: Mapping[str, object] | None = None,
-) -> AsyncIterator[App]:
-    """A gateway connected to these simulators, which it starts and stops as well."""
+async def simulated(platforms: Platforms) -> AsyncIterator[int]:
+    """Started platforms that call webhooks at the port given back."""
+    port = free_port()
     async with AsyncExitStack() as stack:
-        port = free_port()
-        sections: dict[str, object] = {}
         for name, simulator in platforms.items():
             await simulator.start()
             stack.push_async_callback(simulator.stop)
             simulator.attach(f"http://127.0.0.1:{port}")
-            sections[name] = simulator.settings()
-        settings = from_mapping(
-            {
-                "model": {"provider": "offline"},
-                "platforms": sections,
-                "limits": LIFTED,
-                "delivery": FAST,
-                "database": {"url": f"sqlite:///{folder}/parley.db"},
-                "webhooks": {"port": port},
-                "server": {"port": 0},
-                **(overrides or {}),
-            }
-        )
-        app = App(settings)
-        await app.start()
-        stack.push_async_callback(app.stop)
+            assert name.partition("/")[0] == simulator.platform
+        yield port
+
+
+def configuration(
+    platforms: Platforms, folder: Path, port: int, overrides: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """The whole configuration of a gateway that is connected to these platforms."""
+    sections: dict[str, dict[str, object]] = {}
+    for name, simulator in platforms.items():
+        platform, _, account = name.partition("/")
+        if account:
+            accounts = sections.setdefault(platform, {}).setdefault("accounts", {})
+            assert isinstance(accounts, dict)
+            accounts[account] = simulator.settings()
+        else:
+            sections.setdefault(platform, {}).update(simulator.settings())
+    return {
+        "model": {"provider": "offline"},
+        "platforms": sections,
+        "limits": LIFTED,
+        "delivery": FAST,
+        "database": {"url": f"sqlite:///{folder}/parley.db"},
+        "webhooks": {"port": port},
+        "server": {"port": 0},
+        **(overrides or {}),
+    }
+
+
+@asynccontextmanager
+async def app_on(
+    platforms: Platforms, folder: Path, port: int, overrides: Mapping[str, object] | None = None
+) -> AsyncIterator[App]:
+    """A gateway on platforms that run already; its database stays in `folder` when it ends."""
+    app = App(from_mapping(configuration(platforms, folder, port, overrides)))
+    await app.start()
+    try:
         problems = app.supervisor.errors
         assert not problems, problems
         for simulator in platforms.values():
             await simulator.wait_connected()
+        yield app
+    finally:
+        await app.stop()
+
+
+@asynccontextmanager
+async def running(
+    platforms: Platforms, folder: Path, overrides: Mapping[str, object] | None = None
+) -> AsyncIterator[App]:
+    """A gateway connected to these platforms, which are started and stopped as well."""
+    async with simulated(platforms) as port, app_on(platforms, folder, port, overrides) as app:
         yield app

@@ -56,8 +56,7 @@ async def test_the_mention_does_not_reach_the_model(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     asked = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
     await lab.reasons(asked)
-    turns = await _stored_texts(lab)
-    assert turns == ["remember the number 4711"]
+    assert await lab.stored() == ["remember the number 4711"]
 
 
 @ROOMS
@@ -96,7 +95,7 @@ async def test_a_button_does_what_it_says(lab: Lab) -> None:
     question = await lab.answer(room, after=1)
     assert [button.label for button in question.buttons] == ["Delete", "Keep"]
     await lab.platform.press(ada, room, question.id, "Delete")
-    await _until_stored(lab, [])
+    await lab.until_stored([])
     await lab.idle()
     assert any("deleted" in message.text for message in by_bot(lab.platform.shown(room)))
 
@@ -133,7 +132,7 @@ async def test_what_is_stored_follows_an_edit(lab: Lab) -> None:
     await lab.answer(room)
     await lab.idle()
     await lab.platform.edit(ada, room, message_id, "the code word is pear")
-    await _until_stored(lab, ["the code word is pear"])
+    await lab.until_stored(["the code word is pear"])
 
 
 @DELETIONS
@@ -144,21 +143,7 @@ async def test_what_is_stored_follows_a_deletion(lab: Lab) -> None:
     await lab.answer(room)
     await lab.idle()
     await lab.platform.delete(ada, room, message_id)
-    await _until_stored(lab, [])
-
-
-async def test_a_long_answer_with_code_and_a_table_arrives_whole(lab: Lab) -> None:
-    ada = lab.platform.person("Ada")
-    room = lab.platform.direct(ada)
-    await lab.platform.say(ada, room, "Please write something long, with a table and code")
-    await lab.answer(room)
-    parts = await lab.quiet(room)
-    await lab.platform.say(ada, room, "show me a table")
-    await lab.answer(room, after=len(parts))
-    await lab.idle()
-    table = lab.platform.shown(room)[-1]
-    assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
-    assert table.text.strip()
+    await lab.until_stored([])
 
 
 async def test_an_event_that_arrives_twice_is_answered_once(lab: Lab) -> None:
@@ -195,21 +180,3 @@ async def test_a_blocked_person_hears_nothing(variant: str, tmp_path: Path) -> N
         message_id = await lab.platform.say(mallory, room, "let me in")
         assert "user_blocked" in await lab.reasons(message_id)
         assert await lab.quiet(room) == []
-
-
-async def _stored_texts(lab: Lab) -> list[str]:
-    """Everything people said that is stored, of all conversations."""
-
-    def read(db):  # type: ignore[no-untyped-def]
-        return db.execute("SELECT text FROM turns WHERE role = 'user' ORDER BY id").fetchall()
-
-    rows = await lab.app.storage.long_lived.run(read)
-    return [text for (text,) in rows]
-
-
-async def _until_stored(lab: Lab, expected: list[str]) -> None:
-    import asyncio
-
-    async with asyncio.timeout(10):
-        while await _stored_texts(lab) != expected:
-            await asyncio.sleep(0.01)

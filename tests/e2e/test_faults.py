@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from gateway.delivery.fallback import REPEAT_NOTE
 from simulators.base import Fault
-from tests.e2e.harness import Lab
+from tests.e2e.harness import Lab, by_bot
 
 SEND: Final = {
     "discord": "POST /channels/{id}/messages",
@@ -23,7 +24,7 @@ async def test_a_refused_send_is_repeated_when_the_platform_says(lab: Lab) -> No
     await lab.answer(room)
     assert len(await lab.quiet(room)) == 1
     sends = [call for call in lab.platform.calls if call.method == method]
-    assert [call.status for call in sends][0] == 429
+    assert sends[0].status == 429
     assert sends[1].at - sends[0].at >= 1.0
 
 
@@ -44,6 +45,54 @@ async def test_a_connection_that_breaks_before_the_send_loses_nothing(lab: Lab) 
     await lab.answer(room)
     shown = await lab.quiet(room)
     assert "No language model" in shown[-1].text
+
+
+async def test_an_answer_whose_receipt_got_lost_is_not_lost_and_not_doubled_in_silence(
+    lab: Lab,
+) -> None:
+    """Nobody knows whether it arrived: a nonce recognises a repetition, a note announces it."""
+    lab.platform.faults.add(Fault(SEND[lab.platform.platform], "drop_after"))
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "hello")
+    await lab.answer(room)
+    said = [message.text for message in await lab.quiet(room)]
+    answers = [text for text in said if "No language model" in text]
+    if lab.platform.platform == "discord":
+        assert said == answers[:1]
+    else:
+        assert said == [answers[0], REPEAT_NOTE.text, answers[0]]
+
+
+async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: Lab) -> None:
+    method = SEND[lab.platform.platform]
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "hello")
+    await lab.answer(room)
+    await lab.idle()
+    lab.platform.faults.add(Fault(method, "server_error"))
+    lab.platform.faults.add(Fault(method, "rate_limit", retry_after=1.0))
+    await lab.platform.say(ada, room, "Please write something long, with a table and code")
+    await lab.answer(room, after=1)
+    said = " ".join(message.text for message in (await lab.quiet(room))[1:])
+    places = [said.find(f"Paragraph {number}.") for number in range(1, 25)]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert said.count("Paragraph 7.") == 1
+
+
+async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:
+    method = SEND[lab.platform.platform]
+    ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
+    waits, goes_on = lab.platform.direct(ada), lab.platform.direct(ben)
+    lab.platform.faults.add(Fault(method, "rate_limit", retry_after=2.0))
+    await lab.platform.say(ada, waits, "hello")
+    await lab.answered(method, 429)
+    await lab.platform.say(ben, goes_on, "hello")
+    await lab.answer(goes_on)
+    assert by_bot(lab.platform.shown(waits)) == []
+    await lab.answer(waits)
 
 
 async def test_messages_written_while_the_sockets_were_cut_are_answered(lab: Lab) -> None:

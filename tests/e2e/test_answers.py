@@ -1,0 +1,147 @@
+"""What people read: whole, tidy, and only what is meant for them."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from gateway.llm.offline_samples import CODE, TABLE, long_text
+from gateway.policy.response_filter import REPLACEMENT
+from gateway.render import render
+from simulators.base import SimFile
+from tests.e2e.conftest import ROOMS, only, open_lab, open_lab_with_model
+from tests.e2e.harness import Lab
+
+LONGEST: Final = {"discord": 2_000, "slack": 40_000, "telegram": 4_096, "whatsapp": 4_096}
+"""Characters (Telegram: UTF-16 units) that a platform takes in one message."""
+SECRET: Final = "AKIA" + "QYLPMN5HHHFPZ7XW"
+
+
+async def test_a_long_answer_with_code_and_a_table_arrives_whole(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "Please write something long, with a table and code")
+    await lab.answer(room)
+    parts = await lab.quiet(room)
+    said = "\n".join(part.text for part in parts)
+    wanted = words(" ".join(part.text for part in render(long_text(), "plain")))
+    assert words(said) >= wanted
+    assert in_order(said, [f"Paragraph {number}." for number in range(1, 25)])
+    most = LONGEST[lab.platform.platform]
+    assert all(len(part.text.encode("utf-16-le")) // 2 <= most for part in parts)
+    assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
+
+
+async def test_code_is_not_torn_apart(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "Please write something long, with a table and code")
+    await lab.answer(room)
+    parts = await lab.quiet(room)
+    code = CODE.removeprefix("```python\n").removesuffix("\n```")
+    (holder,) = [part for part in parts if "def greet" in part.text]
+    assert lines(code) <= lines(holder.text), "every line of the code, in one message"
+    for part in parts:
+        body = part.payload.get("content") or part.payload.get("text")
+        assert str(body).count("```") % 2 == 0, "a fence is left open"
+    cells = words(TABLE)
+    (table,) = [part for part in parts if "Longest" in part.text]
+    assert cells <= words(table.text)
+
+
+async def test_a_file_of_formats_is_answered_in_the_platforms_own(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "show me everything you can do")
+    await lab.answer(room)
+    said = " ".join(part.text for part in await lab.quiet(room))
+    assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
+    assert {"bold", "struck", "Discord", "greet", "Rest"} <= words(said)
+    assert "<b>&amp;</b>" in said, "code is shown letter by letter"
+
+
+@ROOMS
+async def test_a_secret_is_withheld_in_public_and_told_in_private(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    question = f"say exactly: the key is {SECRET}"
+    await lab.platform.say(ada, room, question, mention=True)
+    assert (await lab.answer(room)).text == REPLACEMENT
+    closed = lab.platform.room("staff", "private")
+    await lab.platform.say(ada, closed, question, mention=True)
+    assert SECRET in (await lab.answer(closed)).text
+    direct = lab.platform.direct(ada)
+    await lab.platform.say(ada, direct, question)
+    assert SECRET in (await lab.answer(direct)).text
+
+
+@only("discord", "slack-socket", "slack-http")
+async def test_a_refusal_is_shown_to_the_one_it_concerns(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path, {"limits": {"user_per_minute": 1}}) as lab:
+        ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+        await lab.platform.command(ada, room, "ask", "one")
+        await lab.answer(room)
+        await lab.platform.command(ada, room, "ask", "two")
+        refusal = await lab.answer(room, after=1)
+        assert "Rate limit exceeded" in refusal.text
+        assert refusal.only_for == ada.id
+
+
+# --- what reaches the model ---------------------------------------------------------------------
+
+
+async def test_what_is_replied_to_reaches_the_model(variant: str, tmp_path: Path) -> None:
+    """On Slack people quote by answering in the thread, which is the conversation's history."""
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        model.script("The capital of Fiji is Suva.", "So it is.")
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        await lab.platform.say(ada, room, "a question about Fiji")
+        answer = await lab.answer(room)
+        await lab.idle()
+        await lab.platform.say(ada, room, "are you sure of that?", reply_to=answer.id)
+        await lab.platform.wait_for(room, lambda shown: any("So it is" in s.text for s in shown))
+        sent = str(model.bodies[-1]["messages"])
+        assert "are you sure of that?" in sent
+        if variant.startswith("slack"):
+            assert len(model.bodies) == 2
+        else:
+            assert "Suva" in sent
+
+
+async def test_what_the_model_gets_for_a_first_hello_is_small(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada = lab.platform.person("Ada")
+        await lab.platform.say(ada, lab.platform.direct(ada), "hello")
+        await lab.answer(lab.platform.direct(ada))
+        (request,) = [one for one in model.requests if one.path == "/v1/messages"]
+        assert request.size < 3_000
+        assert ada.id not in str(request.body), "the model has no use for ids"
+
+
+@only("telegram-polling", "telegram-webhook")
+async def test_an_album_is_one_question(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        files = tuple(SimFile(f"{n}.txt", "text/plain", f"page {n}".encode()) for n in range(1, 4))
+        await lab.platform.say(ada, room, "what is on these pages?", files=files)
+        await lab.answer(room)
+        assert len(await lab.quiet(room)) == 1
+        (body,) = model.bodies
+        assert all(f"page {n}" in str(body["messages"]) for n in range(1, 4))
+
+
+def words(text: str) -> set[str]:
+    """The words of a text; numbers of a list may be drawn by the platform."""
+    found = re.findall(r"\w+", re.sub(r"https?://\S+", " ", text))
+    return {word for word in found if not word.isdigit()}
+
+
+def lines(text: str) -> set[str]:
+    """The lines of a text, without what surrounds them."""
+    return {line.strip() for line in text.splitlines() if line.strip()}
+
+
+def in_order(text: str, pieces: list[str]) -> bool:
+    """True when every piece is there, one after the other."""
+    places = [text.find(piece) for piece in pieces]
+    return -1 not in places and places == sorted(places)

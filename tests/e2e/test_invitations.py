@@ -1,0 +1,172 @@
+"""When the assistant speaks, and when it keeps out of it."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from simulators.base import PlatformSimulator, SimPerson
+from simulators.discord import DiscordSimulator
+from simulators.telegram import TelegramSimulator
+from tests.e2e.conftest import ROOMS, only, open_lab
+from tests.e2e.harness import Lab, by_bot
+
+ALL_ROOMS: Final = ("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+
+
+def mention_of(platform: PlatformSimulator, person: SimPerson) -> str:
+    """How people write somebody's mention there."""
+    if platform.platform == "telegram":
+        return f"@{person.name.lower()}"
+    return f"<@{person.id}>"
+
+
+@ROOMS
+async def test_a_mention_of_somebody_else_is_not_for_the_assistant(lab: Lab) -> None:
+    ada, ben, room = *map(lab.platform.person, ("Ada", "Ben")), lab.platform.room("general")
+    mention = mention_of(lab.platform, ben)
+    ignored = await lab.platform.say(ada, room, f"{mention} can you look at this?")
+    asked = await lab.platform.say(ada, room, "and you?", mention=True)
+    await lab.reasons(asked)
+    assert len(await lab.quiet(room)) == 1
+    assert await lab.stored() == ["and you?"]
+    assert await lab.app.services.stores.traces.find(ignored) == []
+
+
+@ROOMS
+async def test_everybody_is_nobody_in_particular(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    everybody = {"discord": "@everyone", "slack": "<!channel>", "telegram": "@all"}
+    await lab.platform.say(ada, room, f"{everybody[lab.platform.platform]} lunch is ready")
+    asked = await lab.platform.say(ada, room, "what is for lunch?", mention=True)
+    await lab.reasons(asked)
+    assert len(await lab.quiet(room)) == 1
+
+
+@only("discord", "telegram-polling", "telegram-webhook")
+async def test_a_reply_to_the_assistant_needs_no_mention(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    await lab.platform.say(ada, room, "tell me about whales", mention=True)
+    answer = await lab.answer(room)
+    asked = await lab.platform.say(ada, room, "and dolphins?", reply_to=answer.id)
+    assert (await lab.reasons(asked))[0] == "reply_to_bot"
+    await lab.answer(room, after=1)
+
+
+@only("discord", "slack-socket", "slack-http")
+async def test_in_its_own_thread_it_answers_without_a_mention_if_told_to(
+    variant: str, tmp_path: Path
+) -> None:
+    triggers = {"invocation": {"triggers": ["mention", "direct_message", "thread"]}}
+    async with open_lab(variant, tmp_path, triggers) as lab:
+        ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+        thread = await lab.platform.open_thread(ada, room, "the plan")
+        await lab.platform.say(ada, thread, "not for you yet")
+        await lab.platform.say(ada, thread, "join us", mention=True)
+        await lab.answer(thread)
+        await lab.idle()
+        asked = await lab.platform.say(ada, thread, "now without a mention")
+        assert (await lab.reasons(asked))[0] == "thread"
+        other = await lab.platform.open_thread(ada, room, "somebody else's")
+        await lab.platform.say(ada, other, "nothing for you here")
+        assert len(await lab.quiet(thread)) == 2
+        assert await lab.stored() == ["join us", "now without a mention"]
+
+
+@ROOMS
+async def test_a_prefix_is_enough_and_does_not_reach_the_model(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab(variant, tmp_path, {"invocation": {"prefix": "!ask"}}) as lab:
+        if isinstance(lab.platform, TelegramSimulator):
+            lab.platform.api.privacy = False  # otherwise Telegram keeps it from the bot
+        ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+        asked = await lab.platform.say(ada, room, "!ask what is the time?")
+        assert (await lab.reasons(asked))[0] == "prefix"
+        await lab.answer(room)
+        assert await lab.stored() == ["what is the time?"]
+
+
+@ROOMS
+async def test_a_native_command_works_in_a_room(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    await lab.platform.command(ada, room, "ask", "what is the weather?")
+    answer = await lab.answer(room)
+    assert "what is the weather?" in answer.text
+    await lab.idle()
+    assert len(by_bot(lab.platform.shown(room))) == 1
+    assert await lab.stored() == ["what is the weather?"]
+
+
+async def test_a_reaction_is_seen_and_not_answered(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "hello")
+    answer = await lab.answer(room)
+    await lab.platform.react(ada, room, answer.id, "👍")
+    async with asyncio.timeout(10):
+        while not lab.app.observed.counts["noted", "reaction"]:
+            await asyncio.sleep(0.01)
+    assert len(await lab.quiet(room)) == 1
+
+
+@only("discord")
+async def test_another_bot_is_not_answered(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        assert isinstance(lab.platform, DiscordSimulator)
+        room = lab.platform.room("general")
+        await lab.platform.say(lab.platform.other_bot("Robo"), room, "hello bot", mention=True)
+        asked = await lab.platform.say(lab.platform.person("Ada"), room, "hi", mention=True)
+        await lab.reasons(asked)
+        assert len(await lab.quiet(room)) == 1
+
+
+@only("discord")
+async def test_two_bots_do_not_answer_each_other_for_ever(variant: str, tmp_path: Path) -> None:
+    """Even where bots are let in, the guard ends it."""
+    async with open_lab(variant, tmp_path, {"invocation": {"ignore_bots": False}}) as lab:
+        assert isinstance(lab.platform, DiscordSimulator)
+        robo, room = lab.platform.other_bot("Robo"), lab.platform.room("general")
+        reasons: list[str] = []
+        for number in range(40):
+            asked = await lab.platform.say(robo, room, f"you said {number}", mention=True)
+            reasons += await lab.reasons(asked)
+            if "bot_loop" in reasons:
+                break
+        assert "bot_loop" in reasons
+        answered = len(await lab.quiet(room))
+        asked = await lab.platform.say(robo, room, "still there?", mention=True)
+        assert "bot_loop_paused" in await lab.reasons(asked)
+        assert len(await lab.quiet(room)) == answered < 40
+        asked = await lab.platform.say(lab.platform.person("Ada"), room, "and me?", mention=True)
+        await lab.reasons(asked)
+        assert len(await lab.quiet(room)) == answered + 1, "people are not held up"
+
+
+@only("telegram-polling", "telegram-webhook")
+async def test_an_inline_query_offers_what_can_be_asked(lab: Lab) -> None:
+    assert isinstance(lab.platform, TelegramSimulator)
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    query = lab.platform.inline(ada, "what is a whale?")
+    offered = await lab.platform.wait_inline(query)
+    assert any("what is a whale?" in text for _, text in offered)
+    assert await lab.stored() == [], "nothing is stored while somebody types"
+    await lab.platform.choose_inline(ada, room, query)
+    await lab.answer(room)
+    assert len(await lab.quiet(room)) == 1
+
+
+# --- who may ask, and use what ------------------------------------------------------------------
+
+
+async def test_a_list_of_who_is_served_refuses_everybody_else(variant: str, tmp_path: Path) -> None:
+    def only_ada(platform: PlatformSimulator) -> dict[str, object]:
+        return {"access": {"allowed_users": [platform.person("Ada").id]}}
+
+    async with open_lab(variant, tmp_path, only_ada) as lab:
+        ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
+        refused = await lab.platform.say(ben, lab.platform.direct(ben), "hello")
+        assert "user_not_allowed" in await lab.reasons(refused)
+        await lab.platform.say(ada, lab.platform.direct(ada), "hello")
+        await lab.answer(lab.platform.direct(ada))
+        assert await lab.quiet(lab.platform.direct(ben)) == []
+        assert await lab.stored() == ["hello"]
