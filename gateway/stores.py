@@ -5,7 +5,7 @@ long-lived state (conversations, usage, traces) are apart, because they may live
 Every method raises `StoreUnavailable` when the database does not take or give what was asked.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -41,8 +41,12 @@ class Inbox(Protocol):
         """Events that no one finished, oldest first: what a restart has to go on with."""
         ...
 
-    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> None:
-        """The events are answered by these sends: both become true at once, or neither."""
+    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
+        """The events are answered by these sends: both become true at once, or neither.
+
+        False when somebody else has finished all of them before, as a worker that was held up may
+        find: nothing is queued then, and nothing may be sent.
+        """
         ...
 
     async def prune(self) -> int:
@@ -58,6 +62,15 @@ class OutboxEntry:
     outbound: Outbound
     attempts: int
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A send that was given up at `at`, and why."""
+
+    entry: OutboxEntry
+    reason: str
+    at: datetime
 
 
 SendOutcome = Literal["sent", "dead"]
@@ -243,11 +256,12 @@ class Completed:
 class Journal(Protocol):
     """Ends an exchange."""
 
-    async def complete(self, done: Completed) -> None:
+    async def complete(self, done: Completed) -> bool:
         """Keep everything of an exchange, in one step where one database holds all of it.
 
         Otherwise what lasts comes first, which is harmless to repeat, and then, in one step, the
-        events are finished and their answer is on its way.
+        events are finished and their answer is on its way. False when somebody else had finished
+        them before: nothing may be sent.
         """
         ...
 
@@ -267,6 +281,14 @@ class WorkSource(Protocol):
         the store: it goes on when the store is back."""
         ...
 
+    def again(self, ids: Iterable[str]) -> None:
+        """The work on these events ended without finishing them: they are taken once more."""
+        ...
+
+    async def release(self) -> None:
+        """After `run` was ended: let another process go on at once. Never raises."""
+        ...
+
 
 class SendSource(Protocol):
     """Hands queued sends to the process that is connected to their account.
@@ -282,6 +304,14 @@ class SendSource(Protocol):
     ) -> None:
         """Call `take` for the sends of these (platform, account) pairs, while `has_room()`; until
         cancelled. Outlives outages of the store."""
+        ...
+
+    def again(self, keys: Iterable[str]) -> None:
+        """The work on these sends ended without settling them: they are taken once more."""
+        ...
+
+    async def release(self) -> None:
+        """After `run` was ended: let another process go on at once. Never raises."""
         ...
 
 

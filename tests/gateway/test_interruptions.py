@@ -22,11 +22,11 @@ class Holding:
         journal = g.services.stores.journal
         complete = journal.complete
 
-        async def late(done: Completed) -> None:
+        async def late(done: Completed) -> bool:
             if done.outbound and not self.asked.is_set():
                 self.asked.set()
                 await self.open.wait()
-            await complete(done)
+            return await complete(done)
 
         patch.setattr(journal, "complete", late)
 

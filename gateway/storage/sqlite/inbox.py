@@ -14,10 +14,16 @@ from gateway.stores import InboxEntry
 
 def finish_events(
     db: sqlite3.Connection, ids: Sequence[str], outbound: Sequence[Outbound], now: float
-) -> None:
-    """Mark events as answered by these sends, inside the caller's transaction."""
-    db.executemany("UPDATE inbox SET done = 1, event = x'' WHERE id = ?", [(i,) for i in ids])
+) -> bool:
+    """Mark events as answered by these sends, inside the caller's transaction. False, and no send
+    is queued, when all of them were finished before."""
+    marked = db.executemany(
+        "UPDATE inbox SET done = 1, event = x'' WHERE id = ? AND NOT done", [(i,) for i in ids]
+    )
+    if ids and marked.rowcount < 1:
+        return False
     insert_outbound(db, outbound, now)
+    return True
 
 
 class SqliteInbox:
@@ -67,10 +73,11 @@ class SqliteInbox:
             for id_, lane, event, at in await self._database.run(job)
         ]
 
-    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> None:
-        """The events are answered by these sends: both become true at once, or neither."""
+    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
+        """The events are answered by these sends: both become true at once, or neither. False when
+        all of them were finished before."""
         now = self._clock.now().timestamp()
-        await self._database.run(lambda db: finish_events(db, ids, outbound, now))
+        return await self._database.run(lambda db: finish_events(db, ids, outbound, now))
 
     async def prune(self) -> int:
         """Forget finished events whose time is over; returns how many."""

@@ -17,19 +17,18 @@ class SqliteJournal:
         self._hot = hot
         self._clock = clock
 
-    async def complete(self, done: Completed) -> None:
-        """Keep everything of an exchange."""
+    async def complete(self, done: Completed) -> bool:
+        """Keep everything of an exchange; False when its events were finished before."""
         now = self._clock.now().timestamp()
 
-        def finish(db: sqlite3.Connection) -> None:
-            finish_events(db, done.inbox_ids, done.outbound, now)
+        def finish(db: sqlite3.Connection) -> bool:
+            return finish_events(db, done.inbox_ids, done.outbound, now)
 
-        def everything(db: sqlite3.Connection) -> None:
+        def everything(db: sqlite3.Connection) -> bool:
             keep_exchange(db, done)
-            finish(db)
+            return finish(db)
 
         if self._hot is self._long_lived:
-            await self._hot.run(everything)
-            return
+            return await self._hot.run(everything)
         await self._long_lived.run(lambda db: keep_exchange(db, done))
-        await self._hot.run(finish)
+        return await self._hot.run(finish)
