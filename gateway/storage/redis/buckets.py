@@ -1,0 +1,75 @@
+"""Token buckets and once-only marks in Redis.
+
+The script repeats the arithmetic of `gateway.policy.rate_limits.take`, operation by operation:
+both reckon in double precision, and a property test holds them equal to the last bit.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from gateway.policy.rate_limits import Bucket, BucketRule, Taken
+from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds
+from gateway.storage.redis.keys import Keys
+
+KEEP_BUCKETS = 60.0
+"""Seconds after which any bucket is full again, so that it says nothing."""
+
+# 17 digits are what a double needs to come back unchanged.
+TAKE = Script.of("""
+local now, keep = tonumber(ARGV[1]), ARGV[2]
+local filled, empty, longest = {}, 0, 0
+for i = 1, #KEYS do
+  local per_minute = tonumber(ARGV[i + 2])
+  local tokens = per_minute
+  local held = redis.call('HMGET', KEYS[i], 'tokens', 'at')
+  if held[1] then
+    local gained = math.max(0, now - tonumber(held[2])) * per_minute / 60
+    tokens = math.min(tokens, tonumber(held[1]) + gained)
+  end
+  if tokens < 1 then
+    local wait = (1 - tokens) * 60 / per_minute
+    if empty == 0 or wait > longest then empty, longest = i, wait end
+  end
+  filled[i] = tokens
+end
+local answer = {empty, string.format('%.17g', longest)}
+for i = 1, #KEYS do
+  local tokens = filled[i]
+  if empty == 0 then tokens = tokens - 1 end
+  tokens = string.format('%.17g', tokens)
+  redis.call('HSET', KEYS[i], 'tokens', tokens, 'at', ARGV[1])
+  redis.call('PEXPIRE', KEYS[i], keep)
+  answer[i + 2] = tokens
+end
+return answer
+""")
+
+
+class RedisBuckets:
+    """Implements `gateway.stores.Buckets`."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self._client = client
+        self._keys = Keys(client)
+
+    async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
+        """Take a token from all of them or from none, in one script."""
+        if not rules:
+            return Taken(True, ())
+        keys = [self._keys.bucket(rule.key) for rule in rules]
+        arguments: list[Argument] = [repr(now), milliseconds(KEEP_BUCKETS)]
+        arguments += [rule.per_minute for rule in rules]
+        empty, longest, *tokens = await self._client.run(TAKE, keys, arguments)
+        buckets = tuple(Bucket(float(held), now) for held in tokens)
+        if empty:
+            return Taken(False, buckets, rules[empty - 1].level, float(longest))
+        return Taken(True, buckets)
+
+    async def once(self, key: str, ttl: timedelta) -> bool:
+        """True for the first caller with this key within `ttl`."""
+        name, keep = self._keys.once(key), milliseconds(ttl.total_seconds())
+        return await self._client.command("SET", name, "1", "NX", "PX", keep) is not None
+
+    async def prune(self) -> int:
+        """Everything here goes by itself: always 0."""
+        return 0

@@ -1,0 +1,136 @@
+"""Who may read which stream: leases that end by themselves when their holder dies.
+
+Every holder calls `renew` a few times within the length of a lease. Redis' own clock measures it,
+and the script that reads a stream looks at the lease first, so a process that was held up for too
+long reads nothing more.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gateway.storage.redis.client import RedisClient, Script, milliseconds
+from gateway.storage.redis.keys import Keys
+
+RENEW = Script.of("""
+local worker, lease, shared = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+redis.call('ZADD', KEYS[1], now, worker)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lease)
+redis.call('PEXPIRE', KEYS[1], 10 * lease)
+local share = #KEYS - 1
+if shared then share = math.ceil(share / redis.call('ZCARD', KEYS[1])) end
+local kept, free, gained = {}, {}, {}
+for i = 2, #KEYS do
+  local owner = redis.call('GET', KEYS[i])
+  if owner == worker then
+    redis.call('PEXPIRE', KEYS[i], lease)
+    kept[#kept + 1] = i - 2
+  elseif not owner then
+    free[#free + 1] = i
+  end
+end
+for _, i in ipairs(free) do
+  if #kept + #gained >= share then break end
+  redis.call('SET', KEYS[i], worker, 'PX', lease)
+  gained[#gained + 1] = i - 2
+end
+return {share, kept, gained}
+""")
+
+# The others look at once whether something is free now.
+RELEASE = Script.of("""
+local worker, bells, leaving = ARGV[1], ARGV[2], ARGV[3] == '1'
+for i = 2, #KEYS do
+  if redis.call('GET', KEYS[i]) == worker then redis.call('DEL', KEYS[i]) end
+end
+if leaving then
+  redis.call('ZREM', KEYS[1], worker)
+  redis.call('DEL', bells .. worker)
+end
+for _, other in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if other ~= worker then
+    redis.call('LPUSH', bells .. other, 'leases')
+    redis.call('LTRIM', bells .. other, 0, 3)
+    redis.call('PEXPIRE', bells .. other, 60000)
+  end
+end
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a renewal brought: positions of streams."""
+
+    gained: frozenset[int]
+    lost: frozenset[int]
+
+
+class Leases:
+    """The leases of one process on streams of one kind, known by their position in `names`.
+
+    `shared`: every living process is due an equal share; otherwise whoever comes first has all.
+    """
+
+    def __init__(
+        self,
+        client: RedisClient,
+        kind: str,
+        worker: str,
+        names: Sequence[str],
+        *,
+        seconds: float,
+        shared: bool,
+    ) -> None:
+        keys = Keys(client)
+        self._client = client
+        self._worker = worker
+        self._seconds = seconds
+        self._shared = shared
+        self._workers = keys.workers(kind)
+        self._bells = keys.bell(kind)
+        self._valid_until = 0.0
+        self.names = [keys.lease(kind, name) for name in names]
+        self.owned: set[int] = set()
+        self.share = len(names)
+
+    @property
+    def valid(self) -> bool:
+        """False once nobody would know whether the leases still hold."""
+        return time.monotonic() < self._valid_until
+
+    @property
+    def surplus(self) -> int:
+        """How many streams more than its share this process has."""
+        return max(0, len(self.owned) - self.share)
+
+    async def renew(self) -> Change:
+        """Say that this process lives, extend its leases, take what is free and due."""
+        asked = time.monotonic()
+        self.share, kept, gained = await self._client.run(
+            RENEW,
+            [self._workers, *self.names],
+            [self._worker, milliseconds(self._seconds), int(self._shared)],
+        )
+        before = self.owned
+        self.owned = {*kept, *gained}
+        self._valid_until = asked + self._seconds
+        # A lease that ran out and came back may have been somebody else's in between.
+        return Change(frozenset(gained) | (self.owned - before), frozenset(before - self.owned))
+
+    async def release(self, positions: Collection[int]) -> None:
+        """Hand streams back."""
+        self.owned -= set(positions)
+        await self._release(positions, leaving=False)
+
+    async def leave(self) -> None:
+        """Hand everything back and be gone."""
+        self.owned = set()
+        await self._release(range(len(self.names)), leaving=True)
+
+    async def _release(self, positions: Collection[int], *, leaving: bool) -> None:
+        keys = [self._workers, *(self.names[position] for position in positions)]
+        await self._client.run(
+            RELEASE, keys, [self._worker, self._bells, int(leaving)], repeatable=True
+        )

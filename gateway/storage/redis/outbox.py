@@ -1,0 +1,212 @@
+"""Sends that wait, in Redis: a stream for each account, and a hash for each send.
+
+The stream holds what waits, in order; the hash says what became of it. A receipt outlives its send
+by `KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from pydantic import ValidationError
+
+from gateway.message import Outbound, Receipt
+from gateway.ports import Clock
+from gateway.storage.codec import outbound_from_json, outbound_to_json
+from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds, quoted
+from gateway.storage.redis.keys import GROUP, RING, Keys
+from gateway.stores import OutboxEntry
+
+KEEP_RECEIPTS = timedelta(hours=24)
+MAX_REASON = 500
+MAX_DEAD = 10_000
+"""Dead letters that are kept; beyond that the oldest go."""
+SENDS = "sends"
+"""The kind of lease that whoever sends for an account holds."""
+
+APPEND = (
+    RING
+    + """
+local function append(sequence, accounts, send, stream, lease, bells, key, account, at, body)
+  if redis.call('EXISTS', send) == 1 then return end
+  local seq = redis.call('INCR', sequence)
+  local id = redis.call('XADD', stream, '*', 'key', key, 'seq', seq, 'at', at, 'outbound', body)
+  redis.call('HSET', send, 'state', 'waiting', 'stream', stream, 'id', id, 'attempts', 0)
+  redis.call('SADD', accounts, account)
+  local owner = redis.call('GET', lease)
+  if owner then ring(bells .. owner) end
+end
+
+-- from key k and argument a on: sequence, accounts, then three keys and four arguments a send
+local function append_all(k, a, bells)
+  local sequence, accounts = KEYS[k], KEYS[k + 1]
+  k = k + 2
+  while k <= #KEYS do
+    append(sequence, accounts, KEYS[k], KEYS[k + 1], KEYS[k + 2], bells,
+           ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3])
+    k, a = k + 3, a + 4
+  end
+end
+"""
+)
+
+ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
+
+TRIED = Script.of("""
+if redis.call('EXISTS', KEYS[1]) == 0 then return end
+redis.call('HINCRBY', KEYS[1], 'attempts', 1)
+redis.call('HSET', KEYS[1], 'reason', ARGV[1])
+""")
+
+SENT = Script.of("""
+local state = redis.call('HMGET', KEYS[1], 'state', 'stream', 'id', 'attempts')
+if state[1] ~= 'waiting' then return end
+redis.call('XACK', state[2], ARGV[1], state[3])
+redis.call('XDEL', state[2], state[3])
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', state[4] + 1)
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+""")
+
+DEAD = Script.of("""
+for i = 2, #KEYS do
+  local state = redis.call('HMGET', KEYS[i], 'state', 'stream', 'id')
+  if state[1] == 'waiting' then
+    local found = redis.call('XRANGE', state[2], state[3], state[3])[1]
+    redis.call('XACK', state[2], ARGV[1], state[3])
+    redis.call('XDEL', state[2], state[3])
+    redis.call('HSET', KEYS[i], 'state', 'dead', 'reason', ARGV[2], 'settled', ARGV[3])
+    if found then redis.call('HSET', KEYS[i], unpack(found[2])) end
+    redis.call('ZADD', KEYS[1], ARGV[3], KEYS[i])
+  end
+end
+local surplus = redis.call('ZCARD', KEYS[1]) - ARGV[4]
+if surplus > 0 then
+  for i, name in ipairs(redis.call('ZPOPMIN', KEYS[1], surplus)) do
+    if i % 2 == 1 then redis.call('DEL', name) end
+  end
+end
+""")
+
+REQUEUE = Script.of(
+    APPEND
+    + """
+local send = KEYS[4]
+local state = redis.call('HMGET', send, 'state', 'outbound')
+if state[1] ~= 'dead' or not state[2] then return 0 end
+redis.call('ZREM', KEYS[1], send)
+redis.call('DEL', send)
+append(KEYS[2], KEYS[3], send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2])
+return 1
+"""
+)
+
+log = structlog.get_logger(__name__)
+
+
+def append_keys(keys: Keys, outbound: Sequence[Outbound]) -> list[str]:
+    """The keys that `append_all` takes."""
+    names = [keys.sequence, keys.accounts]
+    for item in outbound:
+        names += _send_keys(keys, item)
+    return names
+
+
+def append_arguments(outbound: Sequence[Outbound], now: float) -> list[Argument]:
+    """The arguments that `append_all` takes."""
+    values: list[Argument] = []
+    for item in outbound:
+        values += [item.key, quoted(*_account(item)), repr(now), outbound_to_json(item)]
+    return values
+
+
+class RedisOutbox:
+    """Implements `gateway.stores.Outbox`. `settled` is told the keys that wait no more."""
+
+    def __init__(
+        self,
+        client: RedisClient,
+        clock: Clock,
+        settled: Callable[[Iterable[str]], None] = lambda _: None,
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._settled = settled
+        self._keys = Keys(client)
+
+    async def add(self, outbound: Sequence[Outbound]) -> None:
+        """Queue sends; one whose key is known is left as it is."""
+        if not outbound:
+            return
+        now = self._clock.now().timestamp()
+        arguments = [self._keys.bell(SENDS), *append_arguments(outbound, now)]
+        await self._client.run(ADD, append_keys(self._keys, outbound), arguments, repeatable=True)
+
+    async def waiting(self, limit: int) -> list[OutboxEntry]:
+        """What is not sent yet, oldest first."""
+        accounts = await self._client.command("SMEMBERS", self._keys.accounts)
+        streams = [self._client.key("outbox", account.decode()) for account in accounts]
+        answers = await self._client.batch(
+            [("XRANGE", stream, "-", "+", "COUNT", limit) for stream in streams]
+        )
+        found = [fields for answer in answers for _, fields in answer]
+        oldest = sorted(found, key=lambda fields: int(fields[b"seq"]))[:limit]
+        return await load_entries(self._client, self._keys, oldest)
+
+    async def tried(self, key: str, reason: str) -> None:
+        """A try did not succeed; it will be repeated."""
+        await self._client.run(TRIED, [self._keys.send(key)], [reason[:MAX_REASON]])
+
+    async def sent(self, key: str, receipt: Receipt) -> None:
+        """The platform confirmed it."""
+        keep = milliseconds(KEEP_RECEIPTS.total_seconds())
+        arguments: list[Argument] = [GROUP, receipt.message_id, keep]
+        await self._client.run(SENT, [self._keys.send(key)], arguments, repeatable=True)
+        self._settled((key,))
+
+    async def dead(self, keys: Sequence[str], reason: str) -> None:
+        """These are given up; their text is kept, so that they can be sent again by hand."""
+        now = self._clock.now().timestamp()
+        await self._client.run(
+            DEAD,
+            [self._keys.dead, *(self._keys.send(key) for key in keys)],
+            [GROUP, reason[:MAX_REASON], repr(now), MAX_DEAD],
+            repeatable=True,
+        )
+        self._settled(keys)
+
+    async def prune(self) -> int:
+        """Receipts go by themselves: always 0."""
+        return 0
+
+
+async def load_entries(
+    client: RedisClient, keys: Keys, found: Sequence[dict[bytes, bytes]]
+) -> list[OutboxEntry]:
+    """Entries of a stream, with the number of tries so far; without those that another version of
+    the program wrote in a way that this one cannot read."""
+    names = [keys.send(fields[b"key"].decode()) for fields in found]
+    tries = await client.batch([("HGET", name, "attempts") for name in names])
+    entries = []
+    for fields, attempts in zip(found, tries, strict=True):
+        try:
+            entries.append(_entry(fields, int(attempts or 0)))
+        except (ValidationError, KeyError, ValueError):
+            log.exception("send_unreadable", key=fields[b"key"].decode())
+    return entries
+
+
+def _entry(fields: dict[bytes, bytes], attempts: int) -> OutboxEntry:
+    created = datetime.fromtimestamp(float(fields[b"at"]), UTC)
+    return OutboxEntry(
+        int(fields[b"seq"]), outbound_from_json(fields[b"outbound"]), attempts, created
+    )
+
+
+def _account(item: Outbound) -> tuple[str, str]:
+    return item.place.platform, item.place.account
+
+
+def _send_keys(keys: Keys, item: Outbound) -> list[str]:
+    account = _account(item)
+    return [keys.send(item.key), keys.outbox(account), keys.lease(SENDS, quoted(*account))]
