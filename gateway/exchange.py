@@ -1,12 +1,12 @@
 """One question and its answer, as it makes its way through the stages."""
 
-import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.conversation import ConversationKey
 from gateway.message import ChatMessage, Outbound, Place
 from gateway.metering import Meter
+from gateway.observe.observer import Timing
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage
@@ -15,11 +15,6 @@ from gateway.stores import Trace
 from gateway.turn.types import TurnResult
 
 MAX_DECISIONS = 50
-
-
-def new_id() -> str:
-    """A correlation id: 16 hexadecimal digits, not guessable."""
-    return secrets.token_hex(8)
 
 
 @dataclass(slots=True)
@@ -40,6 +35,7 @@ class Exchange:
     connected: Connected
     started: datetime
     started_monotonic: float
+    stored_monotonic: float = 0.0
     kind: str = "message"
     reply_handle: str = ""
     principal: Principal | None = None
@@ -51,6 +47,7 @@ class Exchange:
     answer: str = ""
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
+    timings: list[Timing] = field(default_factory=list)
 
     @property
     def last(self) -> ChatMessage:

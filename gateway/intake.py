@@ -1,8 +1,9 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
+import structlog
+
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import StoreUnavailable
-from gateway.exchange import new_id
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -16,6 +17,7 @@ from gateway.message import (
     ReactionChanged,
     place_of,
 )
+from gateway.observe.correlation import about, correlation_id
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
@@ -23,6 +25,8 @@ from gateway.routing import Router
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
 from gateway.uninterrupted import uninterrupted
+
+log = structlog.get_logger(__name__)
 
 
 class Intake:
@@ -42,6 +46,18 @@ class Intake:
         it was received."""
         if self._closed:
             raise StoreUnavailable("the program is shutting down")
+        place = place_of(event)
+        self._services.observer.arrived(place.platform, event.kind)
+        with about(correlation_id(dedupe_key(event))):
+            try:
+                await self._take(event)
+            except Exception as error:
+                log.warning(
+                    "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
+                )
+                raise
+
+    async def _take(self, event: InboundEvent) -> None:
         match event:
             case MessageReceived():
                 await self._message(event)
@@ -117,8 +133,10 @@ class Intake:
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
+        began = services.clock.monotonic()
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):
+            services.observer.stored(services.clock.monotonic() - began)
             self._router.route(entry)
         else:
             services.count("duplicate", place.platform)
@@ -131,7 +149,7 @@ class Intake:
         message_id = event.message.id if event.message is not None else event.event_id
         self._services.observe(
             Trace(
-                new_id(),
+                correlation_id(dedupe_key(event)),
                 message_id,
                 key.platform,
                 key.account,

@@ -9,6 +9,7 @@ from typing import Literal
 
 from gateway.errors import StoreUnavailable
 from gateway.message import CommandInvoked, MessageDeleted, MessageEdited, MessageReceived
+from gateway.observe.correlation import about, correlation_id
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
@@ -135,8 +136,10 @@ class Lanes:
             lane.batch, lane.stopped = self._next_batch(lane), False
             self._waiting -= len(lane.batch)
             self._running += 1
-            lane.running = self._tasks.spawn(self._turn(lane))
-            lane.running.add_done_callback(partial(self._finished, name))
+            # Who happens to start the turn is about another message, more often than not.
+            with about(correlation_id(lane.batch[-1].id)):
+                lane.running = self._tasks.spawn(self._turn(lane))
+                lane.running.add_done_callback(partial(self._finished, name))
 
     def _next_batch(self, lane: _Lane) -> list[InboxEntry]:
         batch = [lane.waiting.popleft()]

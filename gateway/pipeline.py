@@ -10,7 +10,7 @@ import structlog
 from gateway.auditing import audit
 from gateway.conversation import key_of, place_to_answer
 from gateway.errors import StoreUnavailable
-from gateway.exchange import Exchange, new_id
+from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import (
     ButtonPressed,
@@ -24,6 +24,8 @@ from gateway.message import (
     author_of,
     place_of,
 )
+from gateway.observe.correlation import about, correlation_id
+from gateway.observe.observer import Answered, Timing, collected_in
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.refusals import refusal_for
@@ -114,6 +116,7 @@ class Pipeline:
     def open(self, entry: InboxEntry) -> Exchange:
         """The exchange that an entry begins."""
         services, event = self._services, entry.event
+        now, began = services.clock.now(), services.clock.monotonic()
         message, handle = question_of(event, entry.received_at)
         connected = services.connected[message.platform, message.place.account]
         place = message.place
@@ -122,15 +125,16 @@ class Pipeline:
         tenant = services.extensions.tenant_provider.get_tenant_id(place)
         invocation = decide_invocation(message, services.policies.invocation, bot_takes_part=True)
         exchange = Exchange(
-            id=new_id(),
+            id=correlation_id(entry.id),
             inbox_ids=(entry.id,),
             messages=(message,),
             contents=(invocation.content,),
             place=place,
             key=key_of(tenant, place),
             connected=connected,
-            started=services.clock.now(),
-            started_monotonic=services.clock.monotonic(),
+            started=now,
+            started_monotonic=began,
+            stored_monotonic=began - (now - entry.received_at).total_seconds(),
             kind=event.kind,
             reply_handle=handle,
         )
@@ -141,19 +145,28 @@ class Pipeline:
 
     async def _run(self, stages: Sequence[Stage], exchange: Exchange) -> bool:
         """Run stages until one says no; the exchange is then refused and closed."""
-        for stage in stages:
-            try:
-                decision = await stage(exchange, self._services)
-            except StoreUnavailable:
-                raise
-            except Exception:
-                log.exception("stage_failed", stage=stage.__name__, exchange=exchange.id)
-                decision = Decision(stage.__name__, False, FAILED, "see the log")
-            exchange.note(decision)
-            if not decision.allowed:
-                await self._refuse(exchange, decision)
-                return False
+        with about(exchange.id), collected_in(exchange.timings):
+            for stage in stages:
+                decision = await self._step(stage, exchange)
+                exchange.note(decision)
+                if not decision.allowed:
+                    await self._refuse(exchange, decision)
+                    return False
         return True
+
+    async def _step(self, stage: Stage, exchange: Exchange) -> Decision:
+        clock, name = self._services.clock, stage.__name__
+        began = clock.monotonic()
+        try:
+            decision = await stage(exchange, self._services)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            log.exception("stage_failed", stage=name)
+            decision = Decision(name, False, FAILED, "see the log")
+        seconds = clock.monotonic() - began
+        exchange.timings.append(Timing("stage", name, began, seconds, decision.reason))
+        return decision
 
     async def _refuse(self, exchange: Exchange, decision: Decision) -> None:
         exchange.refused = True
@@ -169,15 +182,28 @@ class Pipeline:
     async def _finish(self, exchange: Exchange, outcome: str) -> None:
         """Keep the exchange and send what is to be sent. A stop comes too late for that: an answer
         that is kept and not sent would come out at the next start."""
-        await uninterrupted(self._keep(exchange, outcome))
+        with about(exchange.id):
+            await uninterrupted(self._keep(exchange, outcome))
 
     async def _keep(self, exchange: Exchange, outcome: str) -> None:
         services = self._services
-        done = completed(exchange, services, outcome)
+        done, began = completed(exchange, services, outcome), services.clock.monotonic()
         await services.stores.journal.complete(done)
         services.deliverer.submit(exchange.outbound)
         services.count("exchange", outcome)
         services.observe(done.trace)
+        seconds = services.clock.monotonic() - began
+        exchange.timings.append(Timing("stage", "keep", began, seconds))
+        services.observer.answered(
+            Answered(
+                done.trace,
+                exchange.timings,
+                done.usage,
+                exchange.stored_monotonic,
+                exchange.started_monotonic,
+                exchange.outbound[-1].key if exchange.outbound else "",
+            )
+        )
         await self._track(done.usage)
 
     async def _settle(self, exchange: Exchange) -> None:

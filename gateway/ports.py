@@ -46,6 +46,7 @@ class Capabilities:
     `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
     topics that gather a whole room (Telegram forums).
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
+    `live`: an answer can be shown while it is written, in some kind of conversation at least.
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
@@ -64,6 +65,7 @@ class Capabilities:
     files_out: bool = False
     native_commands: bool = False
     idempotent_sends: bool = False
+    live: bool = False
     max_buttons: int = 0
 
 
@@ -218,6 +220,32 @@ class CanMarkRead(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Whether a connection has proven lately that it works. `detail` says in words what is wrong,
+    `seconds_since` how long ago the last proof was."""
+
+    ok: bool
+    detail: str = ""
+    seconds_since: float = 0.0
+
+
+@runtime_checkable
+class CanProve(Protocol):
+    def alive(self) -> Liveness:
+        """What the transport itself has proven: an answered ping, a finished poll. Never what
+        people write: a quiet room is no deaf socket. Asked often, must not wait."""
+        ...
+
+
+@runtime_checkable
+class CanRevive(Protocol):
+    async def revive(self) -> None:
+        """Cut a deaf connection so that it resumes with what it missed; a restart of the adapter
+        would lose that. Never raises."""
+        ...
+
+
 @runtime_checkable
 class CanReact(Protocol):
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
@@ -233,11 +261,51 @@ class CanFetch(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class LiveStyle:
+    """How a conversation shows an answer that is being written.
+
+    `pause`: seconds between two requests, at least. `fades`: seconds after which what is shown
+    vanishes unless it is shown again, 0 for never. `costs`: it counts against the send budget.
+    """
+
+    pause: float = 1.2
+    fades: float = 0.0
+    costs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """What is to be shown of an answer now.
+
+    `key` is the same for the whole answer, also after a restart. `part` is everything so far, with
+    what is open closed, as one message; `added` is the Markdown that is new in it. `handle` is what
+    the last call returned, empty for the first one.
+    """
+
+    key: str
+    place: Place
+    part: Part
+    added: str
+    handle: str = ""
+    reply_to_id: str = ""
+    reply_handle: str = field(default="", repr=False)
+
+
 @runtime_checkable
 class CanShowLive(Protocol):
-    async def show_live(self, place: Place, message_id: str, text: str) -> None:
-        """Show the Markdown written so far in answer to `message_id`; empty takes it away again,
-        before the final answer is sent. Never raises."""
+    def live_style(self, place: Place) -> LiveStyle | None:
+        """How it is shown there; None where it cannot be."""
+        ...
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show it, or change what is shown. Returns the handle of the message that stands there,
+        empty for a preview that vanishes by itself. Raises a `DeliveryError`."""
+        ...
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Turn the message with the handle `outbound.replaces` into this. Doing it again changes
+        nothing. Raises a `DeliveryError`; `Permanent` when it is gone or cannot be changed."""
         ...
 
 

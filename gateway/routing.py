@@ -14,6 +14,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
 )
+from gateway.observe.correlation import about, correlation_id
 from gateway.pipeline import Pipeline
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
@@ -48,9 +49,13 @@ class Router:
     def route(self, entry: InboxEntry) -> None:
         """Start, or queue, the work for an event that the inbox holds; after the end it stays
         there for the next start."""
-        event = entry.event
         if self._closed:
             return
+        with about(correlation_id(entry.id)):
+            self._start(entry)
+
+    def _start(self, entry: InboxEntry) -> None:
+        event = entry.event
         if isinstance(event, ButtonPressed) and is_confirmation(event.value):
             self._controls.spawn(self._control.press(entry, event))
         elif isinstance(event, CommandInvoked) and event.name == "stop":

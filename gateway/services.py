@@ -8,6 +8,7 @@ from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import Deliverer
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
+from gateway.observe.observer import Observer, Unobserved
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
@@ -124,7 +125,8 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a stage may use. `observe` sees every trace, also of what is not stored."""
+    """Everything a stage may use. `observe` sees every trace, also of what is not stored;
+    `observer` is told what happens, and when."""
 
     assistant: Assistant
     policies: Policies
@@ -140,3 +142,4 @@ class Services:
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
+    observer: Observer = field(default_factory=Unobserved)

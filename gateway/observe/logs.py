@@ -1,43 +1,73 @@
-"""Structured logs: one line per event, ids and reasons in them, never content, secrets or locals."""
+"""Structured logs: a line per event, ids and reasons in it, never content, secrets or locals."""
 
 import logging
 import sys
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, TextIO
 
 import structlog
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import Processor
+
+from gateway.observe.withheld import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
-"""Libraries whose own lines say nothing that our events do not, or carry addresses with tokens."""
+"""Libraries whose warnings say nothing that our own events do not."""
 
 
-def configure_logs(log_format: LogFormat = "text", level: int = logging.INFO) -> None:
-    """Send every log line to standard error. Tracebacks carry no local variables: those hold what
-    people wrote."""
-    renderer: structlog.typing.Processor
-    if log_format == "json":
-        renderer = structlog.processors.JSONRenderer()
-        traceback: structlog.typing.Processor = structlog.processors.ExceptionRenderer(
-            structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-        )
-    else:
-        renderer = structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
-        )
-        traceback = structlog.processors.StackInfoRenderer()
+class LogHandler(logging.StreamHandler[TextIO]):
+    """Writes the records of the standard library's loggers, ours and those of libraries."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whatever level a library's logger was set to, its chatter stays out."""
+        return is_ours(record.name) or record.levelno >= logging.WARNING
+
+
+def configure_logs(
+    log_format: LogFormat = "text",
+    level: int = logging.INFO,
+    *,
+    secrets: Iterable[str] = (),
+    stream: TextIO | None = None,
+) -> None:
+    """Send every log line to `stream`, standard error if none is given. `secrets` are the values
+    that must not appear; what looks like a credential never does. Replaces an earlier set-up."""
+    out = stream or sys.stderr
+    meanings: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        render_failure,
+    ]
+    output: list[Processor] = [redactor(secrets), _renderer(log_format, out)]
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            traceback,
-            renderer,
-        ],
+        processors=[*meanings, *output],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s %(message)s")
+    handler = LogHandler(out)
+    handler.setFormatter(
+        ProcessorFormatter(
+            foreign_pre_chain=[*meanings, withhold_foreign],
+            processors=[ProcessorFormatter.remove_processors_meta, *output],
+        )
+    )
+    root = logging.getLogger()
+    for earlier in [h for h in root.handlers if isinstance(h, LogHandler)]:
+        root.removeHandler(earlier)
+    root.addHandler(handler)
+    root.setLevel(max(level, logging.WARNING))
+    for name in OURS:
+        logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(level, logging.ERROR))
+
+
+def _renderer(log_format: LogFormat, out: TextIO) -> Processor:
+    if log_format == "json":
+        return structlog.processors.JSONRenderer()
+    return structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=0)

@@ -1,0 +1,73 @@
+"""Figures that are looked up when somebody asks for them, and cost nothing until then."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from gateway.ports import Liveness
+
+STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """How things stand at this moment.
+
+    `waiting` and `running` are turns, `unsent` sends, `unwritten` pieces of work that wait for the
+    database, `loop_lag` in seconds. `connections` has the state of each account, `proofs` what its
+    connection last proved, `parts` whether each store and listener is up.
+    """
+
+    waiting: int = 0
+    running: int = 0
+    unsent: int = 0
+    unwritten: int = 0
+    loop_lag: float = 0.0
+    connections: Mapping[str, str] = field(default_factory=dict)
+    proofs: Mapping[str, Liveness] = field(default_factory=dict)
+    parts: Mapping[str, bool] = field(default_factory=dict)
+
+
+class Gauges(Collector):
+    """Shows what `look` sees."""
+
+    def __init__(self, look: Callable[[], Now]) -> None:
+        self._look = look
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Called by the registry for every page."""
+        now = self._look()
+        yield _one("parley_lanes_waiting", "Messages that wait for their turn.", now.waiting)
+        yield _one("parley_lanes_running", "Turns that run.", now.running)
+        yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
+        yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
+        yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)
+        yield self._connections(now)
+        age = GaugeMetricFamily(
+            "parley_connection_proof_age_seconds",
+            "How long ago a connection last proved that it hears.",
+            labels=["account"],
+        )
+        for account, proof in now.proofs.items():
+            age.add_metric([account], proof.seconds_since)
+        yield age
+        up = GaugeMetricFamily("parley_up", "1 for a part that works.", labels=["part"])
+        for part, works in now.parts.items():
+            up.add_metric([part], works)
+        yield up
+
+    def _connections(self, now: Now) -> GaugeMetricFamily:
+        found = GaugeMetricFamily(
+            "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
+        )
+        for account, state in now.connections.items():
+            for each in STATES:
+                found.add_metric([account, each], state == each)
+        return found
+
+
+def _one(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, meaning, value=value)

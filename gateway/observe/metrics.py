@@ -1,0 +1,168 @@
+"""Figures for Prometheus. Every program has a registry of its own.
+
+What happens once per message is counted here as it happens; what can be looked up (queues,
+connections, memory) is looked up when somebody asks, see `gauges.py`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
+from gateway.observe.observer import Answered, Attempt
+from gateway.ports import Usage
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+SECONDS: Final = (
+    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0),
+)
+"""Bounds of the buckets; 0.02 is the bound that the gateway's own time is held to."""
+KINDS: Final = (
+    *("message", "edit", "deletion", "button", "command"),
+    *("reaction", "membership", "inline_query"),
+)
+MAX_UNSENT: Final = 10_000
+"""Sends whose end is awaited; the oldest is forgotten, and not counted, beyond that."""
+MICRO: Final = 1e-6
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsent:
+    """An answer on its way: since when (seconds, monotonic) and how long the model took."""
+
+    platform: str
+    stored: float
+    model: float
+
+
+class Metrics:
+    """Implements `gateway.observe.observer.Observer`. `platforms` are the connected ones."""
+
+    def __init__(self, platforms: Collection[str], models: Collection[str] = ()) -> None:
+        self.registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self.registry)
+        self._platform = Label(platforms)
+        self._kind = Label(KINDS)
+        self._stage = Label(most=MAX_CODES)
+        self._reason = Label(most=MAX_CODES)
+        self._outcome = Label(most=MAX_CODES)
+        self._what = Label(most=MAX_CODES)
+        self._error = Label(pattern=TYPE, most=MAX_CODES)
+        self._model = Label(models, pattern=MODEL, most=MAX_MODELS)
+        self._unsent: OrderedDict[str, _Unsent] = OrderedDict()
+        self._refused: OrderedDict[str, None] = OrderedDict()
+        self._define()
+
+    def _define(self) -> None:
+        self._events = self._counter("events", "Events that came in.", "platform", "kind")
+        self._counted = {
+            "duplicate": self._counter("duplicates", "Events that came again.", "platform"),
+            "forgotten": self._counter("forgotten", "Messages that were none of ours.", "reason"),
+            "dead_letter": self._counter("dead_letters", "Answers given up.", "platform"),
+            "reconnect": self._counter("reconnects", "Connections made anew.", "platform"),
+            "budget_alert": self._counter("budget_alerts", "Shares of a budget passed.", "reason"),
+        }
+        self._others = self._counter("noted", "What else happened.", "what")
+        self._exchanges = self._counter("exchanges", "Exchanges that ended.", "platform", "outcome")
+        self._refusals = self._counter("refusals", "Refused messages.", "stage", "reason")
+        self._tokens = self._counter("tokens", "Tokens of the model.", "model", "kind")
+        self._cost = self._counter("cost_dollars", "What the model cost, by price.", "model")
+        self._retries = self._counter("retries", "Sends that were repeated.", "platform")
+        self._stages = self._seconds("stage", "One stage of the message's way.", "stage")
+        self._models = self._seconds("model", "One call of the model.", "model", "ended")
+        self._sends = self._seconds("send", "One send, tried.", "platform", "ended")
+        self._whole = self._seconds("answer", "From stored to sent.", "platform")
+        self._own = self._seconds("answer_own", "From stored to sent, less the model.", "platform")
+
+    def count(self, what: str, detail: str = "") -> None:
+        """Count something by its name; `detail` is a platform or a reason code."""
+        counter = self._counted.get(what)
+        if counter is None:
+            self._others.labels(self._what.of(what)).inc()
+            return
+        label = self._reason if what in ("forgotten", "budget_alert") else self._platform
+        counter.labels(label.of(detail)).inc()
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """Implements `Observer`."""
+        self._events.labels(self._platform.of(platform), self._kind.of(kind)).inc()
+
+    def stored(self, seconds: float) -> None:
+        """Implements `Observer`."""
+        self._stages.labels("inbox").observe(seconds)
+
+    def answered(self, answered: Answered) -> None:
+        """Implements `Observer`."""
+        trace, model = answered.trace, 0.0
+        platform = self._platform.of(trace.platform)
+        outcome, _, stage = trace.outcome.partition(":")
+        self._exchanges.labels(platform, self._outcome.of(outcome)).inc()
+        if stage and trace.decisions:
+            reason = self._reason.of(trace.decisions[-1].reason)
+            self._refusals.labels(self._stage.of(stage), reason).inc()
+        self._stages.labels("lane").observe(max(0.0, answered.began - answered.stored))
+        for timing in answered.timings:
+            if timing.kind == "model":
+                model += timing.seconds
+                name = self._model.of(timing.name)
+                self._models.labels(name, self._error.of(timing.ended)).observe(timing.seconds)
+            else:
+                self._stages.labels(self._stage.of(timing.name)).observe(timing.seconds)
+        for row in answered.usage:
+            self._used(self._model.of(row.model), row.usage, row.micros)
+        if answered.last_key:
+            _remember(self._unsent, answered.last_key, _Unsent(platform, answered.stored, model))
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Implements `Observer`."""
+        platform = self._platform.of(attempt.outbound.place.platform)
+        ended, key = self._error.of(attempt.failed or "ok"), attempt.outbound.key
+        self._sends.labels(platform, ended).observe(attempt.seconds)
+        if key in self._refused:
+            self._retries.labels(platform).inc()
+        if attempt.failed:
+            _remember(self._refused, key, None)
+            return
+        self._refused.pop(key, None)
+        unsent = self._unsent.pop(key, None)
+        if unsent is not None:
+            whole = max(0.0, attempt.began + attempt.seconds - unsent.stored)
+            self._whole.labels(unsent.platform).observe(whole)
+            self._own.labels(unsent.platform).observe(max(0.0, whole - unsent.model))
+
+    def page(self) -> bytes:
+        """Everything, in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+    def _used(self, model: str, usage: Usage, micros: int) -> None:
+        for kind, tokens in (
+            ("input", usage.input_tokens),
+            ("output", usage.output_tokens),
+            ("cache_read", usage.cache_read_tokens),
+            ("cache_write", usage.cache_write_tokens),
+        ):
+            if tokens > 0:
+                self._tokens.labels(model, kind).inc(tokens)
+        if micros > 0:
+            self._cost.labels(model).inc(micros * MICRO)
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"parley_{name}", meaning, labels, registry=self.registry)
+
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
+        return Histogram(
+            f"parley_{name}_seconds", meaning, labels, registry=self.registry, buckets=SECONDS
+        )
+
+
+def _remember(kept: OrderedDict[str, _T], key: str, value: _T) -> None:
+    kept[key] = value
+    while len(kept) > MAX_UNSENT:
+        kept.popitem(last=False)

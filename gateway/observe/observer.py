@@ -1,0 +1,124 @@
+"""The seam between the message's way and whoever watches it: figures and traces."""
+
+from asyncio import CancelledError
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.message import Outbound
+from gateway.ports import Clock
+from gateway.stores import Trace, UsageRow
+
+MAX_TIMINGS = 100
+"""Pieces of work that are remembered of one exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A piece of work: a stage ("stage", its name), or a call ("model", the model's name).
+
+    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code.
+    """
+
+    kind: str
+    name: str
+    began: float
+    seconds: float
+    ended: str = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An exchange that is over. Its (last) event was `stored` at, its turn `began` at these
+    monotonic seconds; `last_key` is the send that ends it, empty when nothing is sent."""
+
+    trace: Trace
+    timings: Sequence[Timing]
+    usage: Sequence[UsageRow]
+    stored: float
+    began: float
+    last_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a send; `failed` names the error's type, empty when the platform took it."""
+
+    outbound: Outbound
+    began: float
+    seconds: float
+    failed: str = ""
+
+
+class Observer(Protocol):
+    """Is told what happens. Must neither wait nor raise."""
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """An event came in, whatever becomes of it."""
+        ...
+
+    def stored(self, seconds: float) -> None:
+        """The inbox took an event; it took so long."""
+        ...
+
+    def answered(self, answered: Answered) -> None:
+        """An exchange ended; its answer is on its way."""
+        ...
+
+    def attempted(self, attempt: Attempt) -> None:
+        """A send was tried."""
+        ...
+
+
+class Unobserved:
+    """Implements `Observer` by looking away."""
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """Nothing."""
+
+    def stored(self, seconds: float) -> None:
+        """Nothing."""
+
+    def answered(self, answered: Answered) -> None:
+        """Nothing."""
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Nothing."""
+
+
+_timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
+
+
+@contextmanager
+def collected_in(timings: list[Timing]) -> Iterator[None]:
+    """Within it, what `timed` measures is kept in `timings`."""
+    token = _timings.set(timings)
+    try:
+        yield
+    finally:
+        _timings.reset(token)
+
+
+def note(timing: Timing) -> None:
+    """Keep a timing for the exchange that runs, if one does."""
+    timings = _timings.get()
+    if timings is not None and len(timings) < MAX_TIMINGS:
+        timings.append(timing)
+
+
+@contextmanager
+def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
+    """Measure what happens within it, also when it fails."""
+    began, ended = clock.monotonic(), "ok"
+    try:
+        yield
+    except (CancelledError, GeneratorExit):
+        ended = "stopped"
+        raise
+    except Exception as error:
+        ended = type(error).__name__
+        raise
+    finally:
+        note(Timing(kind, name, began, clock.monotonic() - began, ended))
