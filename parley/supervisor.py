@@ -1,6 +1,7 @@
 """Keeps every account connected, each in a task of its own: one failure never takes the others."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
@@ -12,6 +13,15 @@ from gateway.ports import Clock, EventSink, PlatformAdapter
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between attempts to connect, doubled each time."""
+STABLE_SECONDS = 60.0
+"""A connection that held as long counts as a success; one that dies sooner makes pauses grow on:
+platforms count connections (Discord takes the token away after 1,000 in a day)."""
+CONNECT_SECONDS = 120.0
+"""How long one attempt to connect may take."""
+DISCONNECT_SECONDS = 10.0
+"""How long an adapter may take to let go."""
+START_SECONDS = 30.0
+"""How long a start waits for accounts; what takes longer goes on in the background."""
 
 State = Literal["starting", "ready", "reconnecting", "failed", "stopped"]
 
@@ -42,34 +52,39 @@ class Supervisor:
         """Why an account is not connected, in words for the person who runs the program."""
 
     async def start(self) -> None:
-        """Begin connecting all accounts; returns once each has connected or failed once."""
+        """Begin connecting all accounts; returns once each has connected or failed once, after
+        `START_SECONDS` at the latest."""
         self._tasks = [
             asyncio.create_task(self._keep(name, adapter), name=f"adapter-{name}")
             for name, adapter in self._adapters.items()
         ]
-        await asyncio.gather(*(settled.wait() for settled in self._settled.values()))
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                for settled in self._settled.values():
+                    await settled.wait()
+        except TimeoutError:
+            for name, settled in self._settled.items():
+                if not settled.is_set():
+                    self.errors[name] = f"still connecting after {START_SECONDS:.0f} s"
+                    log.warning("adapter_still_connecting", account=name)
 
     async def stop(self) -> None:
         """Disconnect all accounts. Safe to call twice."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        results = await asyncio.gather(
-            *(adapter.disconnect() for adapter in self._adapters.values()), return_exceptions=True
-        )
-        for name, result in zip(self._adapters, results, strict=True):
-            self.states[name] = "stopped"
-            if isinstance(result, Exception):
-                log.warning("disconnect_failed", account=name, error=str(result))
+        if tasks:
+            await asyncio.wait(tasks, timeout=DISCONNECT_SECONDS)
+        await asyncio.gather(*(self._let_go(*account) for account in self._adapters.items()))
+        self.states.update(dict.fromkeys(self._adapters, "stopped"))
 
     async def _keep(self, name: str, adapter: PlatformAdapter) -> None:
         attempt = 0
         while True:
+            connected = math.inf
             try:
-                await adapter.connect(self._sink)
-                attempt = 0
-                await self._connected(name)
+                await self._connect(name, adapter)
+                connected = self._clock.monotonic()
                 await adapter.wait_closed()
                 problem = StartError("the connection was closed")
             except StartError as error:
@@ -77,18 +92,35 @@ class Supervisor:
             except Exception as error:
                 log.exception("adapter_crashed", account=name)
                 problem = StartError(f"unexpected {type(error).__name__}: {error}")
-            attempt += 1
+            held = self._clock.monotonic() - connected
+            attempt = 1 if held >= STABLE_SECONDS else attempt + 1
             self._failed(name, problem)
-            await adapter.disconnect()
+            await self._let_go(name, adapter)
             if problem.permanent:
                 return
             await self._clock.sleep(min(FIRST_PAUSE * 2 ** min(attempt - 1, 10), LONGEST_PAUSE))
 
-    async def _connected(self, name: str) -> None:
+    async def _connect(self, name: str, adapter: PlatformAdapter) -> None:
+        """Connect once, and tell. Raises `StartError`, and whatever else an adapter raises."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS) as bound:
+                await adapter.connect(self._sink)
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            raise StartError(f"no connection within {CONNECT_SECONDS:.0f} s") from None
+        await self._on_ready(name)
         self.states[name] = "ready"
         self.errors.pop(name, None)
-        await self._on_ready(name)
         self._settled[name].set()
+
+    async def _let_go(self, name: str, adapter: PlatformAdapter) -> None:
+        """Disconnect; an adapter that cannot is left behind."""
+        try:
+            async with asyncio.timeout(DISCONNECT_SECONDS):
+                await adapter.disconnect()
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            log.warning("disconnect_failed", account=name, error=f"{type(error).__name__}: {error}")
 
     def _failed(self, name: str, problem: StartError) -> None:
         self.states[name] = "failed" if problem.permanent else "reconnecting"
