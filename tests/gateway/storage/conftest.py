@@ -1,6 +1,6 @@
 """Every store that implements a port, behind one fixture each: all pass the same tests."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from gateway.storage.postgres.keeper import PostgresKeeper
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.traces import PostgresTraces
 from gateway.storage.postgres.usage import PostgresUsage
+from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
@@ -19,7 +20,17 @@ from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
-from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+from gateway.stores import (
+    AdapterStates,
+    Buckets,
+    Conversations,
+    Inbox,
+    Keeper,
+    Outbox,
+    Traces,
+    UsageLedger,
+)
+from tests.gateway.storage.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server
@@ -38,24 +49,61 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.stop()
 
 
-@pytest.fixture
-def inbox(database: Database, clock: FakeClock) -> SqliteInbox:
-    return SqliteInbox(database, clock)
+@pytest.fixture(scope="session")
+def redis() -> Iterator[str]:
+    """The URL of a Redis."""
+    with redis_url() as url:
+        yield url
 
 
 @pytest.fixture
-def outbox(database: Database, clock: FakeClock) -> SqliteOutbox:
-    return SqliteOutbox(database, clock)
+async def redis_state(redis: str, clock: FakeClock) -> AsyncIterator[RedisHotState]:
+    async with hot_state(redis, clock, new_prefix()) as state:
+        yield state
+        await clean(state.client)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.xdist_group("redis"))])
+def hot(request: pytest.FixtureRequest) -> Database | RedisHotState:
+    """Each test of what moves runs once on either store."""
+    opened: Database | RedisHotState = request.getfixturevalue(
+        "database" if request.param == "sqlite" else "redis_state"
+    )
+    return opened
 
 
 @pytest.fixture
-def buckets(database: Database, clock: FakeClock) -> SqliteBuckets:
-    return SqliteBuckets(database, clock)
+def pass_time(
+    hot: Database | RedisHotState, clock: FakeClock
+) -> Callable[[float], Awaitable[None]]:
+    """Lets seconds pass, in the store as well."""
+
+    async def passing(seconds: float) -> None:
+        await clock.advance(seconds)
+        if isinstance(hot, RedisHotState):
+            await age(hot.client, seconds)
+
+    return passing
 
 
 @pytest.fixture
-def states(database: Database, clock: FakeClock) -> SqliteAdapterStates:
-    return SqliteAdapterStates(database, clock)
+def inbox(hot: Database | RedisHotState, clock: FakeClock) -> Inbox:
+    return SqliteInbox(hot, clock) if isinstance(hot, Database) else hot.inbox
+
+
+@pytest.fixture
+def outbox(hot: Database | RedisHotState, clock: FakeClock) -> Outbox:
+    return SqliteOutbox(hot, clock) if isinstance(hot, Database) else hot.outbox
+
+
+@pytest.fixture
+def buckets(hot: Database | RedisHotState, clock: FakeClock) -> Buckets:
+    return SqliteBuckets(hot, clock) if isinstance(hot, Database) else hot.buckets
+
+
+@pytest.fixture
+def states(hot: Database | RedisHotState, clock: FakeClock) -> AdapterStates:
+    return SqliteAdapterStates(hot, clock) if isinstance(hot, Database) else hot.states
 
 
 @pytest.fixture(scope="session")

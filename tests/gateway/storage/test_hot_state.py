@@ -1,6 +1,7 @@
 """Inbox, outbox, buckets, adapter state: the contract of the ports for what moves."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -20,6 +21,7 @@ from tests.support.events import events
 from tests.support.messages import direct, outbound, received
 
 DAY = timedelta(days=1)
+PassTime = Callable[[float], Awaitable[None]]
 
 
 def entry(message_id: str, clock: FakeClock, lane: str = "lane") -> InboxEntry:
@@ -36,24 +38,30 @@ async def test_of_many_at_once_exactly_one_is_taken(inbox: Inbox, clock: FakeClo
     assert sum(added) == 1
 
 
-async def test_a_finished_event_is_still_known(inbox: Inbox, clock: FakeClock) -> None:
+async def test_a_finished_event_is_still_known(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
     await inbox.add(entry("m1", clock), DAY)
     await inbox.finish(("id-m1",), ())
-    await clock.advance(DAY.total_seconds() - 1)
+    await pass_time(DAY.total_seconds() - 1)
     assert not await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_after_its_time_the_id_is_forgotten(inbox: Inbox, clock: FakeClock) -> None:
+async def test_after_its_time_the_id_is_forgotten(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
     await inbox.add(entry("m1", clock), DAY)
     await inbox.finish(("id-m1",), ())
-    await clock.advance(DAY.total_seconds() + 1)
-    assert await inbox.prune() == 1
+    await pass_time(DAY.total_seconds() + 1)
+    await inbox.prune()
     assert await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_an_unfinished_event_is_never_forgotten(inbox: Inbox, clock: FakeClock) -> None:
+async def test_an_unfinished_event_is_never_forgotten(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
     await inbox.add(entry("m1", clock), DAY)
-    await clock.advance(30 * DAY.total_seconds())
+    await pass_time(30 * DAY.total_seconds())
     assert await inbox.prune() == 0
     assert not await inbox.add(entry("m1", clock), DAY)
 
@@ -74,6 +82,40 @@ async def test_finishing_and_answering_are_one_step(
     await inbox.finish(("id-m1",), (outbound("r:0"), outbound("r:1")))
     assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0", "r:1"]
     assert await inbox.unfinished(10) == []
+
+
+async def test_only_the_first_who_finishes_an_event_answers_it(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    asked = (inbox.finish(("id-m1",), (outbound(f"r{n}:0"),)) for n in range(10))
+    assert sorted(await asyncio.gather(*asked)) == [False] * 9 + [True]
+    assert len(await outbox.waiting(10)) == 1
+
+
+async def test_a_turn_with_one_event_that_nobody_finished_is_answered(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.add(entry("m2", clock), DAY)
+    assert await inbox.finish(("id-m1",), ())
+    assert await inbox.finish(("id-m1", "id-m2"), (outbound("r:0"),))
+    assert await inbox.unfinished(10) == []
+    assert len(await outbox.waiting(10)) == 1
+
+
+async def test_what_belongs_to_no_event_is_always_queued(inbox: Inbox, outbox: Outbox) -> None:
+    assert await inbox.finish((), (outbound("r:0"),))
+    assert not await inbox.finish(("unknown",), (outbound("r:1"),))
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0"]
+
+
+async def test_sends_wait_in_the_order_they_came_whatever_their_account(outbox: Outbox) -> None:
+    rooms = [replace(direct(), account=account) for account in ("one", "two", "one", "two")]
+    for number, room in enumerate(rooms):
+        await outbox.add((outbound(f"r{number}:0", at=room),))
+    waiting = await outbox.waiting(3)
+    assert [item.outbound.key for item in waiting] == ["r0:0", "r1:0", "r2:0"]
 
 
 async def test_a_send_is_queued_once(outbox: Outbox) -> None:
@@ -115,23 +157,23 @@ async def test_buckets_are_exact_when_many_ask_at_once(buckets: Buckets, clock: 
     assert sum(t.allowed for t in taken) == 5
 
 
-async def test_once_is_once_within_its_time(buckets: Buckets, clock: FakeClock) -> None:
+async def test_once_is_once_within_its_time(buckets: Buckets, pass_time: PassTime) -> None:
     minute = timedelta(minutes=1)
     asked = await asyncio.gather(*(buckets.once("k", minute) for _ in range(10)))
     assert sum(asked) == 1
-    await clock.advance(61)
+    await pass_time(61)
     assert await buckets.once("k", minute)
 
 
 async def test_state_is_kept_apart_by_account_and_expires(
-    states: AdapterStates, clock: FakeClock
+    states: AdapterStates, pass_time: PassTime
 ) -> None:
     one: AdapterState = states.of("test", "main")
     two: AdapterState = states.of("test", "other")
     await one.put("window", "open", timedelta(hours=24))
     assert await one.get("window") == "open"
     assert await two.get("window") is None
-    await clock.advance(24 * 3600)
+    await pass_time(24 * 3600)
     assert await one.get("window") is None
 
 
