@@ -22,6 +22,8 @@ from gateway.errors import (
 )
 from gateway.message import Outbound, Part, Place
 from gateway.ports import Clock, PlatformAdapter
+from gateway.observe.correlation import about, exchange_of
+from gateway.observe.observer import Attempt, Observer, Unobserved
 from gateway.stores import Outbox, OutboxEntry
 from gateway.tasks import Tasks
 
@@ -84,12 +86,14 @@ class Deliverer:
         clock: Clock,
         rules: DeliveryRules,
         count: Callable[[str, str], None],
+        observer: Observer | None = None,
     ) -> None:
         self._outbox = outbox
         self._lines = lines
         self._clock = clock
         self._rules = rules
         self._count = count
+        self._observer = observer or Unobserved()
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
         self._tasks = Tasks("delivery_failed")
         self._sending: set[asyncio.Task[Any] | None] = set()
@@ -99,6 +103,11 @@ class Deliverer:
     def idle(self) -> bool:
         """True when everything is sent."""
         return not self._chats
+
+    @property
+    def waiting(self) -> int:
+        """Sends that wait, or are under way."""
+        return sum(map(len, self._chats.values()))
 
     def line_of(self, place: Place) -> Line | None:
         """The account that a place belongs to."""
@@ -149,7 +158,8 @@ class Deliverer:
         try:
             while waiting and not self._closed:
                 try:
-                    await self._deliver(waiting[0], waiting)
+                    with about(exchange_of(waiting[0].outbound.key)):
+                        await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise
                 except Exception:  # a bug must not be able to stop a chat for ever
@@ -186,25 +196,33 @@ class Deliverer:
     async def _try(self, line: Line, send: _Send) -> Exception | None:
         """Send once and write down what became of it; the problem, if there was one."""
         platform, key = send.outbound.place.platform, send.outbound.key
-        task = asyncio.current_task()
+        task, began = asyncio.current_task(), self._clock.monotonic()
         self._sending.add(task)
         try:
             receipt = await final.deliver(line.adapter, send.outbound)
         except DeliveryError as error:
+            self._tried(send, began, error)
             send.tries += 1
             self._count("send_failed", f"{platform}:{type(error).__name__}")
             reason = _reason(error)
             await self._write(lambda: self._outbox.tried(key, reason))
             return error
         except Exception as error:
+            self._tried(send, began, error)
             log.exception("send_failed", platform=platform, key=key)
             return error
         else:
+            self._tried(send, began)
             self._count("sent", platform)
             await self._write(lambda: self._outbox.sent(key, receipt))
             return None
         finally:
             self._sending.discard(task)
+
+    def _tried(self, send: _Send, began: float, error: Exception | None = None) -> None:
+        failed = "" if error is None else type(error).__name__
+        seconds = self._clock.monotonic() - began
+        self._observer.attempted(Attempt(send.outbound, began, seconds, failed))
 
     async def _prepare_next(self, error: Exception, line: Line, send: _Send) -> bool:
         """Make ready for another try after a failed one; False where there is none to make."""
@@ -236,12 +254,12 @@ class Deliverer:
             await self._say(line, send.outbound, REPEAT_NOTE)
         return True
 
-    async def _say(self, line: Line, about: Outbound, part: Part) -> None:
+    async def _say(self, line: Line, of: Outbound, part: Part) -> None:
         """A word to the chat about one of its sends; tried once."""
         try:
-            await line.adapter.send(note(about, part))
+            await line.adapter.send(note(of, part))
         except Exception as error:  # noqa: BLE001 - the answers matter more than this note
-            log.warning("note_not_sent", platform=about.place.platform, reason=_reason(error))
+            log.warning("note_not_sent", platform=of.place.platform, error=error)
 
     async def _give_up(self, outbound: Outbound, waiting: deque[OutboxEntry], reason: str) -> None:
         """The rest of the same reply makes no sense without this part: it goes as well."""
@@ -251,7 +269,9 @@ class Deliverer:
             waiting.remove(entry)
         keys = [outbound.key, *(entry.outbound.key for entry in rest)]
         self._count("dead_letter", outbound.place.platform)
-        log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=reason)
+        # The reason stands in the outbox; in a log a platform's words may quote somebody's.
+        kind = reason.partition(":")[0]
+        log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=kind)
         await self._write(lambda: self._outbox.dead(keys, reason))
 
     async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
@@ -263,7 +283,7 @@ class Deliverer:
             except StoreUnavailable as error:
                 if tries == STORE_TRIES or self._closed:
                     raise
-                log.warning("outbox_unavailable", error=str(error), tries=tries)
+                log.warning("outbox_unavailable", error=error, tries=tries)
             await self._clock.sleep(_pause(tries))
         return None
 
