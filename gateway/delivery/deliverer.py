@@ -21,9 +21,9 @@ from gateway.errors import (
     WindowClosed,
 )
 from gateway.message import Outbound, Part, Place
-from gateway.ports import Clock, PlatformAdapter
 from gateway.observe.correlation import about, exchange_of
 from gateway.observe.observer import Attempt, Observer, Unobserved
+from gateway.ports import Clock, PlatformAdapter
 from gateway.stores import Outbox, OutboxEntry
 from gateway.tasks import Tasks
 
