@@ -2,17 +2,21 @@
 
 import asyncio
 import math
+import random
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 import structlog
 
 from gateway.errors import StartError
-from gateway.ports import Clock, EventSink, PlatformAdapter
+from gateway.ports import CanProve, Clock, EventSink, Liveness, PlatformAdapter
+from parley.pulse import until_deaf
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between attempts to connect, doubled each time."""
+JITTER = 0.5
+"""By how much of itself a pause is shortened at most, so that not all come back at once."""
 STABLE_SECONDS = 60.0
 """A connection that held as long counts as a success; one that dies sooner makes pauses grow on:
 platforms count connections (Discord takes the token away after 1,000 in a day)."""
@@ -23,14 +27,14 @@ DISCONNECT_SECONDS = 10.0
 START_SECONDS = 30.0
 """How long a start waits for accounts; what takes longer goes on in the background."""
 
-State = Literal["starting", "ready", "reconnecting", "failed", "stopped"]
+State = Literal["starting", "ready", "deaf", "reconnecting", "failed", "stopped"]
 
 log = structlog.get_logger(__name__)
 
 
 class Supervisor:
     """Connects adapters and connects them again. `on_ready` is told each account that connected,
-    `on_lost` each that no longer is."""
+    `on_lost` each that no longer is; `chance` gives numbers from 0 to 1 that spread the pauses."""
 
     def __init__(
         self,
@@ -39,17 +43,24 @@ class Supervisor:
         clock: Clock,
         on_ready: Callable[[str], Awaitable[None]],
         on_lost: Callable[[str], None],
+        *,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._adapters = adapters
         self._sink = sink
         self._clock = clock
         self._on_ready = on_ready
         self._on_lost = on_lost
+        self._chance = chance
         self._tasks: list[asyncio.Task[None]] = []
         self._settled: dict[str, asyncio.Event] = {name: asyncio.Event() for name in adapters}
         self.states: dict[str, State] = dict.fromkeys(adapters, "starting")
         self.errors: dict[str, str] = {}
         """Why an account is not connected, in words for the person who runs the program."""
+        self.proofs: dict[str, Liveness] = {}
+        """What each connection last proved, where it can prove anything."""
+        self.reconnects: dict[str, int] = dict.fromkeys(adapters, 0)
+        """How often each was lost and is to be made anew."""
 
     async def start(self) -> None:
         """Begin connecting all accounts; returns once each has connected or failed once, after
@@ -85,20 +96,21 @@ class Supervisor:
             try:
                 await self._connect(name, adapter)
                 connected = self._clock.monotonic()
-                await adapter.wait_closed()
-                problem = StartError("the connection was closed")
+                problem = await self._until_lost(name, adapter)
             except StartError as error:
                 problem = error
             except Exception as error:
                 log.exception("adapter_crashed", account=name)
-                problem = StartError(f"unexpected {type(error).__name__}: {error}")
+                problem = StartError(f"unexpected {type(error).__name__}", "See the log.")
             held = self._clock.monotonic() - connected
             attempt = 1 if held >= STABLE_SECONDS else attempt + 1
             self._failed(name, problem)
             await self._let_go(name, adapter)
             if problem.permanent:
                 return
-            await self._clock.sleep(min(FIRST_PAUSE * 2 ** min(attempt - 1, 10), LONGEST_PAUSE))
+            self.reconnects[name] += 1
+            pause = min(FIRST_PAUSE * 2 ** min(attempt - 1, 10), LONGEST_PAUSE)
+            await self._clock.sleep(pause * (1 - JITTER * self._chance()))
 
     async def _connect(self, name: str, adapter: PlatformAdapter) -> None:
         """Connect once, and tell. Raises `StartError`, and whatever else an adapter raises."""
@@ -114,13 +126,36 @@ class Supervisor:
         self.errors.pop(name, None)
         self._settled[name].set()
 
+    async def _until_lost(self, name: str, adapter: PlatformAdapter) -> StartError:
+        """Why the connection is no longer of use. Raises what the adapter raises."""
+        closed = asyncio.ensure_future(adapter.wait_closed())
+        waiting: list[asyncio.Future[StartError | None]] = [closed]
+        if isinstance(adapter, CanProve):
+            pulse = until_deaf(name, adapter, self._clock, lambda found: self._felt(name, found))
+            waiting.append(asyncio.create_task(pulse, name=f"pulse-{name}"))
+        try:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            return done.pop().result() or StartError("the connection was closed")
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _felt(self, name: str, found: Liveness) -> None:
+        self.proofs[name] = found
+        self.states[name] = "ready" if found.ok else "deaf"
+        if found.ok:
+            self.errors.pop(name, None)
+        else:
+            self.errors[name] = found.detail
+
     async def _let_go(self, name: str, adapter: PlatformAdapter) -> None:
         """Disconnect; an adapter that cannot is left behind."""
         try:
             async with asyncio.timeout(DISCONNECT_SECONDS):
                 await adapter.disconnect()
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            log.warning("disconnect_failed", account=name, error=f"{type(error).__name__}: {error}")
+            log.warning("disconnect_failed", account=name, error=error)
 
     def _failed(self, name: str, problem: StartError) -> None:
         self.states[name] = "failed" if problem.permanent else "reconnecting"

@@ -52,7 +52,9 @@ class Watch:
         self.told: list[str] = []
         for line in accounts.values():
             line.clock = self.clock
-        self.supervisor = Supervisor(accounts, self._sink, self.clock, self._ready, self._lost)
+        self.supervisor = Supervisor(
+            accounts, self._sink, self.clock, self._ready, self._lost, chance=lambda: 0.0
+        )
 
     async def start(self) -> None:
         starting = asyncio.create_task(self.supervisor.start())
