@@ -128,14 +128,13 @@ class Supervisor:
 
     async def _until_lost(self, name: str, adapter: PlatformAdapter) -> StartError:
         """Why the connection is no longer of use. Raises what the adapter raises."""
-        closed = asyncio.ensure_future(adapter.wait_closed())
-        waiting: list[asyncio.Future[StartError | None]] = [closed]
+        waiting: list[asyncio.Task[StartError]] = [asyncio.create_task(_end_of(adapter))]
         if isinstance(adapter, CanProve):
             pulse = until_deaf(name, adapter, self._clock, lambda found: self._felt(name, found))
             waiting.append(asyncio.create_task(pulse, name=f"pulse-{name}"))
         try:
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            return done.pop().result() or StartError("the connection was closed")
+            return done.pop().result()
         finally:
             for task in waiting:
                 task.cancel()
@@ -163,3 +162,8 @@ class Supervisor:
         self._on_lost(name)
         log.error("adapter_not_connected", account=name, problem=str(problem))
         self._settled[name].set()
+
+
+async def _end_of(adapter: PlatformAdapter) -> StartError:
+    await adapter.wait_closed()
+    return StartError("the connection was closed")
