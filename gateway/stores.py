@@ -50,7 +50,7 @@ class Inbox(Protocol):
         ...
 
     async def prune(self) -> int:
-        """Forget finished events whose time is over; returns how many."""
+        """Forget some of the finished events whose time is over; returns how many, 0 in the end."""
         ...
 
 
@@ -167,7 +167,7 @@ class Conversations(Protocol):
         ...
 
     async def prune(self, before: datetime) -> int:
-        """Delete turns from before then; returns how many."""
+        """Delete some of the turns from before then; returns how many, 0 in the end."""
         ...
 
 
@@ -234,7 +234,9 @@ class Traces(Protocol):
         """The latest traces, newest first."""
         ...
 
-    async def prune(self, before: datetime) -> int: ...
+    async def prune(self, before: datetime) -> int:
+        """Delete some of the traces from before then; returns how many, 0 in the end."""
+        ...
 
 
 # --- both ---------------------------------------------------------------------------------------

@@ -10,10 +10,13 @@ from gateway.ports import Clock
 
 EVERY = 300.0
 """Seconds between two rounds."""
+MAX_STEPS = 1_000
+"""Steps of one chore in a round; what is left then waits for the next one."""
 
 log = structlog.get_logger(__name__)
 
 Chore = Callable[[], Awaitable[int]]
+"""Forgets a bounded number of rows, because nothing else is done meanwhile; returns how many."""
 
 
 class Housekeeping:
@@ -36,13 +39,21 @@ class Housekeeping:
             await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> int:
-        """Run every chore once; returns how many rows went."""
+        """Run every chore until it has nothing left; returns how many rows went."""
+        return sum([await self._finish(chore) for chore in self._chores])
+
+    async def _finish(self, chore: Chore) -> int:
         gone = 0
-        for chore in self._chores:
-            try:
-                gone += await chore()
-            except StoreUnavailable as error:
-                log.warning("chore_failed", error=str(error))
+        try:
+            for _ in range(MAX_STEPS):
+                step = await chore()
+                if not step:
+                    break
+                gone += step
+        except StoreUnavailable as error:
+            log.warning("chore_failed", error=str(error))
+        except Exception:
+            log.exception("chore_failed")
         return gone
 
     async def _run(self) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from gateway.errors import BadInput
 from gateway.ports import AdapterState, Clock
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 
 MAX_KEY = 200
 MAX_VALUE = 4_000
@@ -25,11 +26,10 @@ class SqliteAdapterStates:
     async def prune(self) -> int:
         """Delete what expired; returns how many rows."""
         now = self._clock.now().timestamp()
-
-        def job(db: sqlite3.Connection) -> int:
-            return db.execute("DELETE FROM adapter_state WHERE expires_at <= ?", (now,)).rowcount
-
-        return await self._database.run(job)
+        key = "platform, account, key"
+        return await self._database.run(
+            lambda db: delete_some(db, "adapter_state", key, "expires_at <= ?", now)
+        )
 
 
 class _AccountState:

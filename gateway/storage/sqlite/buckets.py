@@ -7,6 +7,7 @@ from datetime import timedelta
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
 from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 
 KEEP_BUCKETS = 60.0
 """Seconds after which any bucket is full again, so that its row says nothing."""
@@ -57,8 +58,8 @@ class SqliteBuckets:
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> int:
-            full = db.execute("DELETE FROM buckets WHERE at <= ?", (now - KEEP_BUCKETS,)).rowcount
-            return full + db.execute("DELETE FROM once WHERE expires_at <= ?", (now,)).rowcount
+            full = delete_some(db, "buckets", "key", "at <= ?", now - KEEP_BUCKETS)
+            return full + delete_some(db, "once", "key", "expires_at <= ?", now)
 
         return await self._database.run(job)
 

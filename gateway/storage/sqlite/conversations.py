@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import StoredTurn
 
 Row = tuple[str, str, str, float, str, str]
@@ -122,11 +123,7 @@ class SqliteConversations:
     async def prune(self, before: datetime) -> int:
         """Delete turns from before then."""
         limit = before.timestamp()
-
-        def job(db: sqlite3.Connection) -> int:
-            return db.execute("DELETE FROM turns WHERE at < ?", (limit,)).rowcount
-
-        return await self._database.run(job)
+        return await self._database.run(lambda db: delete_some(db, "turns", "id", "at < ?", limit))
 
 
 def _channel(platform: str, account: str, channel: str) -> str:

@@ -9,6 +9,7 @@ from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, event_to_json
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import insert_outbound
+from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import InboxEntry
 
 
@@ -82,8 +83,5 @@ class SqliteInbox:
     async def prune(self) -> int:
         """Forget finished events whose time is over; returns how many."""
         now = self._clock.now().timestamp()
-
-        def job(db: sqlite3.Connection) -> int:
-            return db.execute("DELETE FROM inbox WHERE done AND expires_at <= ?", (now,)).rowcount
-
-        return await self._database.run(job)
+        over = "done = 1 AND expires_at <= ?"  # as the index has it
+        return await self._database.run(lambda db: delete_some(db, "inbox", "arrival", over, now))

@@ -8,6 +8,7 @@ from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import OutboxEntry
 
 KEEP_RECEIPTS = timedelta(hours=24)
@@ -88,10 +89,5 @@ class SqliteOutbox:
     async def prune(self) -> int:
         """Forget receipts older than `KEEP_RECEIPTS`; returns how many."""
         before = (self._clock.now() - KEEP_RECEIPTS).timestamp()
-
-        def job(db: sqlite3.Connection) -> int:
-            return db.execute(
-                "DELETE FROM outbox WHERE state = 'sent' AND settled_at <= ?", (before,)
-            ).rowcount
-
-        return await self._database.run(job)
+        old = "state = 'sent' AND settled_at <= ?"
+        return await self._database.run(lambda db: delete_some(db, "outbox", "seq", old, before))

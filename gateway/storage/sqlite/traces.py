@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from gateway.policy.decision import Decision
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import Trace
 
 COLUMNS = (
@@ -69,11 +70,7 @@ class SqliteTraces:
     async def prune(self, before: datetime) -> int:
         """Delete traces from before then; returns how many."""
         limit = before.timestamp()
-
-        def job(db: sqlite3.Connection) -> int:
-            return db.execute("DELETE FROM traces WHERE at < ?", (limit,)).rowcount
-
-        return await self._database.run(job)
+        return await self._database.run(lambda db: delete_some(db, "traces", "id", "at < ?", limit))
 
 
 def _trace(row: Row) -> Trace:
