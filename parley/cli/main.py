@@ -104,6 +104,30 @@ def why(
 
 
 @app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy to write.")],
+    config: Config = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older copy.")] = False,
+) -> None:
+    """Copy the database, also while Parley runs."""
+    from parley.cli import backup as backup_module  # noqa: PLC0415
+
+    raise typer.Exit(backup_module.run(file, chosen(config), os.environ, force=force))
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A copy that `parley backup` made.")],
+    config: Config = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the present database.")] = False,
+) -> None:
+    """Put a copy of the database back, while Parley does not run."""
+    from parley.cli import backup as backup_module  # noqa: PLC0415
+
+    raise typer.Exit(backup_module.run_restore(file, chosen(config), os.environ, force=force))
+
+
+@app.command()
 def render(
     file: Annotated[str, typer.Argument(help="A Markdown file; - reads standard input.")],
     platform: Annotated[str, typer.Option("--platform", "-p", help="For which platform.")],

@@ -1,0 +1,143 @@
+"""Copies of a database file, taken while a gateway writes to it, and put back.
+
+A copy is one moment of the database: a reading transaction is held on it, which in WAL mode stops
+no writer, and SQLite's online backup copies a bounded number of pages at a time. While it lasts the
+log cannot be folded into the file, so that `FILE-wal` grows by what is written meanwhile.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from gateway.errors import BadInput, StoreUnavailable
+from gateway.storage.migrations.ledger import missing
+from gateway.storage.migrations.sqlite import applied
+from gateway.storage.sqlite.lock import GatewayLock
+
+PAGES: Final = 256
+"""Pages copied at a time: a megabyte."""
+PAUSE_SECONDS: Final = 0.002
+"""Between two of those, so that the disk is free for the gateway."""
+BUSY_SECONDS: Final = 10.0
+"""How long either side waits for another one's lock."""
+MAX_FINDINGS: Final = 5
+"""How many faults of a damaged file are named."""
+
+
+def back_up(database: Path, target: Path, *, overwrite: bool = False) -> int:
+    """Copy a database to `target`; returns the copy's size in bytes.
+
+    Everything that was committed before the call is in it. The copy is checked before it takes its
+    name. Raises `BadInput` when there is nothing to copy or `target` exists, and
+    `StoreUnavailable` when the copy cannot be written.
+    """
+    if not database.is_file():
+        raise BadInput(f"there is no database at {database} yet")
+    _refuse_existing(target, overwrite)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with _explained(f"cannot copy {database} to {target}"):
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with closing(_opened(database, "ro")) as source, closing(_opened(part, "rw")) as copy:
+                _copy_moment(source, copy)
+            verify(part)
+            _make_durable(part)
+            part.replace(target)
+            _make_durable(target.parent)
+            return target.stat().st_size
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def verify(backup: Path) -> None:
+    """Whether a file is a sound database that this program can use.
+
+    Raises `BadInput` when it is none, damaged, or none of Parley's, and `StoreUnavailable` when a
+    newer Parley wrote it.
+    """
+    if not backup.is_file():
+        raise BadInput(f"there is no file {backup}")
+    try:
+        with closing(_opened(backup, "ro")) as connection:
+            rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
+            steps = applied(connection)
+    except sqlite3.Error as error:
+        raise BadInput(f"{backup} is not a sound database: {error}") from error
+    faults = [str(row[0]) for row in rows if row[0] != "ok"]
+    if faults:
+        raise BadInput(f"{backup} is damaged: {'; '.join(faults)}")
+    if not steps:
+        raise BadInput(f"{backup} is a database, but none of Parley's")
+    missing(steps)
+
+
+def restore(backup: Path, database: Path, *, overwrite: bool = False) -> None:
+    """Put a copy in the place of a database, whole or not at all.
+
+    Raises `BadInput` when the copy cannot be used, or when there is a database and `overwrite` is
+    not set, and `StoreUnavailable` when a gateway runs on it or it cannot be written.
+    """
+    verify(backup)
+    with GatewayLock(database):
+        _refuse_existing(database, overwrite)
+        new = not database.exists()
+        try:
+            with _explained(f"cannot restore {database}"):
+                _put_back(backup, database)
+        except StoreUnavailable:
+            if new:
+                database.unlink(missing_ok=True)
+            raise
+
+
+def _put_back(backup: Path, database: Path) -> None:
+    """In one transaction of the database: readers see the old one until it is the new one."""
+    os.close(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600))
+    with closing(_opened(backup, "ro")) as source, closing(_opened(database, "rw")) as copy:
+        copy.execute("PRAGMA synchronous=FULL")
+        source.backup(copy)
+        copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    _make_durable(database)
+
+
+def _copy_moment(source: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Copy what the source holds at this moment. Without a transaction that is held, every write of
+    another process would make the copy begin again."""
+    source.execute("BEGIN")
+    source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    source.backup(copy, pages=PAGES, progress=lambda *_: time.sleep(PAUSE_SECONDS))
+    source.execute("COMMIT")
+    copy.execute("PRAGMA journal_mode=DELETE")
+
+
+def _opened(file: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _refuse_existing(file: Path, overwrite: bool) -> None:
+    if file.exists() and not overwrite:
+        raise BadInput(f"{file} exists already; --force replaces it")
+
+
+def _make_durable(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreUnavailable(f"{what}: {error}") from error

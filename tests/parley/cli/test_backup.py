@@ -1,0 +1,91 @@
+"""`parley backup` and `parley restore`, beside a gateway that runs and without one."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.errors import BadInput
+from parley.cli.backup import pairs
+from parley.settings import from_mapping
+from simulators.telegram import TelegramSimulator
+from tests.parley.cli.kit import parley, read_until, started
+
+
+async def test_a_conversation_outlives_the_database_it_was_in(tmp_path: Path) -> None:
+    telegram = TelegramSimulator()
+    await telegram.start()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "parley.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "platforms": {"telegram": telegram.settings()},
+                "server": {"port": 0},
+                "webhooks": {"port": 0},
+            }
+        )
+    )
+    ada = telegram.person("Ada")
+    room = telegram.direct(ada)
+    async with started("run", cwd=tmp_path) as gateway:
+        await read_until(gateway.stdout, "ready gateway")
+        await telegram.say(ada, room, "hello")
+        await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
+        kept = await parley("backup", "copy.db", cwd=tmp_path)
+        refused = await parley("restore", "copy.db", "--force", cwd=tmp_path)
+        second = await parley("run", cwd=tmp_path)
+        gateway.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            await gateway.communicate()
+    await telegram.stop()
+    assert (kept.status, kept.err) == (0, "")
+    assert kept.out.startswith("data/parley.db is kept in copy.db (")
+    for ended in (refused, second):
+        assert ended.status == 1
+        assert f"(process {gateway.pid}); stop that one first" in ended.err
+        assert "Traceback" not in ended.err
+
+    for path in (tmp_path / "data").iterdir():
+        path.unlink()
+    restored = await parley("restore", "copy.db", cwd=tmp_path)
+    again = await parley("restore", "copy.db", cwd=tmp_path)
+    assert restored.out == "data/parley.db is again what copy.db holds.\n"
+    assert (again.status, again.err) == (
+        1,
+        "data/parley.db exists already; --force replaces it\n",
+    )
+    message_id = next(m.id for m in telegram.shown(room) if not m.by_bot)
+    why = await parley("why", str(message_id), cwd=tmp_path)
+    assert (why.status, "answered" in why.out) == (0, True)
+
+
+async def test_without_a_database_it_says_so(tmp_path: Path) -> None:
+    ended = await parley("backup", "copy.db", cwd=tmp_path)
+    assert (ended.status, ended.err) == (1, "there is no database at data/parley.db yet\n")
+
+
+def test_waiting_work_in_a_file_of_its_own_is_copied_first() -> None:
+    settings = from_mapping(
+        {"database": {"url": "sqlite:///a.db"}, "storage": {"url": "sqlite:///b.db"}}
+    )
+    assert pairs(settings, Path("copies/1.db")) == [
+        (Path("b.db"), Path("copies/1.db.storage")),
+        (Path("a.db"), Path("copies/1.db")),
+    ]
+
+
+def test_one_file_under_two_addresses_is_copied_once() -> None:
+    settings = from_mapping(
+        {
+            "database": {"url": "sqlite:///a.db"},
+            "storage": {"url": "sqlite:///./a.db?synchronous=full"},
+        }
+    )
+    assert pairs(settings, Path("copy.db")) == [(Path("a.db"), Path("copy.db"))]
+
+
+def test_what_only_lives_in_memory_cannot_be_kept() -> None:
+    with pytest.raises(BadInput, match="in memory"):
+        pairs(from_mapping({"database": {"url": "memory://"}}), Path("copy.db"))
