@@ -20,7 +20,7 @@ from adapters.discord.send import (
 from gateway.errors import Ambiguous, StartError, Transient
 from gateway.message import Attachment, Outbound, Part, Place, Receipt
 from gateway.people import Audience
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink
+from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
 
 
 class DiscordAdapter:
@@ -61,6 +61,17 @@ class DiscordAdapter:
         except BaseException:
             await self.disconnect()
             raise
+
+    def alive(self) -> Liveness:
+        """Whether Discord answers our heartbeats."""
+        if self._connection is None:
+            return Liveness(False, "not connected")
+        return self._connection.pulse.feel()
+
+    async def revive(self) -> None:
+        """Cut a deaf connection; its session is resumed, and nothing is missed."""
+        if self._connection is not None:
+            await self._connection.pulse.cut()
 
     async def wait_closed(self) -> None:
         """Return after `disconnect`. Raises `StartError` when the connection died for good."""

@@ -80,7 +80,7 @@ class Answers:
             if state is not None:
                 state.loading = handle.kind == "command"
         except DeliveryError as error:
-            log.warning("interaction_not_deferred", platform="discord", error=str(error))
+            log.warning("interaction_not_deferred", platform="discord", error=error)
         finally:
             if state is not None:
                 state.deferred.set()

@@ -19,6 +19,7 @@ from adapters.discord.directory import LibraryDirectory
 from adapters.discord.interactions import Handle
 from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
+from adapters.discord.pulse import Pulse
 from adapters.discord.raw import identity, mappings
 from gateway.errors import StartError, StoreUnavailable
 from gateway.message import ButtonPressed, CommandInvoked, InboundEvent
@@ -51,6 +52,7 @@ class Connection:
         self._context = context
         self._sink = sink
         self.client = AccountClient(settings, self._arrived, self._lost)
+        self.pulse = Pulse(self.client)
         self.api = Api(self.client.http)
         self.answers = Answers(self.api)
         self._directory = LibraryDirectory(self.client)
@@ -137,7 +139,7 @@ class Connection:
             changed = await register(self.client.http, application_id, guild_id, commands)
         except discord.DiscordException as error:
             self._context.count("commands_not_registered", "discord")
-            log.warning("commands_not_registered", platform="discord", error=str(error))
+            log.warning("commands_not_registered", platform="discord", error=error)
         else:
             if changed:
                 log.info("commands_registered", platform="discord", guild=guild_id or "all")
@@ -241,7 +243,7 @@ class Connection:
                 self._context.count("store_unavailable", "discord")
                 if clock.monotonic() >= give_up_at:
                     self._context.count("lost", event.kind)
-                    log.error("event_lost", platform="discord", error=str(error))
+                    log.error("event_lost", platform="discord", error=error)
                     return
                 await clock.sleep(pause.total_seconds())
                 pause = min(pause * 2, MAX_PAUSE)

@@ -20,7 +20,7 @@ from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
 from gateway.errors import StartError, Transient
 from gateway.message import Attachment, Outbound, Part, Place, Receipt
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink
+from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
 
 
 class _Connection(Protocol):
@@ -105,6 +105,13 @@ class SlackAdapter:
         path = "/webhook/slack" if self.account == "main" else f"/webhook/slack/{self.account}"
         secret = settings.signing_secret.get_secret_value()
         return HttpConnection(context.webhooks, path, secret, context.clock, intake.take)
+
+    def alive(self) -> Liveness:
+        """Whether Slack answers our pings; requests to our own listener need no such proof."""
+        connection = self._connection
+        if connection is None:
+            return Liveness(False, "not connected")
+        return connection.pulse.feel() if isinstance(connection, SocketConnection) else Liveness(True)
 
     async def wait_closed(self) -> None:
         """Return after `disconnect`; raise `StartError` when the connection died for good."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-LOG: Final = logging.getLogger("parley.slack")
+LOG: Final = logging.getLogger("slack_sdk")
 """What Slack's libraries have to say; below WARNING they would write messages into the log."""
 
 REQUEST_SECONDS: Final = 20.0

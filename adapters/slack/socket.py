@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 import aiohttp
+import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
@@ -14,7 +15,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.client import LOG
 from adapters.slack.errors import start_error
+from adapters.slack.pulse import Pulse
 from gateway.errors import StartError
+
+log = structlog.get_logger(__name__)
 
 Take: TypeAlias = Callable[[dict[str, object]], Awaitable[bool]]
 
@@ -44,6 +48,7 @@ class SocketConnection:
         self._handler = AsyncSocketModeHandler(app, app_token, ping_interval=PING_SECONDS)
         self._client = self._handler.client
         self._client.proxy = client.proxy
+        self.pulse = Pulse(self._client)
         self._client.message_listeners.append(self._notice)
         self._greeted = asyncio.Event()
         self._ended: asyncio.Future[StartError | None] = asyncio.get_running_loop().create_future()
@@ -78,7 +83,7 @@ class SocketConnection:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._client.disconnect()  # type: ignore[no-untyped-call]  # slack_sdk's
         except TimeoutError:
-            LOG.warning("Slack did not answer the farewell of its socket")
+            log.warning("farewell_not_answered", platform="slack")
         await self._handler.close_async()  # type: ignore[no-untyped-call]  # bolt's
         self._end(None)
 
@@ -113,7 +118,7 @@ class SocketConnection:
                     self._end(reason)
                     return
             except (aiohttp.ClientError, OSError):
-                LOG.warning("Slack cannot be reached; trying again")
+                log.warning("not_reached", platform="slack")
             if loop.time() - alive > GIVE_UP_SECONDS:
                 self._end(StartError("The connection to Slack is lost.", "It is made anew."))
                 return

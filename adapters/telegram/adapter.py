@@ -19,7 +19,7 @@ from adapters.telegram.transport import AiohttpRequest, RawBot, make_bot
 from adapters.telegram.webhook import WebhookReceiver, path_for
 from gateway.errors import BadInput, Permanent, StartError, StoreUnavailable, Transient
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink
+from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
 
 log = logging.getLogger(__name__)
 WEBHOOK_CONNECTIONS: Final = 40
@@ -132,6 +132,12 @@ class TelegramAdapter:
         except TelegramError as problem:
             self._context.count("failed", "set_my_commands")
             log.warning("telegram: the commands were not registered (%s)", problem.message)
+
+    def alive(self) -> Liveness:
+        """Whether Telegram answers our polls; requests to our own listener need no such proof."""
+        if self._bot is None:
+            return Liveness(False, "not connected")
+        return Liveness(True) if self._poller is None else self._poller.alive()
 
     async def wait_closed(self) -> None:
         """Return after `disconnect`. Raises `StartError` when polling died."""

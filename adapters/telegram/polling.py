@@ -21,7 +21,7 @@ from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.raw import identity, integer, listing, mapping
 from adapters.telegram.transport import RateLimited, RawBot
 from gateway.errors import StoreUnavailable
-from gateway.ports import Clock
+from gateway.ports import Clock, Liveness
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,8 @@ ALBUM_STEP: Final = 0.1
 """Seconds between two looks while an album is incomplete."""
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
+OVERDUE_SECONDS: Final = POLL_SECONDS + READ_MARGIN + 10.0
+"""A poll is answered within its own time, or fails within the margin; the rest is for a retry."""
 DEAF_SECONDS: Final = 120.0
 """Without a successful poll for so long, the connection counts as dead."""
 MAX_CONFLICTS: Final = 5
@@ -62,6 +64,16 @@ class Poller:
         self._failures: dict[int, int] = {}
         self._conflicts: list[float] = []
         self._albums: dict[str, tuple[int, float]] = {}
+        self._heard = clock.monotonic()
+        self._storing = False
+
+    def alive(self) -> Liveness:
+        """Whether Telegram answers our polls. While what it brought is being stored, nobody asks
+        it anything."""
+        since = self._clock.monotonic() - self._heard
+        if since <= OVERDUE_SECONDS or self._storing:
+            return Liveness(True, "", since)
+        return Liveness(False, f"no poll was answered for {since:.0f} s", since)
 
     async def first(self) -> None:
         """One fetch without waiting, to learn whether we are allowed to. Raises `StartError`."""
@@ -75,29 +87,29 @@ class Poller:
         """Fetch for ever. Raises `StartError` when the connection is dead for good."""
         pause = 0.0
         stored = True
-        heard = self._clock.monotonic()
+        self._heard = self._clock.monotonic()
         while True:
             try:
                 batch = await self._fetch(POLL_SECONDS if stored and not self._albums else 0)
             except TelegramError as problem:
-                self._judge(problem, heard)
+                self._judge(problem)
                 log.warning("telegram: polling failed (%s)", type(problem).__name__)
                 pause = _longer(pause)
                 wanted = problem.seconds if isinstance(problem, RateLimited) else 0.0
                 await self._clock.sleep(max(pause, wanted))
                 continue
-            heard = self._clock.monotonic()
+            self._heard = self._clock.monotonic()
             stored = await self._take(batch)
             pause = 0.0 if stored else _longer(pause)
             if pause or self._albums:
                 await self._clock.sleep(pause or ALBUM_STEP)
 
-    def _judge(self, problem: TelegramError, heard: float) -> None:
+    def _judge(self, problem: TelegramError) -> None:
         """Raise `StartError` when polling on makes no sense."""
         now = self._clock.monotonic()
         if isinstance(problem, Conflict):
             self._conflicts = [at for at in self._conflicts if now - at < DEAF_SECONDS] + [now]
-        lost = isinstance(problem, InvalidToken) or now - heard > DEAF_SECONDS
+        lost = isinstance(problem, InvalidToken) or now - self._heard > DEAF_SECONDS
         if lost or len(self._conflicts) > MAX_CONFLICTS:
             raise start_error(problem) from problem
 
@@ -130,7 +142,11 @@ class Poller:
             last = max(last, number)
             if number not in self._stored:
                 _queue(lanes.setdefault(lane_of(update), []), number, update)
-        results = await asyncio.gather(*(self._run_lane(lane) for lane in lanes.values()))
+        self._storing = True
+        try:
+            results = await asyncio.gather(*(self._run_lane(lane) for lane in lanes.values()))
+        finally:
+            self._storing = False
         self._advance(batch, last)
         return all(results)
 

@@ -45,6 +45,7 @@ class Connection:
         self.request = request
         self.ws = ws
         self.session: Session | None = None
+        self.deaf = False
         self.writer: asyncio.Task[None] | None = None
         self._compress: Compressor = compressor(request.query.get("compress", ""))
         self._commands: deque[float] = deque(maxlen=MAX_COMMANDS_PER_MINUTE)
@@ -88,6 +89,7 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.connections: set[Connection] = set()
         self.held = False
+        self.heartbeat_ms = HEARTBEAT_MS
         self._wake = ChangeSignal()
 
     def hold(self, held: bool) -> None:
@@ -123,7 +125,7 @@ class Gateway:
         connection = Connection(request, ws)
         self.connections.add(connection)
         try:
-            await connection.send({"op": HELLO, "d": {"heartbeat_interval": HEARTBEAT_MS}})
+            await connection.send({"op": HELLO, "d": {"heartbeat_interval": self.heartbeat_ms}})
             async for message in ws:
                 if message.type is WSMsgType.TEXT:
                     await self._receive(connection, message.data)
@@ -140,6 +142,8 @@ class Gateway:
         return ws
 
     async def _receive(self, connection: Connection, text: str) -> None:
+        if connection.deaf:
+            return
         connection.count_command()
         op, data = _decode(text)
         if op == HEARTBEAT:
@@ -210,6 +214,8 @@ class Gateway:
         try:
             while not connection.ws.closed:
                 entry = session.at(position)
+                if connection.deaf:
+                    return
                 if entry is None or (self.held and session.introduced):
                     await self._wait_for(session, position)
                     continue
@@ -232,6 +238,12 @@ class Gateway:
         """Cut every socket."""
         for connection in list(self.connections):
             connection.abort()
+
+    def go_deaf(self) -> None:
+        """Let nothing pass through the sockets that are open, in either direction; they stay open,
+        and new ones work."""
+        for connection in self.connections:
+            connection.deaf = True
 
     async def request_reconnect(self) -> None:
         """Ask every client to reconnect (opcode 7), as Discord does for maintenance."""

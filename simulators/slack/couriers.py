@@ -76,6 +76,7 @@ class SocketCourier:
         self.sockets: list[web.WebSocketResponse] = []
         self.changed = ChangeSignal()
         self.given_up: list[dict[str, object]] = []
+        self.deaf: set[web.WebSocketResponse] = set()
         self._waiting: dict[str, tuple[web.WebSocketResponse, asyncio.Future[bool]]] = {}
         self._turn = 0
 
@@ -89,9 +90,10 @@ class SocketCourier:
         self.changed.notify()
         try:
             async for message in socket:
-                if message.type == aiohttp.WSMsgType.TEXT:
+                if message.type == aiohttp.WSMsgType.TEXT and socket not in self.deaf:
                     self._acknowledge(message.data)
         finally:
+            self.deaf.discard(socket)
             self.lost(socket)
 
     def lost(self, socket: web.WebSocketResponse) -> None:
@@ -136,7 +138,8 @@ class SocketCourier:
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting[str(envelope["envelope_id"])] = (socket, answer)
         try:
-            await socket.send_json(envelope)
+            if socket not in self.deaf:
+                await socket.send_json(envelope)
             return await asyncio.wait_for(answer, self.ack_within)
         except ConnectionError:
             self.lost(socket)

@@ -88,6 +88,13 @@ class SlackServer:
         for socket in list(self.sockets.sockets):
             self.sockets.lost(socket)
 
+    def go_deaf(self) -> None:
+        """Let nothing pass through the sockets that are open, in either direction; they stay open,
+        and new ones work."""
+        for transport in self._transports:
+            transport.pause_reading()
+        self.sockets.deaf.update(self.sockets.sockets)
+
     # --- the Web API ----------------------------------------------------------------------------
 
     async def _api(self, request: web.Request) -> web.StreamResponse:

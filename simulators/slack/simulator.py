@@ -130,6 +130,10 @@ class SlackSimulator:
     async def drop_connections(self) -> None:
         self.server.drop_sockets()
 
+    def go_deaf(self) -> None:
+        """Keep the open sockets open and let nothing through; new ones work."""
+        self.server.go_deaf()
+
     async def request_reconnect(self, reason: str = "refresh_requested") -> None:
         """Tell every socket to connect anew, as Slack does from time to time."""
         await self.sockets.disconnect(reason)
