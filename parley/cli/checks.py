@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from parley.platforms import Discovery
 from parley.settings import Settings, SettingsError
-from parley.settings.sections import sqlite_file
+from parley.settings.sections import MEMORY, sqlite_file
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
@@ -84,9 +84,11 @@ def stores(settings: Settings) -> list[Finding]:
 
 
 def _store(url: str) -> Finding:
+    if url == MEMORY:
+        return Finding("note", "database", f"{url} keeps nothing over a restart")
     file = sqlite_file(url)
     if not file:
-        return Finding("note", "database", f"{url} keeps nothing over a restart")
+        return Finding("note", "database", f"{url.partition(':')[0]} is asked when Parley starts")
     path = Path(file)
     advice = f"Give this user the right to write to {path.parent}, or choose another database.url."
     try:

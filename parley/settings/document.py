@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import Field, SerializeAsAny, create_model
 
@@ -37,6 +38,9 @@ class Platforms(Section):
                 yield Account(platform, name, settings)
 
 
+DEFAULT_FILE: Final = "sqlite:///data/parley.db"
+
+
 class Settings(Section):
     """The configuration. Immutable; secrets do not show in its repr."""
 
@@ -67,8 +71,11 @@ class Settings(Section):
 
     @property
     def storage_url(self) -> str:
-        """Where the hot state lives: `storage.url`, or else the database."""
-        return self.storage.url or self.database.url
+        """Where the hot state lives: `storage.url`, or else the database where that is a file."""
+        if self.storage.url:
+            return self.storage.url
+        url = self.database.url
+        return DEFAULT_FILE if url.startswith("postgresql://") else url
 
 
 def settings_model(manifests: Mapping[str, AdapterManifest]) -> type[Settings]:

@@ -65,13 +65,21 @@ def _http_url(value: str) -> str:
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 
 
-def _sqlite_url(value: str) -> str:
-    if value != MEMORY and not sqlite_file(value):
-        raise ValueError("should be sqlite:///FILE, the only kind of store there is so far")
+def _database_url(value: str) -> str:
+    if value != MEMORY and not sqlite_file(value) and not value.startswith("postgresql://"):
+        raise ValueError("should be sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE")
     return value
 
 
-StoreUrl = Annotated[str, AfterValidator(_sqlite_url)]
+def _storage_url(value: str) -> str:
+    redis = value.startswith(("redis://", "rediss://"))
+    if value != MEMORY and not sqlite_file(value) and not redis:
+        raise ValueError("should be sqlite:///FILE or redis://HOST:PORT/NUMBER")
+    return value
+
+
+DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
+StorageUrl = Annotated[str, AfterValidator(_storage_url)]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
 """An empty list of who is allowed could mean nobody or everybody: it is refused."""
@@ -315,16 +323,17 @@ class Delivery(Section):
 class Database(Section):
     """What lasts: conversations, usage, traces."""
 
-    url: StoreUrl = "sqlite:///data/parley.db"
-    """`sqlite:///FILE`; a relative file counts from the folder the program runs in.
+    url: DatabaseUrl = "sqlite:///data/parley.db"
+    """`sqlite:///FILE` or `postgresql://…`; a relative file counts from the folder the program runs in.
     `?synchronous=full` behind it waits for the disk each time. `memory://` keeps nothing."""
 
 
 class Storage(Section):
     """What moves: accepted messages, answers on their way, limits."""
 
-    url: StoreUrl | None = None
-    """`sqlite:///FILE`; empty is the same file as `database.url`."""
+    url: StorageUrl | None = None
+    """`sqlite:///FILE`, or `redis://…` which several processes can share; empty is the same as
+    `database.url` where that is a file, and otherwise `sqlite:///data/parley.db`."""
 
 
 class Server(Section):

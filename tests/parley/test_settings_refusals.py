@@ -50,7 +50,7 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
         ("access: {owners: [true]}", "access.owners[0]", "should be a text"),
         ("server: {host: 0.0.0.0}", "server", "needs token"),
         ("server: {host: 0.0.0.0, token: ''}", "server.token", "at least 16"),
-        ("database: {url: postgresql://x}", "database.url", "should be sqlite:///FILE"),
+        ("database: {url: mysql://x}", "database.url", "should be sqlite:///FILE"),
         ("model: {provider: anthropic}", "model", "ANTHROPIC_API_KEY"),
         ("model: {provider: openai, api_key: x}", "model", "needs name"),
         ("model: {base_url: localhost:8080}", "model.base_url", "begins with https://"),

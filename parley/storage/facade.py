@@ -1,0 +1,76 @@
+"""The stores of one configuration."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+from gateway.ports import Clock
+from gateway.services import Stores
+from gateway.storage.journal import TwoStepJournal
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.journal import SqliteJournal
+from gateway.storage.sqlite.lock import GatewayLock
+from gateway.stores import Journal
+from parley.settings import Settings
+from parley.storage.hot import open_hot
+from parley.storage.long_lived import open_long_lived
+
+
+class Storage:
+    """Hot and long-lived state; one SQLite file when both URLs name the same."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._clock = clock
+        self._ttl = timedelta(hours=settings.context.ttl_hours)
+        self._lasting = open_long_lived(settings.database.url, clock)
+        same = settings.storage_url == settings.database.url
+        self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
+        files = {
+            Path(database.path).resolve()
+            for database in (self._lasting.database, self.hot.database)
+            if database is not None and database.path != ":memory:"
+        }
+        self._locks = [GatewayLock(file) for file in sorted(files)]
+        self.stores = Stores(
+            inbox=self.hot.inbox,
+            outbox=self.hot.outbox,
+            buckets=self.hot.buckets,
+            states=self.hot.states,
+            conversations=self._lasting.conversations,
+            usage=self._lasting.usage,
+            traces=self._lasting.traces,
+            journal=self._journal(),
+        )
+
+    @property
+    def long_lived(self) -> Database:
+        """The SQLite database of what lasts. Raises `LookupError` where that is PostgreSQL."""
+        if self._lasting.database is None:
+            raise LookupError("database.url is not SQLite")
+        return self._lasting.database
+
+    async def start(self, *, exclusive: bool = True) -> None:
+        """Open everything; `exclusive` for a gateway, which shares its SQLite files with no other
+        one. Raises `StoreUnavailable`."""
+        if exclusive:
+            for lock in self._locks:
+                lock.acquire()
+        await self._lasting.start()
+        await self.hot.start()
+
+    async def stop(self) -> None:
+        """Close everything. Safe to call twice."""
+        await self.hot.stop()
+        await self._lasting.stop()
+        for lock in self._locks:
+            lock.release()
+
+    def chores(self) -> tuple[Callable[[], Awaitable[int]], ...]:
+        """What forgets, store by store."""
+        return (*self.hot.chores, *self._lasting.chores(self._clock, self._ttl))
+
+    def _journal(self) -> Journal:
+        lasting, moving = self._lasting.database, self.hot.database
+        if lasting is not None and moving is not None:
+            return SqliteJournal(lasting, moving, self._clock)
+        return TwoStepJournal(self._lasting.keeper, self.hot.inbox)

@@ -1,0 +1,75 @@
+"""What moves: inbox, outbox, buckets and adapter state, in SQLite or in Redis."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.ports import Clock
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.inbox import SqliteInbox
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores import AdapterStates, Buckets, Inbox, Outbox
+from parley.storage.long_lived import open_database
+
+if TYPE_CHECKING:
+    from gateway.storage.redis.hot import RedisHotState
+
+Chore = Callable[[], Awaitable[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class HotState:
+    """An engine and the stores on it. `shared` is set where several processes share the work;
+    `database` for SQLite only, where one process does everything."""
+
+    inbox: Inbox
+    outbox: Outbox
+    buckets: Buckets
+    states: AdapterStates
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    chores: tuple[Chore, ...] = ()
+    database: Database | None = None
+    shared: "RedisHotState | None" = None
+
+
+def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
+    """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
+    the long-lived state lives in the same file."""
+    if url.startswith(("redis://", "rediss://")):
+        return _redis(url, clock)
+    database = same or open_database(url)
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
+    return HotState(
+        inbox=inbox,
+        outbox=outbox,
+        buckets=buckets,
+        states=states,
+        start=database.start if same is None else _nothing,
+        stop=database.stop if same is None else _nothing,
+        chores=(inbox.prune, outbox.prune, buckets.prune, states.prune),
+        database=database,
+    )
+
+
+def _redis(url: str, clock: Clock) -> HotState:
+    from gateway.storage.redis.hot import RedisHotState  # noqa: PLC0415 - only where configured
+
+    shared = RedisHotState(url, clock)
+    return HotState(
+        inbox=shared.inbox,
+        outbox=shared.outbox,
+        buckets=shared.buckets,
+        states=shared.states,
+        start=shared.client.start,
+        stop=shared.client.stop,
+        chores=(shared.inbox.prune,),
+        shared=shared,
+    )
+
+
+async def _nothing() -> None:
+    """The long-lived state opens and closes the file for both."""

@@ -1,0 +1,85 @@
+"""What lasts: conversations, usage and traces, in SQLite or in PostgreSQL."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from gateway.errors import ConfigurationError
+from gateway.ports import Clock
+from gateway.storage.sqlite.conversations import SqliteConversations
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.keeper import SqliteKeeper
+from gateway.storage.sqlite.traces import SqliteTraces
+from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+
+KEEP_TRACES = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class LongLived:
+    """An engine and the stores on it. `database` is set for SQLite only."""
+
+    conversations: Conversations
+    usage: UsageLedger
+    traces: Traces
+    keeper: Keeper
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    database: Database | None = None
+
+    def chores(self, clock: Clock, ttl: timedelta) -> tuple[Callable[[], Awaitable[int]], ...]:
+        """What forgets: conversations after `ttl`, traces after `KEEP_TRACES`."""
+        return (
+            lambda: self.conversations.prune(clock.now() - ttl),
+            lambda: self.traces.prune(clock.now() - KEEP_TRACES),
+        )
+
+
+def open_long_lived(url: str, clock: Clock) -> LongLived:
+    """The stores behind `database.url`; nothing is opened yet."""
+    if url.startswith("postgresql://"):
+        return _postgres(url, clock)
+    database = open_database(url)
+    return LongLived(
+        conversations=SqliteConversations(database),
+        usage=SqliteUsage(database, clock),
+        traces=SqliteTraces(database),
+        keeper=SqliteKeeper(database),
+        start=database.start,
+        stop=database.stop,
+        database=database,
+    )
+
+
+def open_database(url: str) -> Database:
+    """The database behind `sqlite:///FILE`, not opened yet. `?synchronous=full` waits for the disk
+    at every commit; `memory://` keeps everything in memory, for tests."""
+    if url == "memory://":
+        return Database(":memory:")
+    if not url.startswith("sqlite:///"):
+        raise ConfigurationError(f"{url.partition(':')[0]}: write sqlite:///FILE")
+    path, _, query = url.removeprefix("sqlite:///").partition("?")
+    full = parse_qs(query).get("synchronous", ["normal"])[-1].lower() == "full"
+    return Database(Path(path), synchronous="FULL" if full else "NORMAL")
+
+
+def _postgres(url: str, clock: Clock) -> LongLived:
+    # Loaded only where it is configured: the library costs memory and start-up time.
+    from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
+    from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
+    from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
+    from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
+    from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
+
+    pool = PostgresPool(url)
+    return LongLived(
+        conversations=PostgresConversations(pool),
+        usage=PostgresUsage(pool, clock),
+        traces=PostgresTraces(pool),
+        keeper=PostgresKeeper(pool),
+        start=pool.start,
+        stop=pool.stop,
+    )
