@@ -111,7 +111,9 @@ class SlackAdapter:
         connection = self._connection
         if connection is None:
             return Liveness(False, "not connected")
-        return connection.pulse.feel() if isinstance(connection, SocketConnection) else Liveness(True)
+        return (
+            connection.pulse.feel() if isinstance(connection, SocketConnection) else Liveness(True)
+        )
 
     async def wait_closed(self) -> None:
         """Return after `disconnect`; raise `StartError` when the connection died for good."""
