@@ -88,23 +88,43 @@ async def test_a_refusal_is_shown_to_the_one_it_concerns(variant: str, tmp_path:
 # --- what reaches the model ---------------------------------------------------------------------
 
 
-async def test_what_is_replied_to_reaches_the_model(variant: str, tmp_path: Path) -> None:
-    """On Slack people quote by answering in the thread, which is the conversation's history."""
+@only("discord", "telegram-polling", "telegram-webhook")
+async def test_what_somebody_else_said_reaches_the_model_when_it_is_replied_to(
+    variant: str, tmp_path: Path
+) -> None:
+    """WhatsApp and Slack's threads name what is replied to by its id only."""
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
+        room = lab.platform.room("general")
+        claim = await lab.platform.say(ben, room, "Suva is the capital of Fiji")
+        await lab.platform.say(ada, room, "is that so?", reply_to=claim, mention=True)
+        await lab.answer(room)
+        (body,) = model.bodies
+        sent = str(body["messages"])
+        assert "is that so?" in sent
+        assert "Suva is the capital of Fiji" in sent
+        assert await lab.stored() == ["is that so?"], "Ben's words are shown, not kept"
+
+
+@only("slack-socket", "slack-http", "whatsapp")
+async def test_a_reply_to_the_assistant_finds_its_words_in_the_conversation(
+    variant: str, tmp_path: Path
+) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         model.script("The capital of Fiji is Suva.", "So it is.")
         ada = lab.platform.person("Ada")
-        room = lab.platform.direct(ada)
-        await lab.platform.say(ada, room, "a question about Fiji")
+        # On Slack a reply is an answer in the thread that the assistant's answer opened.
+        slack = variant.startswith("slack")
+        room = lab.platform.room("general") if slack else lab.platform.direct(ada)
+        asked = await lab.platform.say(ada, room, "what about Fiji?", mention=True)
         answer = await lab.answer(room)
         await lab.idle()
-        await lab.platform.say(ada, room, "are you sure of that?", reply_to=answer.id)
-        await lab.platform.wait_for(room, lambda shown: any("So it is" in s.text for s in shown))
+        replied = asked if slack else answer.id
+        await lab.platform.say(ada, room, "are you sure?", reply_to=replied, mention=True)
+        await lab.answer(room, after=1)
         sent = str(model.bodies[-1]["messages"])
-        assert "are you sure of that?" in sent
-        if variant.startswith("slack"):
-            assert len(model.bodies) == 2
-        else:
-            assert "Suva" in sent
+        assert "are you sure?" in sent
+        assert "Suva" in sent
 
 
 async def test_what_the_model_gets_for_a_first_hello_is_small(variant: str, tmp_path: Path) -> None:
