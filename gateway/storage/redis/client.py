@@ -118,7 +118,8 @@ class RedisClient:
         for command in commands:
             pipeline.execute_command(*command)
         try:
-            return list(await pipeline.execute())
+            async with asyncio.timeout(TIMEOUT):
+                return list(await pipeline.execute())
         except (RedisError, OSError, TimeoutError) as error:
             raise _unavailable(error) from error
 
@@ -145,7 +146,8 @@ class RedisClient:
         self._check_open()
         subscription = self._waiting.pubsub(ignore_subscribe_messages=True)
         try:
-            await subscription.subscribe(channel)
+            async with asyncio.timeout(TIMEOUT):
+                await subscription.subscribe(channel)
             yield subscription
         except (RedisError, OSError, TimeoutError) as error:
             raise _unavailable(error) from error
@@ -195,7 +197,7 @@ def _connect(url: str, connections: int) -> "Redis":
         url,
         max_connections=connections,
         timeout=TIMEOUT,
-        socket_timeout=TIMEOUT,
+        socket_timeout=None,  # redis-py would use asyncio.wait_for, which swallows cancellations
         socket_connect_timeout=TIMEOUT,
         health_check_interval=HEALTH_CHECK,
         retry=Retry(NoBackoff(), 0),  # a repeated script could take effect twice
@@ -205,7 +207,8 @@ def _connect(url: str, connections: int) -> "Redis":
 
 
 async def _execute(redis: "Redis", *arguments: Argument) -> Any:
-    return await redis.execute_command(*arguments)  # type: ignore[no-untyped-call]  # in redis-py
+    async with asyncio.timeout(TIMEOUT):
+        return await redis.execute_command(*arguments)  # type: ignore[no-untyped-call]  # in redis-py
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
