@@ -146,7 +146,10 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
         case Say():
             return {"id": await _say(world, action, person, room)}
         case Command():
-            await simulator.command(person, room, action.name, action.arguments)
+            try:
+                await simulator.command(person, room, action.name, action.arguments)
+            except LookupError as problem:  # Discord offers only what the bot registered
+                raise Refused(str(problem)) from problem
         case Press():
             seen = find(world, action.where, action.message_id)
             if all(button.label != action.label for button in seen.shown.buttons):

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from simulators.base import (
     ApiCall,
     Faults,
+    NotSupported,
     RoomKind,
     Shown,
     SimFile,
@@ -236,7 +237,10 @@ class SlackSimulator:
 
     async def react(self, person: SimPerson, room: SimRoom, message_id: str, emoji: str) -> None:
         message = self._any(room, message_id)
-        name = name_of(emoji)
+        try:
+            name = name_of(emoji)
+        except KeyError:
+            raise NotSupported(f"this Slack knows no emoji {emoji!r}") from None
         message.reactions.setdefault(name, set()).add(person.id)
         self._event(events.reacted(self.world, message, person.id, name, added=True))
 

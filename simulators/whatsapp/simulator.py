@@ -138,10 +138,14 @@ class WhatsAppSimulator:
     ) -> str:
         """Write; each file is a message of its own, the first one with the text as its caption.
 
-        WhatsApp has no mention of a business in a chat with it: `mention` changes nothing.
+        WhatsApp has no mention of a business in a chat with it: `mention` changes nothing. Raises
+        `NotSupported` for a type of file or a size that WhatsApp does not take.
         """
         human = self._in_chat(person, room)
-        items = [self._file(human, f, text if not i else "") for i, f in enumerate(files)]
+        try:
+            items = [self._file(human, f, text if not i else "") for i, f in enumerate(files)]
+        except GraphError as refused:
+            raise NotSupported(f"WhatsApp takes no such file: {refused.details}") from refused
         if not items:
             items = [self._text(human, text)]
         if reply_to:

@@ -218,6 +218,7 @@ startTabs();
 startTrouble();
 startComposer(state, () => {
   state.selected = "";
+  $("state").textContent = "";
   $("log").scrollTop = $("log").scrollHeight;
 });
 go(first.id, asked.get("room") || "direct");

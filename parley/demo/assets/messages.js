@@ -129,6 +129,11 @@ function drawExtras(state, message, on) {
   return extras;
 }
 
+function sizeOf(bytes) {
+  const [unit, by] = bytes < 1_000 ? ["bytes", 1] : bytes < 1_000_000 ? ["kB", 1_000] : ["MB", 1_000_000];
+  return `${(bytes / by).toFixed(by > 1 ? 1 : 0)} ${unit}`;
+}
+
 function drawFile(state, message, file, index) {
   const link = make("a", "file-link");
   link.href = `/demo/api/file?${query(state, { message: message.id, index })}`;
@@ -139,7 +144,7 @@ function drawFile(state, message, file, index) {
     image.alt = file.name;
     link.append(image);
   } else {
-    link.append(file.name, make("small", "", ` ${(file.size / 1000).toFixed(1)} kB`));
+    link.append(file.name, make("small", "", ` ${sizeOf(file.size)}`));
   }
   return make("li", "", link);
 }

@@ -104,12 +104,27 @@ async def test_trouble_is_survived(demo: Demo) -> None:
         for trouble in ("Deliver the next message twice", "Refuse the next answer"):
             await page.locator("#trouble summary").click()
             await page.get_by_role("button", name=trouble).click()
+            await expect(page.locator("#state")).to_have_text("Trouble waits for the next message")
         await write(page, "show me a quote")
+        await expect(page.locator("#state")).to_be_empty()
         await expect(page.locator(".bot .content")).to_contain_text("Simple beats clever")
         await page.get_by_role("tab", name="Requests").click()
         await expect(page.locator(".call .status", has_text="429")).to_have_count(1)
         await expect(page.locator(".bot")).to_have_count(1)
         assert opened.complaints == []
+
+
+async def test_what_a_platform_does_not_take_is_said(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "discord"))
+        await write(page, "/help")
+        await expect(page.locator("#problem")).to_contain_text("no command /help here")
+        await expect(page.locator("#text")).to_have_value("/help")
+        page = await go(opened, address(demo, "whatsapp"))
+        archive = {"name": "all.zip", "mimeType": "application/zip", "buffer": b"PK"}
+        await page.set_input_files("#files", archive)  # type: ignore[arg-type]  # as documented
+        await page.click("#send")
+        await expect(page.locator("#problem")).to_contain_text("WhatsApp takes no such file")
 
 
 async def test_files_edits_and_deletions(demo: Demo) -> None:
@@ -119,7 +134,7 @@ async def test_files_edits_and_deletions(demo: Demo) -> None:
         await page.set_input_files("#files", notes)  # type: ignore[arg-type]  # as documented
         await expect(page.locator("#attached li")).to_contain_text("notes.txt")
         await write(page, "what is in here?")
-        await expect(page.locator(".file-link")).to_contain_text("notes.txt")
+        await expect(page.locator(".file-link")).to_have_text("notes.txt 17 bytes")
         await expect(page.locator(".bot")).to_have_count(1)
         mine = page.locator(".mine").first
         await mine.hover()
