@@ -1,8 +1,10 @@
 """Events and sends as JSON, and back: what the inbox and the outbox hold."""
 
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Discriminator, TypeAdapter
+import structlog
+from pydantic import Discriminator, TypeAdapter, ValidationError
 
 from gateway.message import (
     ButtonPressed,
@@ -16,6 +18,10 @@ from gateway.message import (
     Outbound,
     ReactionChanged,
 )
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 _EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(
     Annotated[
@@ -51,3 +57,15 @@ def outbound_to_json(outbound: Outbound) -> bytes:
 def outbound_from_json(data: bytes | str) -> Outbound:
     """The send again; raises pydantic's ValidationError on anything else."""
     return _OUTBOUND.validate_json(data)
+
+
+def readable(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:
+    """What `read` makes of each row. A row that cannot be read (another version wrote it) is named
+    in the log by its first column and left where it is: it must not keep the rest from starting."""
+    found = []
+    for row in rows:
+        try:
+            found.append(read(*row))
+        except ValidationError as error:
+            log.error("row_unreadable", row=str(row[0]), problems=error.error_count())
+    return found

@@ -35,8 +35,13 @@ BUSY_SECONDS = 0.02
 """How long a transaction waits for another process's, before it is tried again."""
 BUSY_TRIES = 250
 """Tries of a transaction, with a pause of `BUSY_SECONDS` between them: about ten seconds."""
+CLOSE_SECONDS = 5.0
+"""How long the end waits for work that another process holds up."""
 FOLD_EVERY = 1.0
 """Seconds between two foldings of the log into the file."""
+MAX_LOG = 32 * 1024 * 1024
+"""Bytes from which the log is begun anew. Under a load without a pause, folding by itself never
+catches up with the writing, and the log would grow without end."""
 
 log = structlog.get_logger(__name__)
 
@@ -79,13 +84,14 @@ class Database:
         """Finish what waits and close the file. Safe to call twice."""
         if self._waiting and self._connection is not None:
             waiting = [item.future for item in self._waiting]
-            await asyncio.wait(waiting, timeout=BUSY_SECONDS * BUSY_TRIES)
+            await asyncio.wait(waiting, timeout=CLOSE_SECONDS)
         folding, self._folding = self._folding, None
         if folding is not None:
             folding.cancel()
             await asyncio.gather(folding, return_exceptions=True)
         connection, self._connection = self._connection, None
         if connection is not None:
+            self._refuse("it is closed")
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
@@ -95,7 +101,7 @@ class Database:
 
         The job runs inside a transaction that it must not end, and must not wait for anything.
         Awaiting raises `StoreUnavailable` when it could not run or be committed; nothing of it is
-        kept then.
+        kept then. A job whose caller is cancelled meanwhile is done all the same.
         """
         if self._connection is None or self._loop is None:
             raise StoreUnavailable(f"the database {self.path} is not open")
@@ -110,6 +116,7 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self.path != ":memory:":
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            Path(self.path).touch(mode=0o600)  # what people wrote is nobody else's business
         connection = sqlite3.connect(
             self.path,
             timeout=5.0,
@@ -117,11 +124,15 @@ class Database:
             cached_statements=256,
             check_same_thread=False,  # opened on a thread, used on the loop only
         )
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={self._synchronous}")
-        migrate(connection)
-        connection.execute("PRAGMA wal_autocheckpoint=0")
-        connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={self._synchronous}")
+            migrate(connection)
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _flush(self) -> None:
@@ -137,7 +148,7 @@ class Database:
                 self._busy_tries += 1
                 self._scheduled = loop.call_later(BUSY_SECONDS, self._flush)
                 return
-            self._fail_all(error)
+            self._refuse(str(error))
             return
         self._busy_tries = 0
         batch = [self._waiting.popleft() for _ in range(min(MAX_BATCH, len(self._waiting)))]
@@ -148,11 +159,12 @@ class Database:
         for item in batch:
             _settle(item)
 
-    def _fail_all(self, error: sqlite3.Error) -> None:
+    def _refuse(self, reason: str) -> None:
+        """Refuse everything that waits."""
         self._busy_tries = 0
         while self._waiting:
             item = self._waiting.popleft()
-            item.error = StoreUnavailable(f"{self.path}: {error}")
+            item.error = StoreUnavailable(f"{self.path}: {reason}")
             _settle(item)
 
     async def _fold(self) -> None:
@@ -164,7 +176,7 @@ class Database:
             self._changed = False
             try:
                 await asyncio.to_thread(_checkpoint, self.path)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 log.warning("log_not_folded", path=self.path, error=str(error))
 
 
@@ -210,5 +222,8 @@ def _checkpoint(path: str) -> None:
     connection = sqlite3.connect(path, timeout=1.0, isolation_level=None)
     try:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if Path(f"{path}-wal").stat().st_size > MAX_LOG:
+            # Writers wait meanwhile, for what came in since the line above only.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.close()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.storage.codec import event_from_json, event_to_json
+from gateway.storage.codec import event_from_json, event_to_json, readable
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import insert_outbound
 from gateway.storage.sqlite.pruning import delete_some
@@ -69,10 +69,7 @@ class SqliteInbox:
                 (limit,),
             ).fetchall()
 
-        return [
-            InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC))
-            for id_, lane, event, at in await self._database.run(job)
-        ]
+        return readable(await self._database.run(job), _entry)
 
     async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
         """The events are answered by these sends: both become true at once, or neither. False when
@@ -85,3 +82,7 @@ class SqliteInbox:
         now = self._clock.now().timestamp()
         over = "done = 1 AND expires_at <= ?"  # as the index has it
         return await self._database.run(lambda db: delete_some(db, "inbox", "arrival", over, now))
+
+
+def _entry(id_: str, lane: str, event: bytes, at: float) -> InboxEntry:
+    return InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.storage.codec import outbound_from_json, outbound_to_json
+from gateway.storage.codec import outbound_from_json, outbound_to_json, readable
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import OutboxEntry
@@ -45,10 +45,7 @@ class SqliteOutbox:
                 (limit,),
             ).fetchall()
 
-        return [
-            OutboxEntry(seq, outbound_from_json(data), tries, datetime.fromtimestamp(at, UTC))
-            for seq, data, tries, at in await self._database.run(job)
-        ]
+        return readable(await self._database.run(job), _entry)
 
     async def tried(self, key: str, reason: str) -> None:
         """A try did not succeed; it will be repeated."""
@@ -91,3 +88,7 @@ class SqliteOutbox:
         before = (self._clock.now() - KEEP_RECEIPTS).timestamp()
         old = "state = 'sent' AND settled_at <= ?"
         return await self._database.run(lambda db: delete_some(db, "outbox", "seq", old, before))
+
+
+def _entry(seq: int, data: bytes, tries: int, at: float) -> OutboxEntry:
+    return OutboxEntry(seq, outbound_from_json(data), tries, datetime.fromtimestamp(at, UTC))

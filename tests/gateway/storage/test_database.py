@@ -1,13 +1,20 @@
-"""The one thread that owns the file: batches, failures, newer files."""
+"""One file: work done together, failures, other processes, the end."""
 
 import asyncio
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.inbox import SqliteInbox
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores import InboxEntry
+from tests.support.clock import FakeClock
+from tests.support.messages import outbound, received
 
 
 async def count(database: Database) -> int:
@@ -80,3 +87,145 @@ async def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> No
     (tmp_path / "text.db").write_text("this is not a database, only text" * 100)
     with pytest.raises(StoreUnavailable, match="cannot open the database"):
         await Database(tmp_path / "text.db").start()
+
+
+async def test_under_load_the_log_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 200_000)
+    database, wal = Database(tmp_path / "busy.db"), tmp_path / "busy.db-wal"
+    await database.start()
+    largest = 0
+    async with asyncio.timeout(20):
+        while not 0 <= wal.stat().st_size < largest:
+            await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            largest = max(largest, wal.stat().st_size)
+    assert largest > 200_000
+    await database.stop()
+
+
+async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.CLOSE_SECONDS", 0.05)
+    database = Database(tmp_path / "locked.db")
+    await database.start()
+    other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    late = asyncio.ensure_future(database.run(insert("late")))
+    stopping = asyncio.create_task(database.stop())
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await asyncio.wait_for(late, 5)
+    await stopping
+    other.close()
+
+
+async def test_another_process_that_never_ends_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.BUSY_TRIES", 3)
+    database = Database(tmp_path / "locked.db")
+    await database.start()
+    other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="locked"):
+        await asyncio.wait_for(database.run(insert("a")), 5)
+    other.execute("COMMIT")
+    other.close()
+    await database.run(insert("b"))
+    assert await count(database) == 1
+    await database.stop()
+
+
+async def test_another_process_is_waited_for(tmp_path: Path) -> None:
+    database = Database(tmp_path / "shared.db")
+    await database.start()
+    other = sqlite3.connect(tmp_path / "shared.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(database.run(insert("patient")))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    other.execute("COMMIT")
+    other.close()
+    await asyncio.wait_for(waiting, 5)
+    assert await count(database) == 1
+    await database.stop()
+
+
+async def test_a_full_disk_refuses_the_whole_round_and_harms_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "full.db")
+    await database.start()
+    await database.run(insert("kept"))
+
+    def limit(db: sqlite3.Connection, pages: int) -> None:
+        db.execute(f"PRAGMA max_page_count = {pages}")
+
+    def large(db: sqlite3.Connection) -> None:
+        db.execute("INSERT INTO once VALUES (?, 1)", ("x" * 1_000_000,))
+
+    await database.run(lambda db: limit(db, 1))
+    jobs = [database.run(insert("small")), database.run(large), database.run(insert("other"))]
+    results = await asyncio.gather(*jobs, return_exceptions=True)
+    assert isinstance(results[1], StoreUnavailable)
+    assert all(r is None or isinstance(r, StoreUnavailable | sqlite3.Cursor) for r in results)
+    kept = sum(not isinstance(result, StoreUnavailable) for result in results)
+    assert await count(database) == 1 + kept
+    await database.run(lambda db: limit(db, 1_000_000))
+    await database.run(large)
+    assert await count(database) == 2 + kept
+    await database.stop()
+
+
+async def test_nobody_else_on_the_machine_may_read_what_people_wrote(tmp_path: Path) -> None:
+    database = Database(tmp_path / "private.db")
+    await database.start()
+    await database.run(insert("a"))
+    for file in tmp_path.glob("private.db*"):
+        assert file.stat().st_mode & 0o077 == 0, file
+    await database.stop()
+
+
+async def test_too_much_waiting_work_is_refused_at_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_WAITING", 2)
+    jobs = [database.run(insert(key)) for key in ("a", "b")]
+    with pytest.raises(StoreUnavailable, match="too much waiting"):
+        database.run(insert("c"))
+    await asyncio.gather(*jobs)
+    assert await count(database) == 2
+
+
+async def test_a_job_whose_caller_went_away_is_done_all_the_same(database: Database) -> None:
+    job = database.run(insert("orphan"))
+    job.cancel()
+    assert await count(database) == 1
+
+
+async def test_a_long_queue_is_worked_off_in_order(database: Database) -> None:
+    jobs = [database.run(insert(str(number))) for number in range(1_000)]
+    await asyncio.gather(*jobs)
+    rows = await database.run(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
+    assert rows == (1_000,)
+
+
+async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(database: Database) -> None:
+    clock = FakeClock()
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    for name in ("m1", "m2"):
+        entry = InboxEntry(name, "lane", received("private words", message_id=name), clock.now())
+        await inbox.add(entry, timedelta(days=1))
+        await outbox.add((outbound(f"{name}:0", "private words"),))
+    broken = """{"kind": "message", "message": "private words"}"""
+    await database.run(
+        lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
+    )
+    await database.run(
+        lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
+    )
+    with capture_logs() as logs:
+        assert len(await inbox.unfinished(10)) == 1
+        assert len(await outbox.waiting(10)) == 1
+    assert [line["event"] for line in logs] == ["row_unreadable", "row_unreadable"]
+    assert "private words" not in str(logs)
