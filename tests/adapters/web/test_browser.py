@@ -24,7 +24,8 @@ from tests.parley.demo.browser import TELEPHONE, needs_chromium, window
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 
-ANSWER = "# Yes\n\nYou said **{said}**\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n```py\nx = 1 < 2\n{line}\n```"
+CODE = "```py\nx = 1 < 2\n" + "y = 0; " * 40 + "\n```"
+ANSWER = "# Yes\n\nYou said **{said}**\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" + CODE
 
 
 class Echo:
@@ -45,7 +46,7 @@ class Echo:
                     event.event_id, place, Part("<p>…</p>", "…"), buttons=(Button("OK", "ok"),)
                 )
             )
-            [part] = render(ANSWER.format(said=event.message.content, line="y = 0; " * 40), "web")
+            [part] = render(ANSWER.format(said=event.message.content), "web")
             await self.adapter.edit(place, sent.message_id, part)
         elif isinstance(event, ButtonPressed):
             [part] = render(f"Pressed {event.label}", "web")
