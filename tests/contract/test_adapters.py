@@ -33,8 +33,10 @@ from gateway.ports import (
     CanFetch,
     CanMarkRead,
     CanReact,
+    CanShowLive,
     CanType,
     Capabilities,
+    LiveView,
 )
 from simulators.base import NotSupported, SimFile, SimPerson
 from tests.contract.stage import Stage, buttons, by_bot
@@ -48,6 +50,7 @@ PROTOCOLS: Final = {
     "reactions": CanReact,
     "inline_queries": CanAnswerInline,
     "files_in": CanFetch,
+    "live": CanShowLive,
 }
 PNG: Final = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
@@ -207,6 +210,32 @@ async def test_people_see_that_an_answer_is_being_written(stage: Stage) -> None:
     await stage.platform.wait_for(stage.room, lambda _: stage.requests("typing") != [])
     assert len(stage.requests("typing")) == 1
     assert stage.requests("typing")[0] < 300
+
+
+@proves("live")
+async def test_an_answer_grows_in_one_place_and_ends_there(stage: Stage) -> None:
+    adapter = stage.adapter
+    assert isinstance(adapter, CanShowLive)
+    room, heard = stage.room, await stage.hear()
+    if adapter.live_style(heard.place) is None:
+        room = stage.platform.room("general")
+        heard = await stage.hear("in a room", room, mention=True)
+    style = adapter.live_style(heard.place)
+    assert style is not None, "declared, and offered nowhere"
+    assert style.pause > 0
+    shown = ""
+    handle = ""
+    for added in ("one", " two", " three"):
+        shown += added
+        view = LiveView("live:0", heard.place, Part(shown, shown), added, handle, heard.id)
+        handle = await adapter.show_live(view)
+    final = stage.outbound("one two three, four", heard.place, key="live:0", replaces=handle)
+    for _ in range(2):
+        await (adapter.end_live(final) if handle else adapter.send(final))
+        if not handle:
+            break
+    seen = await stage.shown(room, lambda said: any("four" in one.text for one in said))
+    assert [one.text for one in seen] == ["one two three, four"]
 
 
 @proves("read_marks")
