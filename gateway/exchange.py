@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.conversation import ConversationKey
+from gateway.delivery.live.answer import LiveAnswer
 from gateway.message import ChatMessage, Outbound, Place
 from gateway.metering import Meter
 from gateway.observe.observer import Timing
@@ -23,7 +24,8 @@ class Exchange:
 
     `messages` are of one author, oldest first; several when they were collected. `contents` are
     their words as the model gets them. `place` is where the answer goes. `meter` counts what the
-    turn costs, once it may cost anything.
+    turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
+    `live` shows the answer while it is written.
     """
 
     id: str
@@ -38,11 +40,13 @@ class Exchange:
     stored_monotonic: float = 0.0
     kind: str = "message"
     reply_handle: str = ""
+    again: bool = False
     principal: Principal | None = None
     meter: Meter | None = None
     history: tuple[ModelMessage, ...] = ()
     files: tuple[ContentBlock, ...] = ()
     result: TurnResult | None = None
+    live: LiveAnswer | None = None
     refused: bool = False
     answer: str = ""
     outbound: tuple[Outbound, ...] = ()

@@ -1,42 +1,35 @@
-"""An answer that grows while it is written, on platforms that can show it.
+"""Whether and how an answer is shown while it is written: ties a turn to `delivery/live`."""
 
-In a public room only what the response filter has passed is shown.
-"""
-
-from types import TracebackType
-from typing import Self
-
+from gateway.delivery.live.answer import LiveAnswer, LiveMeans, LiveTarget
 from gateway.exchange import Exchange
-from gateway.policy.response_filter import StreamFilter
+from gateway.services import Services
 
 
-class LiveAnswer:
-    """Feeds an adapter with the text so far; does nothing where the adapter cannot show it."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        self._adapter = exchange.connected.live
-        self._place = exchange.place
-        self._message_id = exchange.last.id
-        self._filter = StreamFilter(exchange.place.audience)
-        self._shown = ""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._adapter is not None and self._shown:
-            await self._adapter.show_live(self._place, self._message_id, "")
-
-    async def on_text(self, piece: str) -> None:
-        """Take the next piece of the answer."""
-        if self._adapter is None:
-            return
-        passed = self._filter.feed(piece)
-        if passed:
-            self._shown += passed
-            await self._adapter.show_live(self._place, self._message_id, self._shown)
+def live_answer(exchange: Exchange, services: Services) -> LiveAnswer | None:
+    """The live answer of this turn; None where the platform, the place or a setting has none."""
+    shower, place = exchange.connected.live, exchange.place
+    if shower is None or not services.policies.live:
+        return None
+    line = services.deliverer.line_of(place)
+    style = shower.live_style(place)
+    if line is None or style is None or not line.connected.is_set():
+        return None
+    oldest = exchange.inbox_ids[0] if exchange.inbox_ids else exchange.id
+    target = LiveTarget(
+        key=f"live:{oldest}",
+        place=place,
+        dialect=exchange.connected.manifest.dialect,
+        reply_to_id=exchange.last.id if exchange.kind == "message" else "",
+        reply_handle=exchange.reply_handle,
+        again=exchange.again,
+    )
+    means = LiveMeans(
+        adapter=exchange.connected.adapter,
+        shower=shower,
+        pacer=line.pacer,
+        free=lambda: services.deliverer.quiet(place),
+        memory=services.stores.states.of(place.platform, place.account),
+        clock=services.clock,
+        count=services.count,
+    )
+    return LiveAnswer(target, means, style)

@@ -1,14 +1,16 @@
 """The message's way, from the inbox to the outbox, as lists of stages that read top to bottom."""
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
 from gateway.auditing import audit
 from gateway.conversation import key_of, place_to_answer
+from gateway.delivery.live.answer import LiveAnswer
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
@@ -59,6 +61,10 @@ TURN: tuple[Stage, ...] = (
 )
 """Passed once by the messages of one author that became one turn."""
 
+SURELY_FIRST = timedelta(seconds=10)
+"""Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
+MAX_BROKEN_OFF = 1_000
+
 FAILED = "failed"
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 
@@ -70,6 +76,8 @@ class Pipeline:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._since = services.clock.now()
+        self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
@@ -85,6 +93,7 @@ class Pipeline:
         try:
             passed = await self._run(TURN, turn)
         except asyncio.CancelledError:
+            self._remember_shown(turn)
             await uninterrupted(self._settle(turn))
             raise
         if passed:
@@ -111,6 +120,9 @@ class Pipeline:
         for entry in entries:
             exchange = self.open(entry)
             exchange.note(Decision("lane", False, "dropped"))
+            shown = self._broken_off.pop(entry.id, None)
+            if shown is not None:
+                exchange.outbound = shown.stopped(exchange.id)
             await self._finish(exchange, "dropped")
 
     def open(self, entry: InboxEntry) -> Exchange:
@@ -137,6 +149,7 @@ class Pipeline:
             stored_monotonic=began - (now - entry.received_at).total_seconds(),
             kind=event.kind,
             reply_handle=handle,
+            again=self._may_be_again(entry),
         )
         is_message = isinstance(event, MessageReceived)
         reason = invocation.decision.reason if is_message else event.kind
@@ -187,6 +200,8 @@ class Pipeline:
 
     async def _keep(self, exchange: Exchange, outcome: str) -> None:
         services = self._services
+        if exchange.live is not None:
+            exchange.outbound = exchange.live.finished(exchange.outbound)
         done, began = completed(exchange, services, outcome), services.clock.monotonic()
         await services.stores.journal.complete(done)
         services.deliverer.submit(exchange.outbound)
@@ -205,6 +220,18 @@ class Pipeline:
             )
         )
         await self._track(done.usage)
+
+    def _may_be_again(self, entry: InboxEntry) -> bool:
+        """Whether another run may have begun to answer this, and died."""
+        waited = self._services.clock.now() - entry.received_at
+        return entry.received_at < self._since or waited > SURELY_FIRST
+
+    def _remember_shown(self, turn: Exchange) -> None:
+        """Whoever stops a turn drops its messages; what was shown of the answer is closed then."""
+        if turn.live is not None and turn.inbox_ids:
+            self._broken_off[turn.inbox_ids[0]] = turn.live
+            while len(self._broken_off) > MAX_BROKEN_OFF:
+                self._broken_off.popitem(last=False)
 
     async def _settle(self, exchange: Exchange) -> None:
         """What was used until a turn was stopped is owed, and the rest given back."""

@@ -1,4 +1,5 @@
-"""That the message was read and an answer is being written, shown while a turn runs."""
+"""That the message was read and an answer is being written, shown while a turn runs: first a sign,
+then, where the platform can, the answer itself as it grows."""
 
 import asyncio
 from types import TracebackType
@@ -29,7 +30,8 @@ class Presence:
 
     async def __aenter__(self) -> Self:
         connected = self._exchange.connected
-        if connected.typing is not None or connected.read_marks is not None:
+        shows = (connected.typing, connected.read_marks, self._exchange.live)
+        if any(one is not None for one in shows):
             self._task = asyncio.create_task(self._show())
         return self
 
@@ -41,18 +43,23 @@ class Presence:
     ) -> None:
         if self._task is not None:
             self._task.cancel()
+        if self._exchange.live is not None:
+            await self._exchange.live.close()
 
     async def _show(self) -> None:
         connected, place = self._exchange.connected, self._exchange.place
-        message_id = self._exchange.last.id
+        message_id, live = self._exchange.last.id, self._exchange.live
         try:
             if connected.read_marks is not None:
                 await connected.read_marks.mark_read(place, message_id)
+            await self._clock.sleep(FIRST_AFTER)
+            if live is not None:
+                live.begin()
             if connected.typing is None:
                 return
-            await self._clock.sleep(FIRST_AFTER)
             for _ in range(MAX_SIGNS):
-                await connected.typing.typing(place, message_id)
+                if live is None or not live.visible:
+                    await connected.typing.typing(place, message_id)
                 await self._clock.sleep(AGAIN_AFTER)
         except DeliveryError as error:
             log.debug("presence_failed", platform=place.platform, error=str(error))

@@ -95,6 +95,7 @@ class Policies:
     budgets: Budgets = field(default_factory=Budgets)
     context: ContextLimits = field(default_factory=ContextLimits)
     turn: TurnLimits = field(default_factory=TurnLimits)
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
+        live=settings.delivery.live,
     )
 
 

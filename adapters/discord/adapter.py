@@ -2,7 +2,7 @@
 
 from discord.http import Route
 
-from adapters.discord import doctor, files
+from adapters.discord import doctor, files, live
 from adapters.discord.answers import handle_of
 from adapters.discord.api import Api
 from adapters.discord.connection import Connection
@@ -20,7 +20,15 @@ from adapters.discord.send import (
 from gateway.errors import Ambiguous, StartError, Transient
 from gateway.message import Attachment, Outbound, Part, Place, Receipt
 from gateway.people import Audience
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
+from gateway.ports import (
+    AdapterContext,
+    Capabilities,
+    Check,
+    EventSink,
+    Liveness,
+    LiveStyle,
+    LiveView,
+)
 
 
 class DiscordAdapter:
@@ -109,6 +117,27 @@ class DiscordAdapter:
         """Show for ten seconds that an answer is being written. Raises a `DeliveryError`."""
         route = Route("POST", "/channels/{channel_id}/typing", channel_id=destination(place))
         await self._connected().api.call(route)
+
+    def live_style(self, place: Place) -> LiveStyle:
+        """A message that is edited, everywhere."""
+        return live.STYLE
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show what is written so far. Raises a `DeliveryError`."""
+        connection = self._connected()
+        if view.handle:
+            await live.put(connection.api, connection.answers, live.changed(view))
+            return view.handle
+        first = live.first_of(view)
+        handle = handle_of(first)
+        if handle is not None and await connection.answers.fill(handle, first) is not None:
+            return live.ORIGINAL
+        return (await self._post(connection.api, first)).message_id
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Edit the answer into the message that grew. Raises a `DeliveryError`."""
+        connection = self._connected()
+        return Receipt(await live.put(connection.api, connection.answers, outbound))
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""

@@ -18,7 +18,7 @@ from discord.http import Route
 
 from adapters.discord.api import Api, Refused
 from adapters.discord.interactions import Handle
-from adapters.discord.raw import integer, text
+from adapters.discord.raw import identity, integer, text
 from adapters.discord.send import EPHEMERAL, body_of, form_of
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Outbound
@@ -105,6 +105,12 @@ class Answers:
             if error.code in GONE:
                 return None
             raise
+
+    async def refill(self, handle: Handle, outbound: Outbound) -> str:
+        """Change what took the place of the "thinking" message; returns its id. Raises a
+        `DeliveryError`."""
+        changed = await self._post("PATCH", _ORIGINAL, handle, body_of(outbound), outbound)
+        return identity(changed.get("id"))
 
     async def whisper(self, handle: Handle, outbound: Outbound) -> Mapping[str, object]:
         """Answer so that only the person who asked sees it. Raises a `DeliveryError`."""

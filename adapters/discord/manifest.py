@@ -50,6 +50,7 @@ MANIFEST: Final = AdapterManifest(
         files_out=True,
         native_commands=True,
         idempotent_sends=True,
+        live=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="discord",

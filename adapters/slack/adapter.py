@@ -14,13 +14,22 @@ from adapters.slack.files import Files
 from adapters.slack.frame import Me
 from adapters.slack.http import HttpConnection
 from adapters.slack.intake import Intake
+from adapters.slack.live import STREAM, UPDATE, Live, streams
 from adapters.slack.manifest import MANIFEST, SlackSettings
 from adapters.slack.raw import as_mapping, identifier
 from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
 from gateway.errors import StartError, Transient
 from gateway.message import Attachment, Outbound, Part, Place, Receipt
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
+from gateway.ports import (
+    AdapterContext,
+    Capabilities,
+    Check,
+    EventSink,
+    Liveness,
+    LiveStyle,
+    LiveView,
+)
 
 
 class _Connection(Protocol):
@@ -41,6 +50,7 @@ class SlackAdapter:
         self._context = context
         self._session: aiohttp.ClientSession | None = None
         self._sender: Sender | None = None
+        self._live: Live | None = None
         self._files: Files | None = None
         self._intake: Intake | None = None
         self._connection: _Connection | None = None
@@ -80,6 +90,7 @@ class SlackAdapter:
         me = await self._sign_in(client)
         self._files = Files(client, session, settings.base_url)
         self._sender = Sender(client, session, settings.base_url, self._files)
+        self._live = Live(client, self._sender)
         directory = Directory(client, self._context.clock.monotonic)
         self._intake = Intake(sink, me, directory, self._context.count)
         self._connection = self._make_connection(client, self._intake)
@@ -128,7 +139,7 @@ class SlackAdapter:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
-        self._sender = self._files = None
+        self._sender = self._files = self._live = None
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -145,6 +156,18 @@ class SlackAdapter:
         """Delete a message of ours. Raises a `DeliveryError`."""
         await self._ready().delete(place, message_id)
 
+    def live_style(self, place: Place) -> LiveStyle:
+        """A stream in the threads of direct messages, elsewhere a message that is updated."""
+        return STREAM if streams(place) else UPDATE
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show what is written so far. Raises a `DeliveryError`."""
+        return await self._ready_live().show(view)
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Turn what grew into the answer. Raises a `DeliveryError`."""
+        return await self._ready_live().end(outbound)
+
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction. Raises a `DeliveryError`."""
         await self._ready().react(place, message_id, emoji)
@@ -158,6 +181,11 @@ class SlackAdapter:
     async def diagnose(self) -> list[Check]:
         """Credentials and scopes, asked of Slack. Never raises."""
         return await doctor.diagnose(self._settings)
+
+    def _ready_live(self) -> Live:
+        if self._live is None:
+            raise Transient("Slack is not connected")
+        return self._live
 
     def _ready(self) -> Sender:
         if self._sender is None:

@@ -61,6 +61,7 @@ MANIFEST: Final = AdapterManifest(
         files_in=True,
         files_out=True,
         native_commands=True,
+        live=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="slack",

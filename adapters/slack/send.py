@@ -14,7 +14,7 @@ from adapters.slack.files import Files
 from adapters.slack.raw import as_mapping, stamp, text
 from adapters.slack.words import escape
 from gateway.errors import Permanent, Transient
-from gateway.message import Outbound, Part, Place, Receipt
+from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
 
 
@@ -55,9 +55,11 @@ class Sender:
                 raise
             return await self._respond(outbound, body, private=private)
 
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
+    async def edit(
+        self, place: Place, message_id: str, part: Part, buttons: tuple[Button, ...] = ()
+    ) -> None:
         """Replace what a message of ours says. Raises a `DeliveryError`."""
-        body = compose(part)
+        body = compose(part, buttons)
         body.pop("mrkdwn", None)
         # Without the key, Slack would keep the old blocks and show those.
         body.setdefault("blocks", [])

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from telegram.error import TelegramError
 
-from adapters.telegram import doctor, send
+from adapters.telegram import doctor, live, send
 from adapters.telegram.entities import Me
 from adapters.telegram.errors import delivery_error, start_error
 from adapters.telegram.intake import Intake
@@ -19,7 +19,15 @@ from adapters.telegram.transport import AiohttpRequest, RawBot, make_bot
 from adapters.telegram.webhook import WebhookReceiver, path_for
 from gateway.errors import BadInput, Permanent, StartError, StoreUnavailable, Transient
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
-from gateway.ports import AdapterContext, Capabilities, Check, EventSink, Liveness
+from gateway.ports import (
+    AdapterContext,
+    Capabilities,
+    Check,
+    EventSink,
+    Liveness,
+    LiveStyle,
+    LiveView,
+)
 
 log = logging.getLogger(__name__)
 WEBHOOK_CONNECTIONS: Final = 40
@@ -194,6 +202,18 @@ class TelegramAdapter:
     async def typing(self, place: Place, message_id: str) -> None:
         """Show "typing…" for five seconds, or until the answer is there."""
         await send.run(self._connected(), "sendChatAction", send.typing_request(place))
+
+    def live_style(self, place: Place) -> LiveStyle:
+        """A draft in private chats, an edited message in groups."""
+        return live.style(place)
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show what is written so far. Raises a `DeliveryError`."""
+        return await live.show(self._connected(), view)
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Edit the answer into the message that grew. Raises a `DeliveryError`."""
+        return await live.end(self._connected(), outbound)
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Put an emoji of Telegram's own list under a message."""

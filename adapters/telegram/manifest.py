@@ -79,6 +79,7 @@ MANIFEST: Final = AdapterManifest(
         typing=True,
         reactions=True,
         inline_queries=True,
+        live=True,
         files_in=True,
         files_out=True,
         native_commands=True,

@@ -32,7 +32,7 @@ async def send(bot: RawBot, outbound: Outbound) -> Receipt:
         if outbound.file is not None:
             result = await _send_file(bot, request, outbound.file)
         elif outbound.part is not None:
-            result = await bot.call("sendMessage", {**request, **_body(outbound.part)})
+            result = await bot.call("sendMessage", {**request, **text_body(outbound.part)})
         else:
             raise Permanent("there is nothing to send: neither a part nor a file")
     except TelegramError as problem:
@@ -46,9 +46,7 @@ def _addressed(outbound: Outbound) -> dict[str, object]:
     place = outbound.place
     if outbound.private_to and place.audience is not Audience.DIRECT:
         raise Permanent("Telegram shows what is written in a group to everybody there")
-    request: dict[str, object] = {"chat_id": chat_id(place)}
-    if place.thread_id and place.thread_id != GENERAL_TOPIC:
-        request["message_thread_id"] = _number(place.thread_id, "thread")
+    request: dict[str, object] = {"chat_id": chat_id(place), **topic(place)}
     if outbound.reply_to_id:
         request["reply_parameters"] = {
             "message_id": _number(outbound.reply_to_id, "message"),
@@ -57,6 +55,13 @@ def _addressed(outbound: Outbound) -> dict[str, object]:
     if outbound.buttons:
         request["reply_markup"] = {"inline_keyboard": keyboard(outbound.buttons)}
     return request
+
+
+def topic(place: Place) -> dict[str, object]:
+    """The topic to write in, unless it is the general one."""
+    if not place.thread_id or place.thread_id == GENERAL_TOPIC:
+        return {}
+    return {"message_thread_id": _number(place.thread_id, "thread")}
 
 
 def chat_id(place: Place) -> int:
@@ -71,7 +76,7 @@ def _number(value: str, what: str) -> int:
         raise Permanent(f"{value!r} is not the id of a Telegram {what}") from None
 
 
-def _body(part: Part) -> dict[str, object]:
+def text_body(part: Part) -> dict[str, object]:
     """Text with its markup. A payload equal to its plain text has none, and is sent as it is.
 
     The renderer escapes `<`, `>` and `&`, so HTML that equals its plain text contains none of
@@ -113,14 +118,21 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
     return await bot.call("sendDocument", {**request, "document": upload})
 
 
-async def edit(bot: RawBot, place: Place, message_id: str, part: Part) -> None:
+async def edit(
+    bot: RawBot, place: Place, message_id: str, part: Part | None, buttons: tuple[Button, ...] = ()
+) -> None:
     """Replace the text of a message of ours. Raises a `DeliveryError`."""
+    if part is None:
+        raise Permanent("there is no text to put into the message")
     request: dict[str, object] = {
         "chat_id": chat_id(place),
         "message_id": _number(message_id, "message"),
+        **text_body(part),
     }
+    if buttons:
+        request["reply_markup"] = {"inline_keyboard": keyboard(buttons)}
     try:
-        await bot.call("editMessageText", {**request, **_body(part)})
+        await bot.call("editMessageText", request)
     except TelegramError as problem:
         if not is_unmodified(problem):
             raise delivery_error(problem) from problem

@@ -23,12 +23,13 @@ from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import build_routes
 from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
-from gateway.ports import AdapterContext, Capabilities, EventSink
+from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
 
 MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""
 
 STREAMS_PER_PERSON: Final = 4
+LIVE: Final = LiveStyle(pause=0.25, costs=False)
 
 
 class WebAdapter:
@@ -98,7 +99,28 @@ class WebAdapter:
             raise Permanent("there is nothing to send: neither a part nor a file")
         if len(outbound.buttons) > MAX_BUTTONS:
             raise Permanent(f"the page shows at most {MAX_BUTTONS} buttons under a message")
-        line_id = "a-" + hashlib.sha256(outbound.key.encode()).hexdigest()[:24]
+        return self._put(outbound, _line_id(outbound.key))
+
+    def live_style(self, place: Place) -> LiveStyle:
+        """The page is next door: it may be told as often as people can read."""
+        return LIVE
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show what is written so far. Raises a `DeliveryError`."""
+        self._require_sink()
+        line_id = view.handle or _line_id(view.key)
+        if view.handle:
+            self._answer(view.place, line_id)
+        shown = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
+        return self._put(shown, line_id).message_id
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Put the answer where it grew. Raises a `DeliveryError`."""
+        self._require_sink()
+        self._answer(outbound.place, outbound.replaces)
+        return self._put(outbound, outbound.replaces)
+
+    def _put(self, outbound: Outbound, line_id: str) -> Receipt:
         now = self._context.clock.now()
         html, text = _markup(outbound.part)
         line = Line(
@@ -214,6 +236,10 @@ class WebAdapter:
         except BadInput as problem:
             raise Permanent(str(problem)) from problem
         return (FileLink(stored.id, stored.name, stored.mime, len(stored.data)),)
+
+
+def _line_id(key: str) -> str:
+    return "a-" + hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
 def _markup(part: Part | None) -> tuple[str, str]:

@@ -43,6 +43,7 @@ MANIFEST: Final = AdapterManifest(
         files_in=True,
         files_out=True,
         idempotent_sends=True,
+        live=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="web",

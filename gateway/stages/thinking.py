@@ -1,13 +1,12 @@
 """Money, memory, files, model: the stages that make the answer."""
 
-from contextlib import AsyncExitStack
 from functools import partial
 
 from gateway.auditing import AuditedTools
 from gateway.conversation import window
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
-from gateway.live import LiveAnswer
+from gateway.live import live_answer
 from gateway.llm.prices import price_of, reserve
 from gateway.message import Attachment, ChatMessage
 from gateway.metering import Meter
@@ -121,16 +120,15 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     permit = partial(
         allowed_tools, role=exchange.who.role, audience=place.audience, policy=policies.tools
     )
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(Presence(exchange, services))
-        live = await stack.enter_async_context(LiveAnswer(exchange))
+    exchange.live = live = live_answer(exchange, services)
+    async with Presence(exchange, services):
         exchange.result = await run_turn(
             request,
             meter,
             AuditedTools(services.toolbox.limited(permit), exchange, services),
             policies.turn,
             services.clock,
-            live.on_text,
+            live.on_text if live is not None else None,
         )
     exchange.answer = exchange.result.text
     for use in exchange.result.calls:

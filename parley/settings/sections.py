@@ -318,6 +318,9 @@ class Delivery(Section):
     repeat_ambiguous: bool = True
     """Send again when nobody knows whether a message arrived (marked as a possible repetition);
     off gives it up."""
+    live: bool = True
+    """Show answers while they are written, where the platform can; off shows them when they are
+    complete."""
 
 
 class Database(Section):

@@ -1,5 +1,6 @@
 """Methods that write: chat.*, reactions.*, assistant.threads.setStatus."""
 
+import time
 from typing import Final
 
 from simulators.slack.blocks import check_message
@@ -60,6 +61,8 @@ def update(call: Call) -> Answer:
     message = call.message()
     if message.user != call.world.bot_user:
         raise SlackError("cant_update_message")
+    if time.monotonic() < message.streams_until:
+        raise SlackError("streaming_state_conflict")
     kept = message.blocks if "blocks" not in call.arguments else call.json_list("blocks")
     blocks = check_message(call.text("text"), list(kept))
     before = message_body(call.world, message, call.base)

@@ -14,6 +14,7 @@ from aiohttp import web
 from simulators.base import MAX_CALLS, ApiCall, Fault, Faults
 from simulators.slack.api_chat import CHAT
 from simulators.slack.api_read import READING
+from simulators.slack.api_stream import STREAMS
 from simulators.slack.blocks import check_message
 from simulators.slack.call import Answer, Call, Method, Publish
 from simulators.slack.couriers import SocketCourier
@@ -55,6 +56,7 @@ class SlackServer:
         self._methods: dict[str, Method] = {
             **CHAT,
             **READING,
+            **STREAMS,
             "apps.connections.open": Method(self._open_socket, app_token=True),
         }
 

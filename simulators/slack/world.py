@@ -16,6 +16,9 @@ RESPONSE_URL_USES: Final = 5
 
 RESPONSE_URL_SECONDS: Final = 30 * 60
 
+STREAM_SECONDS: Final = 300.0
+"""After about five minutes nothing can be added to a streamed message any more."""
+
 SLACKBOT: Final = "USLACKBOT"
 
 
@@ -33,7 +36,8 @@ class StoredFile:
 
 @dataclass(slots=True)
 class Message:
-    """A message of a channel. `only_for` makes it ephemeral."""
+    """A message of a channel. `only_for` makes it ephemeral. `markdown` is what was streamed to it;
+    it can be added to until `streams_until`, a time of the monotonic clock."""
 
     ts: str
     channel: str
@@ -48,6 +52,8 @@ class Message:
     deleted: bool = False
     payload: Mapping[str, object] = field(default_factory=dict)
     reactions: dict[str, set[str]] = field(default_factory=dict)
+    markdown: str = ""
+    streams_until: float = 0.0
 
 
 @dataclass(slots=True)
@@ -94,6 +100,7 @@ class World:
         self.uploads: dict[str, StoredFile] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.changed = ChangeSignal()
+        self.stream_seconds = STREAM_SECONDS
         self._last_ts = 0
         self._count = 0
 

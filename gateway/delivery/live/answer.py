@@ -103,7 +103,7 @@ class LiveAnswer:
         if self._request is not None and not self._request.done():
             await asyncio.wait((self._request,), timeout=LAST_WAIT)
         if self._request is not None and not self._request.done() and self._state.handle:
-            # An old text must not overtake the final one; a first post is waited for, to be removed.
+            # An old text must not overtake the final one. A first post may go on: it is removed.
             self._request.cancel()
         await self._recall()
 

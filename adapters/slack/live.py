@@ -1,0 +1,98 @@
+"""An answer while it is written: Slack's own stream in the threads of direct messages, elsewhere a
+message that is updated.
+
+Only one person sees a stream grow, so that it is nothing for channels; and Slack streams into
+threads only, so that where the answer stands would depend on how long it took if a direct message
+outside a thread were streamed to as well. Everything here is decided from the place alone: after
+a restart, a stream is ended by whoever finds it.
+"""
+
+from typing import Final
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.errors import code_of, delivery_errors
+from adapters.slack.raw import as_mapping, stamp
+from adapters.slack.send import Sender
+from gateway.errors import Permanent
+from gateway.message import Outbound, Place, Receipt
+from gateway.people import Audience
+from gateway.ports import LiveStyle, LiveView
+
+STREAM: Final = LiveStyle(pause=0.8)
+"""chat.appendStream is of tier 4, "100+ per minute" (docs.slack.dev, rate limits)."""
+UPDATE: Final = LiveStyle(pause=1.5)
+"""chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""
+MAX_APPENDED: Final = 12_000
+"""Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
+_ENDED: Final = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
+"""The stream is over, after five minutes or by hand; what stands there can be updated."""
+
+
+def streams(place: Place) -> bool:
+    """Whether an answer there is a stream."""
+    return place.audience is Audience.DIRECT and bool(place.thread_id)
+
+
+class Live:
+    """Live answers of one account."""
+
+    def __init__(self, client: AsyncWebClient, sender: Sender) -> None:
+        self._client = client
+        self._sender = sender
+
+    async def show(self, view: LiveView) -> str:
+        """Show what is written so far. Raises a `DeliveryError`."""
+        if not view.handle:
+            return await self._begin(view)
+        if not streams(view.place) or not await self._append(view):
+            await self._sender.edit(view.place, view.handle, view.part)
+        return view.handle
+
+    async def end(self, outbound: Outbound) -> Receipt:
+        """Turn the live message into the answer. Raises a `DeliveryError`."""
+        if outbound.part is None:
+            raise Permanent("Slack: there is no text to put into the message")
+        place = outbound.place
+        if streams(place):
+            await self._stop(place, outbound.replaces)
+        await self._sender.edit(place, outbound.replaces, outbound.part, outbound.buttons)
+        return Receipt(outbound.replaces)
+
+    async def _begin(self, view: LiveView) -> str:
+        if not streams(view.place):
+            first = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
+            return (await self._sender.send(first)).message_id
+        with delivery_errors(sends=True):
+            answer = await self._client.chat_startStream(
+                channel=view.place.channel_id,
+                thread_ts=view.place.thread_id,
+                markdown_text=view.added[:MAX_APPENDED],
+            )
+        return stamp(as_mapping(answer.data), "ts")
+
+    async def _append(self, view: LiveView) -> bool:
+        """False when there is no stream any more."""
+        if not view.added:
+            return True
+        with delivery_errors(sends=True):
+            try:
+                await self._client.chat_appendStream(
+                    channel=view.place.channel_id,
+                    ts=view.handle,
+                    markdown_text=view.added[:MAX_APPENDED],
+                )
+            except SlackApiError as error:
+                if code_of(error) not in _ENDED:
+                    raise
+                return False
+        return True
+
+    async def _stop(self, place: Place, ts: str) -> None:
+        with delivery_errors(sends=False):
+            try:
+                await self._client.chat_stopStream(channel=place.channel_id, ts=ts)
+            except SlackApiError as error:
+                if code_of(error) not in _ENDED:
+                    raise
