@@ -21,10 +21,10 @@ from gateway.observe.correlation import about, correlation_id
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
-from gateway.routing import Router
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
 from gateway.uninterrupted import uninterrupted
+from gateway.workplace import Workplace
 
 log = structlog.get_logger(__name__)
 
@@ -32,9 +32,9 @@ log = structlog.get_logger(__name__)
 class Intake:
     """Implements `gateway.ports.EventSink`: returns once an event is stored, or none of ours."""
 
-    def __init__(self, services: Services, router: Router) -> None:
+    def __init__(self, services: Services, workplace: Workplace) -> None:
         self._services = services
-        self._router = router
+        self._workplace = workplace
         self._closed = False
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                if not self._router.answer_inline(event):
+                if not self._workplace.answer_inline(event):
                     self._services.count("inline_refused", event.place.platform)
             case ReactionChanged() | MembershipChanged():
                 self._services.count("noted", event.kind)
@@ -121,7 +121,7 @@ class Intake:
         """Edits and deletions matter for what was stored, or is about to be, and nothing else."""
         key, place = self.key_for(event), place_of(event)
         ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
-        waiting = self._router.lanes.holds(str(key), ids)
+        waiting = await self._workplace.holds(str(key), place, ids)
         if waiting or await self._services.stores.conversations.knows(place, ids):
             await self._store(event, key)
         else:
@@ -129,7 +129,7 @@ class Intake:
 
     async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
         services = self._services
-        self._router.check_room()
+        self._workplace.check_room()
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
@@ -137,7 +137,7 @@ class Intake:
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):
             services.observer.stored(services.clock.monotonic() - began)
-            self._router.route(entry)
+            await self._workplace.accept(entry)
         else:
             services.count("duplicate", place.platform)
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
 from aiohttp import web
@@ -17,9 +17,11 @@ from gateway.commands.catalogue import COMMANDS, REGISTERED
 from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.pacing import Pacer
+from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.llm.factory import build_provider
+from gateway.message import place_of
 from gateway.observe.logs import configure_logs
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
@@ -29,6 +31,7 @@ from gateway.services import Connected, Services
 from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
+from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
@@ -42,11 +45,17 @@ from parley.policies import (
     policies_of,
     prices_of,
 )
+from parley.roles import Role
 from parley.settings import MAIN, Settings
 from parley.storage import Storage
 from parley.supervisor import Supervisor
 
+if TYPE_CHECKING:
+    from parley.sharing import Sharing
+
 DRAIN_SECONDS = 15.0
+CLOSE_SECONDS = 25.0
+"""How long one part may take to close, which is more than any of them needs."""
 MAX_RECENT = 1_000
 MAX_COUNTERS = 5_000
 MAX_UNFINISHED = 10_000
@@ -83,11 +92,19 @@ class App:
         settings: Settings,
         clock: Clock | None = None,
         extensions: ExtensionRegistry | None = None,
+        *,
+        role: Role = "all",
+        platform: str = "",
     ) -> None:
+        """`role` and `platform` say what this process does where several share the work; raises
+        `ConfigurationError` for a part of the work without a shared `storage.url`."""
         self.settings = settings
+        self._role = role
+        self._platform = platform
         self.observed = Observed()
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
+        self._stopping = False
         self._lines: dict[str, Line] = {}
         self.storage = Storage(settings, self._clock)
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
@@ -97,16 +114,18 @@ class App:
             _secret(settings.server.token),
             ready=self.readiness,
         )
-        connected = self._connect_accounts()
+        connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         self.services = self._services(connected, extensions or ExtensionRegistry())
         pipeline = Pipeline(self.services)
+        control = Control(self.services, pipeline)
         self._router = Router(
             pipeline,
-            Control(self.services, pipeline),
+            control,
             concurrency=settings.workers.concurrency,
             overlap=settings.conversation.overlap,
         )
-        self._intake = Intake(self.services, self._router)
+        self._sharing = self._share(connected)
+        self._intake = Intake(self.services, self._workplace(control))
         self.supervisor = Supervisor(
             {_account_name(key): account.adapter for key, account in connected.items()},
             self._intake,
@@ -119,32 +138,41 @@ class App:
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, go on with what an earlier run left.
 
-        Returns once each account has connected or failed for the first time; `on_ready` is told
-        the name of each that connected.
+        Returns once each account has connected or failed for the first time, or takes long;
+        `on_ready` is told the name of each that connected.
         """
         self._on_ready = on_ready
         await self.storage.start()
         await self.local.start()
-        await self.services.deliverer.start()
-        for entry in await self.services.stores.inbox.unfinished(MAX_UNFINISHED):
-            self._router.route(entry)
-        await self.supervisor.start()
+        self.services.toolbox.start()
+        await self._take_up()
         self.housekeeping.start()
+        await self.supervisor.start()
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
         """Take nothing new, finish what runs within `drain` seconds, close everything."""
+        self._stopping = True
         self._intake.close()
-        if not await self._router.drain(drain) or not await self.services.deliverer.drain(drain):
+        if self._sharing is not None:
+            await self._sharing.stop_taking()
+        services, until = self.services, self._clock.monotonic() + drain
+        answered = await self._router.drain(drain)
+        left = max(0.0, until - self._clock.monotonic())
+        if not (await services.deliverer.drain(left) and answered):
             log.warning("not_drained", hint="the rest is taken up at the next start")
-        await self._router.stop()
-        await self.services.deliverer.stop()
-        await self.supervisor.stop()
-        await self.housekeeping.stop()
-        await self.webhooks.stop()
-        await self.local.stop()
-        await self.services.toolbox.close()
-        await self.services.provider.close()
-        await self.storage.stop()
+        for close in (
+            self._router.stop,
+            services.deliverer.stop,
+            *((self._sharing.stop,) if self._sharing is not None else ()),
+            self.supervisor.stop,
+            self.housekeeping.stop,
+            self.webhooks.stop,
+            self.local.stop,
+            services.toolbox.close,
+            services.provider.close,
+            self.storage.stop,
+        ):
+            await _closed(close)
 
     async def decisions(self, limit: int = 50) -> list[Trace]:
         """The latest traces, newest first, those of ignored messages included."""
@@ -165,9 +193,10 @@ class App:
         return self._router.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
-        """Whether every account is connected; for `/readyz`."""
+        """Whether every account is connected, and new messages are taken; for `/readyz`."""
         states = self.supervisor.states
-        return Readiness(all(state == "ready" for state in states.values()), dict(states))
+        connected = all(state == "ready" for state in states.values())
+        return Readiness(connected and not self._stopping, dict(states))
 
     async def _account_ready(self, name: str) -> None:
         """An account connected, and with it perhaps the first webhook path came."""
@@ -176,10 +205,59 @@ class App:
         if self._on_ready is not None:
             await self._on_ready(name)
 
+    async def _take_up(self) -> None:
+        """Go on with what is there: what Redis holds for this role, or what the file holds."""
+        await self.services.deliverer.start()
+        if self._sharing is not None:
+            self._sharing.start()
+            return
+        left = await self.services.stores.inbox.unfinished(MAX_UNFINISHED)
+        places = [place_of(entry.event) for entry in left]
+        known = [(place.platform, place.account) in self.services.connected for place in places]
+        for entry, is_known in zip(left, known, strict=True):
+            if is_known:
+                self._router.route(entry)
+        if not all(known):
+            log.warning("accounts_missing", events=known.count(False), hint="they are kept")
+
+    def _share(self, connected: Mapping[tuple[str, str], Connected]) -> "Sharing | None":
+        shared = self.storage.hot.shared
+        if shared is not None:
+            from parley.sharing import Sharing  # noqa: PLC0415 - Redis's library, if configured
+
+            return Sharing(shared, self._role, self._router, self.services.deliverer, connected)
+        if self._role == "all":
+            return None
+        raise ConfigurationError(
+            f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
+        )
+
+    def _workplace(self, control: Control) -> Workplace:
+        if self._sharing is None:
+            return LocalWorkplace(self._router)
+        return SharedWorkplace(control, self.storage.stores.states.of("parley", "held"))
+
+    def _accounts_elsewhere(self) -> dict[tuple[str, str], Connected]:
+        """The accounts that adapter processes are connected to."""
+        shared = self.storage.hot.shared
+        if shared is None:
+            return {}
+        from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
+        from parley.remote import RemoteAdapter  # noqa: PLC0415
+
+        manifests = discover().manifests
+        keys = [(account.platform, account.name) for account in self.settings.accounts()]
+        return {
+            key: RemoteAdapter(manifests[key[0]], key[1], RpcClient(shared.client, key)).connected()
+            for key in keys
+        }
+
     def _connect_accounts(self) -> dict[tuple[str, str], Connected]:
         manifests = discover().manifests
         connected = {}
         for account in self.settings.accounts():
+            if self._platform and account.platform != self._platform:
+                continue
             manifest = manifests[account.platform]
             context = AdapterContext(
                 account=account.name,
@@ -217,7 +295,12 @@ class App:
             toolbox=toolbox_of(settings, self._clock),
             connected=connected,
             deliverer=Deliverer(
-                stores.outbox, lines, self._clock, delivery_rules(settings), self.observed.count
+                stores.outbox,
+                lines,
+                self._clock,
+                delivery_rules(settings),
+                self.observed.count,
+                fed=self.storage.hot.shared is not None,
             ),
             loop_guard=LoopGuard(),
             extensions=extensions,
@@ -229,34 +312,42 @@ class App:
         )
 
 
-async def serve(settings: Settings) -> int:
+async def serve(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    app = App(settings)
+    app = App(settings, role=role, platform=platform)
 
     async def on_ready(name: str) -> None:
         sys.stdout.write(f"ready {name}\n")
         sys.stdout.flush()
 
-    try:
+    async def start() -> None:
         await app.start(on_ready)
-        failed = app.supervisor.errors
-        for name, problem in failed.items():
+        for name, problem in app.supervisor.errors.items():
             sys.stderr.write(f"{name} is not connected: {problem}\n")
         await on_ready("gateway")
-        await stopping.wait()
+
+    starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            await stopped
     finally:
+        for task in (starting, stopped):
+            task.cancel()
+        await asyncio.wait((starting, stopped))
         await app.stop()
     return 0
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
     configure_logs()
-    return asyncio.run(serve(settings))
+    return asyncio.run(serve(settings, role, platform))
 
 
 @runtime_checkable
@@ -271,6 +362,15 @@ class ServesPages(Protocol):
 def toolbox_of(settings: Settings, clock: Clock) -> Toolbox:
     """The tools of the configured MCP servers."""
     return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
+
+
+async def _closed(close: Callable[[], Awaitable[None]]) -> None:
+    """Close one part. Whatever it does, the next one is closed too."""
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await close()
+    except Exception:
+        log.exception("not_closed", part=close.__qualname__)
 
 
 def _account_name(key: tuple[str, str]) -> str:

@@ -87,8 +87,12 @@ class Deliverer:
         rules: DeliveryRules,
         count: Callable[[str, str], None],
         observer: Observer | None = None,
+        *,
+        fed: bool = False,
     ) -> None:
+        """`fed`: a `SendSource` hands the sends over through `take`, and nothing else does."""
         self._outbox = outbox
+        self._fed = fed
         self._lines = lines
         self._clock = clock
         self._rules = rules
@@ -119,6 +123,8 @@ class Deliverer:
 
     async def start(self) -> None:
         """Go on with what an earlier run left."""
+        if self._fed:
+            return
         left = await self._outbox.waiting(AT_START)
         for entry in left:
             self._queue(entry)
@@ -127,8 +133,15 @@ class Deliverer:
 
     def submit(self, outbound: Sequence[Outbound]) -> None:
         """Send these, which the outbox has stored already."""
+        if self._fed:
+            return
         for item in outbound:
             self._queue(OutboxEntry(0, item, 0, self._clock.now()))
+
+    def take(self, entries: Sequence[OutboxEntry]) -> None:
+        """Send these, which a `SendSource` hands over."""
+        for entry in entries:
+            self._queue(entry)
 
     async def drain(self, timeout: float) -> bool:
         """Wait until everything is sent; False after `timeout` seconds."""

@@ -13,6 +13,8 @@ from typing import Annotated, Final
 
 import typer
 
+from parley.roles import Role
+
 DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 REFUSED: Final = 3
 
@@ -39,14 +41,19 @@ Config = Annotated[
 @app.command()
 def run(
     config: Config = None,
-    role: Annotated[str, typer.Option(help="What this process does; only `all` so far.")] = "all",
+    role: Annotated[
+        Role, typer.Option(help="What this process does, where several share a storage.url.")
+    ] = "all",
+    platform: Annotated[
+        str, typer.Option(help="With --role adapter: connect to this platform only.")
+    ] = "",
 ) -> None:
     """Connect every platform and answer, until SIGTERM."""
-    if role != "all":
-        raise typer.BadParameter(f"{role!r} is not a role; only `all` so far", param_hint="--role")
+    if platform and role != "adapter":
+        raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
     from parley.cli import start  # noqa: PLC0415
 
-    raise typer.Exit(start.start(chosen(config), os.environ))
+    raise typer.Exit(start.start(chosen(config), os.environ, role, platform))
 
 
 @app.command()

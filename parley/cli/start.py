@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from parley.platforms import discover
+from parley.roles import Role
 from parley.settings import load
 
 
-def start(config: Path | None, env: Mapping[str, str]) -> int:
+def start(
+    config: Path | None, env: Mapping[str, str], role: Role = "all", platform: str = ""
+) -> int:
     """Load the configuration and run until told to stop; returns the exit status."""
     platforms = discover()
     for problem in platforms.problems:
@@ -18,4 +21,4 @@ def start(config: Path | None, env: Mapping[str, str]) -> int:
         sys.stderr.write("No platform has its credentials yet; `parley init` sets one up.\n")
     from parley import app  # noqa: PLC0415 -- loads the whole program
 
-    return app.run(settings)
+    return app.run(settings, role, platform)

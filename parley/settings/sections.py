@@ -327,8 +327,8 @@ class Database(Section):
     """What lasts: conversations, usage, traces."""
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
-    """`sqlite:///FILE` or `postgresql://…`; a relative file counts from the folder the program runs in.
-    `?synchronous=full` behind it waits for the disk each time. `memory://` keeps nothing."""
+    """`sqlite:///FILE` or `postgresql://…`; a relative file counts from the folder the program runs
+    in. `?synchronous=full` behind it waits for the disk each time. `memory://` keeps nothing."""
 
 
 class Storage(Section):

@@ -44,6 +44,7 @@ from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Trace
 from gateway.turn.toolbox import Toolbox
+from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, settle
 
@@ -179,7 +180,7 @@ async def gateway(
     )
     pipeline = Pipeline(services)
     router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)
-    intake = Intake(services, router)
+    intake = Intake(services, LocalWorkplace(router))
     yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
     await router.stop()
     await services.deliverer.stop()
