@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness
@@ -17,8 +17,8 @@ class Now:
     """How things stand at this moment.
 
     `waiting` and `running` are turns, `unsent` sends, `unwritten` pieces of work that wait for the
-    database, `loop_lag` in seconds. `connections` has the state of each account, `proofs` what its
-    connection last proved, `parts` whether each store and listener is up.
+    database, `loop_lag` in seconds. `connections` has the state of each account, `reconnects` how
+    often it was lost, `proofs` what it last proved, `parts` whether each store and listener is up.
     """
 
     waiting: int = 0
@@ -27,6 +27,7 @@ class Now:
     unwritten: int = 0
     loop_lag: float = 0.0
     connections: Mapping[str, str] = field(default_factory=dict)
+    reconnects: Mapping[str, int] = field(default_factory=dict)
     proofs: Mapping[str, Liveness] = field(default_factory=dict)
     parts: Mapping[str, bool] = field(default_factory=dict)
 
@@ -37,7 +38,7 @@ class Gauges(Collector):
     def __init__(self, look: Callable[[], Now]) -> None:
         self._look = look
 
-    def collect(self) -> Iterable[GaugeMetricFamily]:
+    def collect(self) -> Iterable[Metric]:
         """Called by the registry for every page."""
         now = self._look()
         yield _one("parley_lanes_waiting", "Messages that wait for their turn.", now.waiting)
@@ -45,7 +46,13 @@ class Gauges(Collector):
         yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
         yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
         yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)
-        yield self._connections(now)
+        yield _connections(now)
+        lost = CounterMetricFamily(
+            "parley_reconnects", "Connections that were lost and made anew.", labels=["account"]
+        )
+        for account, times in now.reconnects.items():
+            lost.add_metric([account], times)
+        yield lost
         age = GaugeMetricFamily(
             "parley_connection_proof_age_seconds",
             "How long ago a connection last proved that it hears.",
@@ -59,15 +66,16 @@ class Gauges(Collector):
             up.add_metric([part], works)
         yield up
 
-    def _connections(self, now: Now) -> GaugeMetricFamily:
-        found = GaugeMetricFamily(
-            "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
-        )
-        for account, state in now.connections.items():
-            for each in STATES:
-                found.add_metric([account, each], state == each)
-        return found
+
+def _connections(now: Now) -> Metric:
+    found = GaugeMetricFamily(
+        "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
+    )
+    for account, state in now.connections.items():
+        for each in STATES:
+            found.add_metric([account, each], state == each)
+    return found
 
 
-def _one(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+def _one(name: str, meaning: str, value: float) -> Metric:
     return GaugeMetricFamily(name, meaning, value=value)

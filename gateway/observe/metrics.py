@@ -66,7 +66,6 @@ class Metrics:
             "duplicate": self._counter("duplicates", "Events that came again.", "platform"),
             "forgotten": self._counter("forgotten", "Messages that were none of ours.", "reason"),
             "dead_letter": self._counter("dead_letters", "Answers given up.", "platform"),
-            "reconnect": self._counter("reconnects", "Connections made anew.", "platform"),
             "budget_alert": self._counter("budget_alerts", "Shares of a budget passed.", "reason"),
         }
         self._others = self._counter("noted", "What else happened.", "what")

@@ -56,12 +56,23 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the program can do its work; `parts` names each part's state."""
+    """Whether the program can do its work; `parts` names each part's state, `problems` in words
+    what is wrong with one."""
 
     ready: bool
     parts: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the process is of any use; `loop_lag` is how many seconds its loop was late."""
+
+    well: bool = True
+    loop_lag: float = 0.0
+
+
+HealthCheck: TypeAlias = Callable[[], Health]
 ReadyCheck: TypeAlias = Callable[[], Readiness]
 _Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -79,12 +90,14 @@ class LocalListener:
         token: str = "",
         *,
         ready: ReadyCheck | None = None,
+        health: HealthCheck | None = None,
         max_body: int = 32 * 1024 * 1024,
     ) -> None:
         self._host = host
         self._wanted_port = port
         self._token = token
         self._ready: ReadyCheck = ready or (lambda: Readiness(True))
+        self._health: HealthCheck = health or Health
         self._max_body = max_body
         self._routes: list[web.AbstractRouteDef] = []
         self._links: OrderedDict[str, float] = OrderedDict()
@@ -199,13 +212,17 @@ class LocalListener:
         return answer
 
     async def _healthz(self, _request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
+        health = self._health()
+        told = {"status": "ok" if health.well else "stalled", "loop_lag": round(health.loop_lag, 3)}
+        return web.json_response(told, status=200 if health.well else 503)
 
     async def _readyz(self, request: web.Request) -> web.Response:
         state = self._ready()
         told: dict[str, object] = {"ready": state.ready}
         if request[_ENTRY].allowed:
             told["parts"] = dict(state.parts)
+            if state.problems:
+                told["problems"] = dict(state.problems)
         return web.json_response(told, status=200 if state.ready else 503)
 
 

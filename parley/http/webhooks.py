@@ -87,6 +87,11 @@ class WebhookListener:
         """What is served now."""
         return tuple(self._handlers)
 
+    @property
+    def listening(self) -> bool:
+        """Whether requests arrive."""
+        return self._runner is not None
+
     # --- life -----------------------------------------------------------------------------------
 
     async def start(self) -> None:

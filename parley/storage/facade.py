@@ -49,6 +49,12 @@ class Storage:
             raise LookupError("database.url is not SQLite")
         return self._lasting.database
 
+    @property
+    def unwritten(self) -> int:
+        """Pieces of work that wait for an SQLite file."""
+        databases = {self._lasting.database, self.hot.database} - {None}
+        return sum(database.waiting for database in databases if database is not None)
+
     async def start(self, *, exclusive: bool = True) -> None:
         """Open everything; `exclusive` for a gateway, which shares its SQLite files with no other
         one. Raises `StoreUnavailable`."""

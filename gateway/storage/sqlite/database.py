@@ -96,6 +96,11 @@ class Database:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
 
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait for their transaction."""
+        return len(self._waiting)
+
     def run(self, job: Job[T]) -> "asyncio.Future[T]":
         """The result of `job(connection)`, once it is committed.
 
