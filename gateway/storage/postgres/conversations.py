@@ -16,7 +16,7 @@ from gateway.storage.postgres.rows import recordset, storable
 from gateway.stores import StoredTurn
 
 PRUNED_AT_ONCE: Final = 5_000
-"""Rows that one statement deletes, so that no lock is held for long."""
+"""Rows that one call deletes, so that no lock is held for long; the caller comes again."""
 
 INSERT_TURNS: Final = """
     INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person, speaker)
@@ -123,13 +123,8 @@ class PostgresConversations:
         return bool(rows[0][0])
 
     async def prune(self, before: datetime) -> int:
-        """Delete turns from before then, some thousand at a time."""
-        total = 0
-        while True:
-            gone = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
-            total += gone
-            if gone < PRUNED_AT_ONCE:
-                return total
+        """Delete some thousand of the turns from before then."""
+        return await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
 
 
 def _channel(platform: str, account: str, channel: str) -> str:

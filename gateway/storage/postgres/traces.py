@@ -12,7 +12,7 @@ from gateway.storage.postgres.rows import storable
 from gateway.stores import Trace
 
 PRUNED_AT_ONCE: Final = 5_000
-"""Rows that one statement deletes, so that no lock is held for long."""
+"""Rows that one call deletes, so that no lock is held for long; the caller comes again."""
 
 COLUMNS: Final = (
     "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
@@ -69,13 +69,8 @@ class PostgresTraces:
         return [_trace(row) for row in await self._pool.fetch(RECENT, (limit,))]
 
     async def prune(self, before: datetime) -> int:
-        """Delete traces from before then, some thousand at a time."""
-        total = 0
-        while True:
-            gone = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
-            total += gone
-            if gone < PRUNED_AT_ONCE:
-                return total
+        """Delete some thousand of the traces from before then."""
+        return await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
 
 
 def _trace(row: TupleRow) -> Trace:

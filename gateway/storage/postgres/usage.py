@@ -20,9 +20,9 @@ KEEP_RESERVED: Final = timedelta(hours=1)
 
 LOCK: Final = "SELECT pg_advisory_xact_lock(account) FROM unnest(%s::bigint[]) AS account"
 FORGET_DEAD: Final = """
-    DELETE FROM reserved WHERE (key, turn) IN (
-        SELECT key, turn FROM reserved WHERE at <= %s ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED
-    )
+    DELETE FROM reserved WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM reserved WHERE at <= %s ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED
+    ))
 """
 SUMS: Final = """
     SELECT COALESCE((SELECT micros FROM spent WHERE spent.key = account.key), 0) + COALESCE(

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,17 @@ from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
 
 
-async def test_a_conversation_outlives_the_database_it_was_in(tmp_path: Path) -> None:
-    telegram = TelegramSimulator()
-    await telegram.start()
+@pytest.fixture
+async def telegram() -> AsyncIterator[TelegramSimulator]:
+    simulator = TelegramSimulator()
+    await simulator.start()
+    yield simulator
+    await simulator.stop()
+
+
+async def test_a_conversation_outlives_the_database_it_was_in(
+    tmp_path: Path, telegram: TelegramSimulator
+) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "parley.yaml").write_text(
         yaml.safe_dump(
@@ -39,7 +48,6 @@ async def test_a_conversation_outlives_the_database_it_was_in(tmp_path: Path) ->
         gateway.send_signal(signal.SIGTERM)
         async with asyncio.timeout(20):
             await gateway.communicate()
-    await telegram.stop()
     assert (kept.status, kept.err) == (0, "")
     assert kept.out.startswith("data/parley.db is kept in copy.db (")
     for ended in (refused, second):
