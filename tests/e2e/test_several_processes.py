@@ -1,0 +1,131 @@
+"""Several processes share the work through a real Redis and a real PostgreSQL."""
+
+import asyncio
+import re
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from simulators.base import Shown, SimRoom
+from simulators.telegram import TelegramSimulator
+from tests.e2e.conftest import open_lab
+from tests.e2e.harness import FAST, LIFTED, by_bot
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+MARK = re.compile(r"number (\d+)")
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.mark.parametrize("variant", ["discord", "slack-socket", "telegram-polling", "whatsapp"])
+async def test_one_process_on_redis_and_postgresql_answers_and_remembers(
+    variant: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    async with open_lab(variant, tmp_path, stores) as lab:
+        ada = lab.platform.person(f"Ada of {variant}")
+        room = lab.platform.direct(ada)
+        await lab.platform.say(ada, room, "My favourite colour is turquoise")
+        await lab.answer(room)
+        await lab.platform.say(ada, room, "What did I say?")
+        assert "turquoise" in (await lab.answer(room, after=1)).text
+
+
+async def test_adapter_and_workers_share_the_work_and_one_of_them_may_die(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    async with AsyncExitStack() as stack:
+        telegram = TelegramSimulator()
+        await telegram.start()
+        stack.push_async_callback(telegram.stop)
+        config = _config(tmp_path, telegram, redis, postgres)
+        await stack.enter_async_context(_parley(config, "--role", "adapter"))
+        workers = [
+            await stack.enter_async_context(_parley(config, "--role", "worker")) for _ in range(2)
+        ]
+        rooms = await _ask(telegram, people=10, each=6)
+        await telegram.wait_for(rooms[0], lambda shown: len(by_bot(shown)) >= 2, 20)
+        workers[0].kill()
+        for room in rooms:
+            await telegram.wait_for(room, lambda shown: len(_numbers(shown)) >= 6, 40)
+        for room in rooms:
+            answered = _numbers(telegram.shown(room))
+            assert answered == sorted(answered), "out of order within a chat"
+            assert max(Counter(answered).values()) == 1, "answered twice"
+
+
+def _numbers(shown: list[Shown]) -> list[int]:
+    """The numbers that the bot's answers repeat, in their order."""
+    texts = [message.text.rpartition("You said:")[2] for message in by_bot(shown)]
+    return [int(found.group(1)) for text in texts if (found := MARK.search(text))]
+
+
+async def _ask(telegram: TelegramSimulator, people: int, each: int) -> list[SimRoom]:
+    rooms = []
+    for who in range(people):
+        person = telegram.person(f"Person {who}")
+        rooms.append(telegram.direct(person))
+    for number in range(each):
+        for who in range(people):
+            person = telegram.person(f"Person {who}")
+            await telegram.say(person, rooms[who], f"This is number {number}")
+    return rooms
+
+
+def _config(
+    folder: Path, telegram: TelegramSimulator, redis: RedisServer, postgres: PostgresServer
+) -> Path:
+    path = folder / "parley.yaml"
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "model": {"provider": "offline"},
+                "platforms": {"telegram": telegram.settings()},
+                "limits": LIFTED,
+                "delivery": FAST,
+                "conversation": {"overlap": "queue"},
+                "storage": {"url": redis.url.replace("/0", "/1")},
+                "database": {"url": postgres.url},
+                "server": {"port": 0},
+                "webhooks": {"port": 0},
+            }
+        )
+    )
+    return path
+
+
+@asynccontextmanager
+async def _parley(config: Path, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A `parley run` that is ready."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "parley", "run", "--config", str(config)),
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(20):
+            while b"ready gateway" not in (line := await process.stdout.readline()):
+                assert line, "parley ended before it was ready"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(process.communicate(), 30)
