@@ -17,7 +17,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
 
-from adapters.discord.raw import mapping
+from adapters.discord.raw import mapping, mappings
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 
 MAX_BUCKET_WAIT: Final = 30.0
@@ -126,9 +126,18 @@ class Api:
         `form` is the multipart body in aiohttp's terms. Raises a `DeliveryError`.
         """
         body: dict[str, Any] = {"json": json} if json is not None and form is None else {}
+        return mapping(await self._request(route, repeatable, form=form, **body))
+
+    async def listed(
+        self, route: Route, query: Mapping[str, int | str]
+    ) -> list[Mapping[str, object]]:
+        """Read a list of objects, at most 100 of them. Raises a `DeliveryError`."""
+        return mappings(await self._request(route, True, params=dict(query)))
+
+    async def _request(self, route: Route, repeatable: bool, **options: Any) -> object:
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                return mapping(await self._http.request(route, form=form, **body))
+                return await self._http.request(route, **options)
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise delivery_error(error, repeatable=repeatable) from error
         except RuntimeError as error:  # aiohttp, when the session was closed meanwhile

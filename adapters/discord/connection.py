@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
 
 import aiohttp
@@ -12,17 +11,18 @@ import structlog
 
 from adapters.discord.answers import Answers
 from adapters.discord.api import Api
-from adapters.discord.bot import Bot
+from adapters.discord.bot import Bot, place_of
+from adapters.discord.catchup import CatchUp
 from adapters.discord.client import AccountClient
 from adapters.discord.commands import register
 from adapters.discord.directory import LibraryDirectory
-from adapters.discord.interactions import Handle
+from adapters.discord.handover import Handover, Spoken
 from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
 from adapters.discord.pulse import Pulse
-from adapters.discord.raw import identity, mappings
+from adapters.discord.raw import identity, mapping, mappings
+from adapters.discord.seen import Seen
 from gateway.errors import StartError, StoreUnavailable
-from gateway.message import ButtonPressed, CommandInvoked, InboundEvent
 from gateway.ports import AdapterContext, EventSink
 
 log = structlog.get_logger(__name__)
@@ -32,39 +32,31 @@ SERVERS_SECONDS: Final = 2.0
 """How long to wait for the servers that READY names; one in an outage would never come."""
 DEAF_SECONDS: Final = 120.0
 """After so long without a connection the account counts as down and is started afresh."""
-DRAIN_SECONDS: Final = 5.0
-MAX_WAITING: Final = 10_000
-"""Events that wait while the store does not take any; Discord has no acknowledgement."""
-MAX_PAUSE: Final = timedelta(seconds=30)
-PATIENCE: Final = timedelta(minutes=15)
-"""How long one event is offered to a store that is down."""
-MAX_DEFERRALS: Final = 100
 
 BAD_TOKEN, BAD_INTENTS, NEEDS_SHARDING = 4004, (4013, 4014), 4011
 PORTAL: Final = "https://discord.com/developers/applications"
 
 
 class Connection:
-    """A client, the queue behind it, and the task that empties the queue into the sink."""
+    """A client, the queue behind it, and the catch-up at the beginning of each session."""
 
     def __init__(self, settings: DiscordSettings, context: AdapterContext, sink: EventSink) -> None:
         self._settings = settings
         self._context = context
-        self._sink = sink
         self.client = AccountClient(settings, self._arrived, self._lost)
         self.pulse = Pulse(self.client)
         self.api = Api(self.client.http)
         self.answers = Answers(self.api)
         self._directory = LibraryDirectory(self.client)
         self._bot = Bot(account=context.account, directory=self._directory)
-        self._queue: asyncio.Queue[InboundEvent] = asyncio.Queue(MAX_WAITING)
+        self._seen = Seen(context.state, context.clock)
+        self._handover = Handover(context, sink, self.answers, self._seen)
+        self._catch_up = CatchUp(self.api, context, self.client, self._seen, self._handover)
         self._awaited: set[str] = set()
         self._known: set[str] = set()
         self._ready = asyncio.Event()
         self._complete = asyncio.Event()
         self._run: asyncio.Task[None] | None = None
-        self._pump: asyncio.Task[None] | None = None
-        self._deferrals: set[asyncio.Task[None]] = set()
         self._closing = False
         self._deaf: asyncio.TimerHandle | None = None
         self._failure: StartError | None = None
@@ -79,11 +71,14 @@ class Connection:
                 self.usable = True
                 self._check_application()
                 await self._register()
+                await self._seen.open()
+                self._handover.start()
                 self._run = asyncio.create_task(self.client.connect())
-                self._pump = asyncio.create_task(self._hand_over())
                 await self._wait_ready(self._run)
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise start_error(error) from error
+        except StoreUnavailable as error:
+            raise StartError(f"The store does not say what was read before: {error}") from error
 
     async def closed(self) -> None:
         """Return once `close` was called. Raises `StartError` when the connection died."""
@@ -104,20 +99,9 @@ class Connection:
         await self.client.close()
         if self._run is not None:
             await _stop(self._run)
-        if self._pump is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(DRAIN_SECONDS):
-                    await self._queue.join()
-            await _stop(self._pump)
-            self._count_lost()
-        for task in list(self._deferrals):
-            await _stop(task)
-
-    def _count_lost(self) -> None:
-        """The store took no more before the end came, and Discord does not send again."""
-        if not self._queue.empty():
-            self._context.count("lost", "discord")
-            log.error("events_lost", platform="discord", events=self._queue.qsize())
+        await self._catch_up.close()
+        await self._handover.close()
+        await self._seen.close()
 
     def _check_application(self) -> None:
         wanted = self._settings.application_id
@@ -189,14 +173,18 @@ class Connection:
             self._known.discard(identity(data.get("id")))
         payload: dict[str, object] = {"t": event, "s": self.client.ws.sequence, "d": data}
         found = parse(payload, self._bot)
-        if not found:
-            self._context.count("ignored", event)
         for each in found:
-            try:
-                self._queue.put_nowait(each)
-            except asyncio.QueueFull:
-                self._context.count("lost", event)
-                log.error("event_lost", platform="discord", event_kind=event, waiting=MAX_WAITING)
+            self._handover.put(each, event)
+        if not found and not self._spoken(event, data):
+            self._context.count("ignored", event)
+
+    def _spoken(self, event: str, data: Mapping[str, object]) -> bool:
+        """Note where the bot itself wrote; False when it is something else."""
+        own = identity(mapping(data.get("author")).get("id")) == self._bot.user_id
+        place = place_of(data, self._bot) if own and event == "MESSAGE_CREATE" else None
+        if place is not None:
+            self._handover.put(Spoken(place, identity(data.get("id"))), event)
+        return place is not None
 
     def _greeted(self, data: Mapping[str, object]) -> None:
         user = self.client.user
@@ -208,9 +196,11 @@ class Connection:
         )
         self._known = {identity(guild.get("id")) for guild in mappings(data.get("guilds"))}
         self._awaited = set(self._known)
+        self._complete.clear()
         self._ready.set()
         if not self._awaited:
             self._complete.set()
+        self._catch_up.begin(self._bot, self._complete, SERVERS_SECONDS)
 
     def _is_new_server(self, guild_id: str) -> bool:
         """Discord describes every server at each start; only others have just been joined."""
@@ -220,55 +210,6 @@ class Connection:
         new = guild_id not in self._known
         self._known.add(guild_id)
         return new
-
-    async def _hand_over(self) -> None:
-        while True:
-            event = await self._queue.get()
-            try:
-                await self._offer(event)
-            finally:
-                self._queue.task_done()
-
-    async def _offer(self, event: InboundEvent) -> None:
-        """Offer one event until the store takes it; the next one waits, so order is kept."""
-        handle = _handle(event)
-        if handle is not None and not self.answers.expect(handle):
-            handle = None  # delivered twice: it is deferred once
-        clock, pause = self._context.clock, timedelta(milliseconds=200)
-        give_up_at = clock.monotonic() + PATIENCE.total_seconds()
-        while True:
-            try:
-                await self._sink(event)
-            except StoreUnavailable as error:
-                self._context.count("store_unavailable", "discord")
-                if clock.monotonic() >= give_up_at:
-                    self._context.count("lost", event.kind)
-                    log.error("event_lost", platform="discord", error=error)
-                    return
-                await clock.sleep(pause.total_seconds())
-                pause = min(pause * 2, MAX_PAUSE)
-            except Exception:  # one bad event must not stop those behind it
-                self._context.count("failed", event.kind)
-                log.exception("event_failed", platform="discord", event_kind=event.kind)
-                return
-            else:
-                break
-        if handle is not None:
-            await self._defer(handle)
-
-    async def _defer(self, handle: Handle) -> None:
-        """Beside the queue: the next event need not wait for Discord's answer."""
-        if len(self._deferrals) >= MAX_DEFERRALS:
-            await asyncio.wait(self._deferrals, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(self.answers.defer(handle))
-        self._deferrals.add(task)
-        task.add_done_callback(self._deferrals.discard)
-
-
-def _handle(event: InboundEvent) -> Handle | None:
-    if isinstance(event, CommandInvoked | ButtonPressed):
-        return Handle.read(event.reply_handle)
-    return None
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:

@@ -136,6 +136,11 @@ def guild_json(world: World) -> Json:
     }
 
 
+def _last_message(channel: Channel) -> str | None:
+    """Discord also names a message that was deleted since."""
+    return next(reversed(channel.messages), None)
+
+
 def channel_json(world: World, channel: Channel) -> Json:
     """A channel, thread or direct conversation."""
     if channel.type == DM:
@@ -144,7 +149,7 @@ def channel_json(world: World, channel: Channel) -> Json:
             "id": channel.id,
             "type": DM,
             "flags": 0,
-            "last_message_id": None,
+            "last_message_id": _last_message(channel),
             "recipients": [user_json(recipient)],
         }
     common: Json = {
@@ -155,7 +160,7 @@ def channel_json(world: World, channel: Channel) -> Json:
         "parent_id": channel.parent_id or None,
         "rate_limit_per_user": 0,
         "flags": 0,
-        "last_message_id": None,
+        "last_message_id": _last_message(channel),
     }
     if channel.type in THREADS:
         stamp = world.joined_at.isoformat()

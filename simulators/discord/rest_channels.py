@@ -24,6 +24,8 @@ from simulators.discord.world import DM, EPHEMERAL, REPLY, Channel, Message, Sto
 
 NONCE_SECONDS: Final = 300.0
 """Discord recognises an enforced nonce "within the past few minutes"."""
+MAX_HISTORY: Final = 100
+_HISTORY: Final = {"limit": 50, "after": 0, "before": 1 << 63}
 
 
 class ChannelRoutes:
@@ -40,6 +42,7 @@ class ChannelRoutes:
         message = channel + "/messages/{message}"
         app.router.add_get(channel, self.show_channel)
         app.router.add_post(channel + "/typing", self.show_typing)
+        app.router.add_get(channel + "/messages", self.history)
         app.router.add_post(channel + "/messages", self.create)
         app.router.add_post(channel + "/messages/bulk-delete", self.delete_many)
         app.router.add_get(message, self.show)
@@ -66,6 +69,26 @@ class ChannelRoutes:
         if recipient not in self._world.users:
             raise refuse(UNKNOWN_USER)
         return json_answer(channel_json(self._world, direct_channel(self._world, recipient)))
+
+    async def history(self, request: web.Request) -> web.Response:
+        """GET /channels/{id}/messages: the newest, or those next to `after` or `before`, always
+        with the newest first. `around` is not simulated."""
+        channel = self._channel(request)
+        limit, after, before = (
+            _whole(request, name, default) for name, default in _HISTORY.items()
+        )
+        if not 1 <= limit <= MAX_HISTORY:
+            raise invalid_form("limit", "NUMBER_TYPE_MAX", "int value should be 1 to 100.")
+        found = [
+            message
+            for message in channel.messages.values()
+            if after < int(message.id) < before
+            and not message.deleted
+            and not message.flags & EPHEMERAL
+        ]
+        chosen = found[:limit] if "after" in request.query else found[-limit:]
+        cdn = self._announcer.cdn()
+        return json_answer([message_json(self._world, m, cdn) for m in reversed(chosen)])
 
     async def create(self, request: web.Request) -> web.Response:
         """POST /channels/{id}/messages."""
@@ -154,6 +177,15 @@ class ChannelRoutes:
             raise invalid_form(
                 "message_reference", "MESSAGE_REFERENCE_UNKNOWN_MESSAGE", "Unknown message"
             )
+
+
+def _whole(request: web.Request, name: str, default: int) -> int:
+    value = request.query.get(name)
+    if value is None:
+        return default
+    if not value.isdecimal():
+        raise invalid_form(name, "NUMBER_TYPE_COERCE", f'Value "{value[:20]}" is not int.')
+    return int(value)
 
 
 def direct_channel(world: World, user_id: str) -> Channel:

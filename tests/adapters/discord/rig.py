@@ -12,7 +12,7 @@ from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
-from gateway.ports import AdapterContext, CommandSpec, WebhookHandler
+from gateway.ports import AdapterContext, AdapterState, CommandSpec, WebhookHandler
 from simulators.base import ChangeSignal, SimRoom
 from simulators.discord import DiscordSimulator
 
@@ -73,7 +73,13 @@ class NoWebhooks:
 class Rig:
     """One connected account."""
 
-    def __init__(self, sim: DiscordSimulator, account: str = "main", **settings: object) -> None:
+    def __init__(
+        self,
+        sim: DiscordSimulator,
+        account: str = "main",
+        state: AdapterState | None = None,
+        **settings: object,
+    ) -> None:
         self.sim = sim
         self.inbox = Inbox()
         self.counted: Tally[tuple[str, str]] = Tally()
@@ -81,7 +87,7 @@ class Rig:
             account=account,
             assistant_name="Assistant",
             clock=SystemClock(),
-            state=NoState(),
+            state=state or NoState(),
             webhooks=NoWebhooks(),
             count=self._count,
             commands=COMMANDS,
@@ -105,10 +111,13 @@ def text(key: str, place: Place, content: str, **more: object) -> Outbound:
 
 @asynccontextmanager
 async def connected(
-    sim: DiscordSimulator, account: str = "main", **settings: object
+    sim: DiscordSimulator,
+    account: str = "main",
+    state: AdapterState | None = None,
+    **settings: object,
 ) -> AsyncIterator[Rig]:
     """A connected rig, and a clean end."""
-    rig = Rig(sim, account, **settings)
+    rig = Rig(sim, account, state, **settings)
     await rig.adapter.connect(rig.inbox)
     try:
         yield rig

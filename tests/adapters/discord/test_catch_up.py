@@ -1,0 +1,318 @@
+"""What was written while no session was open is fetched, once, in order, before what is live."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.discord import catchup, seen
+from adapters.discord.seen import Seen, Where
+from gateway.clock import SystemClock
+from gateway.errors import StoreUnavailable
+from gateway.message import MessageReceived, Place
+from gateway.people import Audience
+from gateway.ports import AdapterState
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.database import Database
+from simulators.base import Fault, FaultKind, SimRoom
+from simulators.discord import DiscordSimulator
+from tests.adapters.discord.rig import Rig, connected, text
+
+HISTORY = "GET /channels/{id}/messages"
+
+
+@pytest.fixture
+async def state() -> AsyncIterator[AdapterState]:
+    database = Database(":memory:")
+    await database.start()
+    yield SqliteAdapterStates(database, SystemClock()).of("discord", "main")
+    await database.stop()
+
+
+def contents(rig: Rig) -> list[str]:
+    """What arrived, each event once, in order of arrival."""
+    found: dict[str, str] = {}
+    for event in rig.inbox.events:
+        if isinstance(event, MessageReceived):
+            found.setdefault(event.event_id, event.message.content)
+    return list(found.values())
+
+
+async def written(sim: DiscordSimulator, room: SimRoom, *lines: str, mention: bool = False) -> None:
+    for line in lines:
+        await sim.say(sim.person("Ann"), room, line, mention=mention)
+
+
+async def test_after_a_restart_what_was_missed_comes_first_and_in_order(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+    await written(sim, room, *(str(n) for n in range(1, 250)))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "live")
+        await rig.inbox.wait(250)
+        assert contents(rig) == [*(str(n) for n in range(1, 250)), "live"]
+        assert {e.event_id for e in rig.inbox.events} <= set(sim.world.channels[room.id].messages)
+        message = (await rig.inbox.next(MessageReceived)).message
+        assert message.place == Place("discord", "main", room.id, Audience.DIRECT)
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "later")
+        await rig.inbox.wait(1)
+        assert contents(rig) == ["later"], "what was fetched is not fetched again"
+
+
+async def test_after_a_session_that_is_gone_as_well(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+        sim.forget_sessions()
+        await sim.drop_connections()
+        await written(sim, room, "1", "2", "3")
+        await sim.wait_until(lambda: len(sim.gateway.connections) == 0)
+        await sim.wait_connected(15)
+        await written(sim, room, "4")
+        await rig.inbox.wait(5)
+        assert contents(rig) == list("01234")
+
+
+async def test_channels_and_threads_keep_their_place(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    ann, staff = sim.person("Ann"), sim.room("staff", "private")
+    thread = await sim.open_thread(ann, staff, "topic")
+    async with connected(sim, state=state) as rig:
+        await written(sim, thread, "hello", mention=True)
+        before = (await rig.inbox.next(MessageReceived)).message
+    await written(sim, thread, "and then?", mention=True)
+    async with connected(sim, state=state) as rig:
+        after = (await rig.inbox.next(MessageReceived)).message
+        assert (after.content, after.mentions_bot) == ("and then?", True)
+        assert after.place == before.place
+        assert after.place.audience is Audience.PRIVATE_ROOM
+
+
+async def test_an_archived_thread_is_still_a_thread(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    """Discord describes active threads only."""
+    ann = sim.person("Ann")
+    thread = await sim.open_thread(ann, sim.room("general"), "topic")
+    async with connected(sim, state=state) as rig:
+        await written(sim, thread, "hello", mention=True)
+        before = (await rig.inbox.next(MessageReceived)).message
+    await written(sim, thread, "and then?", mention=True)
+    channel = sim.world.channels.pop(thread.thread_id)
+    sim.faults.add(Fault(HISTORY, "slow", delay=0.5))
+    async with connected(sim, state=state) as rig:
+        sim.world.channels[thread.thread_id] = channel
+        assert (await rig.inbox.next(MessageReceived)).message.place == before.place
+
+
+async def test_a_room_where_the_bot_spoke_is_caught_up(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    room = sim.room("general")
+    async with connected(sim, state=state) as rig:
+        await rig.adapter.send(text("k", rig.place(room), "good morning"))
+    await written(sim, room, "morning!")
+    async with connected(sim, state=state) as rig:
+        await rig.inbox.wait(1)
+        assert contents(rig) == ["morning!"]
+
+
+async def test_the_first_mention_in_a_channel_is_found(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    quiet, busy = sim.room("quiet"), sim.room("busy")
+    async with connected(sim, state=state) as rig:
+        await written(sim, busy, "not for the bot")
+        await rig.inbox.wait(1)
+    await written(sim, quiet, "are you there?", mention=True)
+    async with connected(sim, state=state) as rig:
+        await rig.inbox.wait(1)
+        assert "are you there?" in contents(rig)
+
+
+async def test_the_first_direct_message_of_a_person_cannot_be_found(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    """Discord tells a bot of no direct conversation that it has not seen before."""
+    ann, ben = sim.person("Ann"), sim.person("Ben")
+    async with connected(sim, state=state) as rig:
+        await sim.say(ann, sim.direct(ann), "0")
+        await rig.inbox.wait(1)
+    await sim.say(ben, sim.direct(ben), "my first words")
+    await sim.say(ann, sim.direct(ann), "1")
+    async with connected(sim, state=state) as rig:
+        await sim.say(ben, sim.direct(ben), "my second words")
+        await rig.inbox.wait(2)
+        assert sorted(contents(rig)) == ["1", "my second words"]
+
+
+async def test_other_rooms_do_not_wait_for_one_that_is_read_slowly(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    ann, ben = sim.person("Ann"), sim.person("Ben")
+    async with connected(sim, state=state) as rig:
+        await sim.say(ann, sim.direct(ann), "0")
+        await rig.inbox.wait(1)
+    await sim.say(ann, sim.direct(ann), "1")
+    sim.faults.add(Fault(HISTORY, "slow", delay=1.0))
+    async with connected(sim, state=state) as rig:
+        await sim.say(ann, sim.direct(ann), "2")
+        await sim.say(ben, sim.direct(ben), "quick")
+        await rig.inbox.wait(3)
+        assert contents(rig) == ["quick", "1", "2"]
+
+
+@pytest.mark.parametrize("kind", ["rate_limit", "server_error", "drop_before", "drop_after"])
+async def test_a_read_that_fails_is_repeated(
+    sim: DiscordSimulator, state: AdapterState, kind: FaultKind
+) -> None:
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+    await written(sim, room, "1")
+    sim.faults.add(Fault(HISTORY, kind, times=2, retry_after=0.05))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "2")
+        await rig.inbox.wait(2)
+        assert contents(rig) == ["1", "2"]
+
+
+async def test_a_channel_that_is_gone_is_forgotten(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+    gone = sim.world.channels.pop(room.id)
+    async with connected(sim, state=state) as rig:
+        await sim.wait_until(lambda: any(c.status == 404 for c in sim.calls))
+    sim.world.channels[room.id] = gone
+    memory = Seen(state, SystemClock())
+    await memory.open()
+    assert memory.places() == []
+    await memory.close()
+
+
+async def test_more_than_can_be_read_is_cut_and_counted(
+    sim: DiscordSimulator, state: AdapterState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catchup, "MAX_PAGES", 2)
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+    await written(sim, room, *(str(n) for n in range(1, 302)))
+    async with connected(sim, state=state) as rig:
+        await rig.inbox.wait(200)
+        await written(sim, room, "live")
+        await rig.inbox.wait(201)
+        assert contents(rig) == [*(str(n) for n in range(1, 201)), "live"]
+        assert rig.counted["lost", "catch_up_messages"] == 1
+
+
+async def test_a_store_that_is_down_does_not_disturb_the_order(
+    sim: DiscordSimulator, state: AdapterState
+) -> None:
+    room = sim.direct(sim.person("Ann"))
+    async with connected(sim, state=state) as rig:
+        await written(sim, room, "0")
+        await rig.inbox.wait(1)
+    await written(sim, room, "1", "2")
+    rig = Rig(sim, state=state)
+    rig.inbox.failures = [StoreUnavailable("down"), StoreUnavailable("still down")]
+    await rig.adapter.connect(rig.inbox)
+    await written(sim, room, "3")
+    await rig.inbox.wait(3)
+    assert contents(rig) == ["1", "2", "3"]
+    await rig.adapter.disconnect()
+
+
+class CountingState:
+    """Keeps values and counts the writes."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.writes = 0
+        self.down = False
+
+    async def get(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    async def put(self, key: str, value: str, ttl: object) -> None:
+        if self.down:
+            raise StoreUnavailable("down")
+        assert len(key) <= 200
+        assert len(value) <= 4000
+        self.writes += 1
+        self.values[key] = value
+
+
+async def test_many_messages_cost_few_writes() -> None:
+    state = CountingState()
+    memory = Seen(state, SystemClock())
+    await memory.open()
+    place = Place("discord", "main", "5", Audience.DIRECT)
+    for number in range(1, 5_000):
+        memory.passed(place, str(number), addressed=True)
+        if not number % 100:
+            await asyncio.sleep(0)
+    await memory.close()
+    assert state.writes <= 4
+    again = Seen(state, SystemClock())
+    await again.open()
+    assert again.places() == [(Where("5"), 4_999)]
+    assert again.latest == 4_999
+    await again.close()
+
+
+async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
+    state = CountingState()
+    memory = Seen(state, SystemClock())
+    await memory.open()
+    base = 10**19
+    for number in range(seen.MAX_PLACES + 100):
+        place = Place(
+            "discord", "main", str(base), Audience.PRIVATE_ROOM, str(base), str(base + number)
+        )
+        memory.passed(place, str(base + number), addressed=True)
+    await memory.close()
+    again = Seen(state, SystemClock())
+    await again.open()
+    kept = [where.channel_id for where, _ in again.places()]
+    assert kept == [str(base + number) for number in reversed(range(100, seen.MAX_PLACES + 100))]
+    await again.close()
+
+
+async def test_what_could_not_be_written_is_written_later() -> None:
+    state = CountingState()
+    memory = Seen(state, SystemClock())
+    await memory.open()
+    memory.passed(Place("discord", "main", "5", Audience.DIRECT), "7", addressed=True)
+    state.down = True
+    await memory._flush()
+    assert not state.writes
+    state.down = False
+    await memory.close()
+    assert set(state.values) == {"read:12", "read:latest"}
+
+
+@pytest.mark.parametrize("value", ["", "{", "[1]", '[["a"]]', '[["5","","",0,"x"]]', "null"])
+async def test_a_broken_memory_is_an_empty_one(value: str) -> None:
+    state = CountingState()
+    state.values = {"read:0": value, "read:latest": "nonsense"}
+    memory = Seen(state, SystemClock())
+    await memory.open()
+    assert memory.places() == []
+    assert memory.latest == 0
+    await memory.close()
