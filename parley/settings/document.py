@@ -63,6 +63,7 @@ class Settings(Section):
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()
     webhooks: sections.Webhooks = sections.Webhooks()
+    observe: sections.Observe = sections.Observe()
     platforms: SerializeAsAny[Platforms] = Platforms()
 
     def accounts(self) -> tuple[Account, ...]:

@@ -366,6 +366,20 @@ class Webhooks(Section):
     """Port; 0 takes a free one."""
 
 
+class Observe(Section):
+    """What can be seen of the program from outside. Figures for Prometheus are at `/metrics` of the
+    local listener."""
+
+    log_format: Literal["text", "json"] = "text"
+    """`text` for people, `json` for machines: one line per event, on standard error."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least important lines that are written. None of them holds what people write."""
+    otlp_endpoint: HttpUrl | None = None
+    """Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`, that
+    gets a trace of every exchange; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none. Needs
+    `pip install 'parley[otel]'`."""
+
+
 def _filled(secret: SecretStr | None) -> bool:
     return secret is not None and bool(secret.get_secret_value())
 
