@@ -1,0 +1,239 @@
+"""The whole program: what a start takes up, what an end finishes, whatever one part does."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import StartError
+from gateway.message import MessageReceived, Outbound, Receipt
+from gateway.people import Audience
+from gateway.ports import AccountSettings, AdapterContext, EventSink
+from gateway.stores import InboxEntry
+from parley.app import App, serve
+from parley.settings import Settings, from_mapping
+from tests.support.adapter import RecordingAdapter
+from tests.support.gateway import Model
+from tests.support.messages import AT, message, place
+
+ROOM = place("C1", Audience.DIRECT, platform="web")
+
+
+class Account(RecordingAdapter):
+    """The one account of these tests."""
+
+    platform = "web"
+    made: "Account"
+
+    def __init__(self, settings: AccountSettings, context: AdapterContext) -> None:
+        super().__init__()
+        self.hangs_in = ""
+        self.begun = asyncio.Event()
+        self.let_go = asyncio.Event()
+        Account.made = self
+
+    async def connect(self, sink: EventSink) -> None:
+        if self.hangs_in == "connect":
+            self.begun.set()
+            await self.let_go.wait()
+        await super().connect(sink)
+
+    async def send(self, outbound: Outbound) -> Receipt:
+        if self.hangs_in == "send":
+            self.begun.set()
+            await self.let_go.wait()
+        return await super().send(outbound)
+
+    async def ask(self, message_id: str = "m1") -> None:
+        assert self.sink is not None
+        await self.sink(event(message_id))
+
+
+def event(message_id: str) -> MessageReceived:
+    return MessageReceived(f"e-{message_id}", message(message_id=message_id, at=ROOM))
+
+
+async def eventually(check: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not check():
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return from_mapping(
+        {
+            "model": {"provider": "offline"},
+            "platforms": {"web": {"enabled": True}},
+            "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+            "server": {"port": 0},
+            "webhooks": {"port": 0},
+            "limits": {"user_per_minute": 0},
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def one_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parley.app.adapter_class", lambda manifest: Account)
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[App]:
+    made = App(settings)
+    yield made
+    await made.stop(0)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+async def test_it_answers_and_leaves_nothing_behind(app: App) -> None:
+    before = asyncio.all_tasks()
+    await app.start()
+    await Account.made.ask()
+    await eventually(app.settled)
+    assert len(Account.made.sent) == 1
+    await app.stop()
+    assert asyncio.all_tasks() == before
+    await app.stop()
+
+
+async def test_it_may_be_stopped_before_it_was_started(app: App) -> None:
+    await app.stop()
+
+
+async def test_ready_is_said_only_while_messages_are_taken(app: App) -> None:
+    assert not app.readiness().ready
+    await app.start()
+    assert app.readiness().ready
+    Account.made.hangs_in = "send"
+    await Account.made.ask()
+    await Account.made.begun.wait()
+    stopping = asyncio.create_task(app.stop(5))
+    await asyncio.sleep(0)
+    assert not app.readiness().ready
+    Account.made.let_go.set()
+    await stopping
+    assert not app.readiness().ready
+
+
+async def test_the_end_finishes_what_runs(app: App) -> None:
+    await app.start()
+    model = Model()
+    object.__setattr__(app.services, "provider", model)
+    await Account.made.ask()
+    await eventually(lambda: model.requests)
+    stopping = asyncio.create_task(app.stop(10))
+    await asyncio.sleep(0.05)
+    model.open.set()
+    await stopping
+    assert Account.made.texts == ["answer"]
+
+
+async def test_the_end_comes_in_time_and_the_next_start_goes_on(
+    app: App, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.delivery.deliverer.SEND_SECONDS", 0.05)
+    await app.start()
+    Account.made.hangs_in = "send"
+    await Account.made.ask("m1")
+    await Account.made.begun.wait()
+    object.__setattr__(app.services, "provider", Model())
+    await Account.made.ask("m2")
+    began = asyncio.get_running_loop().time()
+    await app.stop(0.2)
+    assert asyncio.get_running_loop().time() - began < 3
+    assert Account.made.sent == []
+    again = App(settings)
+    await again.start()
+    await eventually(again.settled)
+    assert [sent.reply_to_id for sent in Account.made.sent] == ["m1", "m2"]
+    await again.stop()
+
+
+async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: App) -> None:
+    await app.storage.start()
+    for number, platform in enumerate(("elsewhere", "web")):
+        said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
+        entry = InboxEntry(f"i{number}", platform, MessageReceived("e1", said), AT)
+        await app.storage.stores.inbox.add(entry, AT - AT)
+    await app.storage.stop()
+    with capture_logs() as logs:
+        await app.start()
+    assert "accounts_missing" in [line["event"] for line in logs]
+    await eventually(app.settled)
+    left = await app.services.stores.inbox.unfinished(10)
+    assert [entry.lane for entry in left] == ["elsewhere"]
+    assert len(Account.made.sent) == 1
+
+
+@pytest.mark.parametrize("failure", ["raises", "hangs"])
+async def test_a_part_that_does_not_close_leaves_the_others_to_close(
+    app: App, failure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def close() -> None:
+        if failure == "raises":
+            raise RuntimeError("cannot close")
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("parley.app.CLOSE_SECONDS", 0.05)
+    await app.start()
+    with monkeypatch.context() as patched:
+        patched.setattr(app.supervisor, "stop", close)
+        await app.stop()
+    with pytest.raises(Exception, match="not open"):
+        await app.services.stores.inbox.unfinished(1)
+
+
+async def test_a_signal_ends_it_also_while_an_account_hangs(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Hanging(Account):
+        def __init__(self, settings: AccountSettings, context: AdapterContext) -> None:
+            super().__init__(settings, context)
+            self.hangs_in = "connect"
+
+    monkeypatch.setattr("parley.app.adapter_class", lambda manifest: Hanging)
+    serving = asyncio.create_task(serve(settings))
+    await eventually(lambda: hasattr(Account, "made") and isinstance(Account.made, Hanging))
+    await Account.made.begun.wait()
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await asyncio.wait_for(serving, 20) == 0
+    assert "ready" not in capsys.readouterr().out
+
+
+async def test_a_signal_ends_it_once_it_is_ready(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serving = asyncio.create_task(serve(settings))
+    out = ""
+    async with asyncio.timeout(10):
+        while "ready gateway" not in out:
+            await asyncio.sleep(0.01)
+            out += capsys.readouterr().out
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await asyncio.wait_for(serving, 20) == 0
+    assert out.split() == ["ready", "web", "ready", "gateway"]
+
+
+async def test_what_keeps_it_from_starting_is_raised_and_everything_closed(
+    settings: Settings, taken_port: int
+) -> None:
+    taken = settings.model_copy(
+        update={"server": settings.server.model_copy(update={"port": taken_port})}
+    )
+    before = asyncio.all_tasks()
+    with pytest.raises(StartError, match="cannot listen"):
+        await serve(taken)
+    assert asyncio.all_tasks() == before
