@@ -13,7 +13,9 @@ from gateway.ports import (
     CanEdit,
     CanFetch,
     CanMarkRead,
+    CanProve,
     CanReact,
+    CanRevive,
     CanType,
     PlatformAdapter,
 )
@@ -108,6 +110,27 @@ async def test_waiting_for_the_end_ends_with_disconnect(stage: Stage) -> None:
     await stage.adapter.disconnect()
     async with asyncio.timeout(PATIENCE):
         await waiting
+
+
+def _keeps_a_line_open(variant: Variant) -> bool:
+    """A connection that can be deaf without anybody noticing."""
+    return variant.name in ("discord", "slack-socket", "telegram-polling")
+
+
+@pytest.mark.where.with_args(_keeps_a_line_open)
+async def test_a_connection_says_whether_it_is_alive_and_can_be_revived(stage: Stage) -> None:
+    adapter = stage.adapter
+    assert isinstance(adapter, CanProve)
+    await stage.hear("before")
+    assert adapter.alive().ok, adapter.alive().detail
+    if isinstance(adapter, CanRevive):
+        await adapter.revive()
+        await stage.platform.say(stage.person, stage.room, "meanwhile")
+        await stage.sink.message("meanwhile")
+    await stage.hear("after")
+    await adapter.disconnect()
+    assert not adapter.alive().ok
+    assert adapter.alive().detail
 
 
 @pytest.mark.where.with_args(lambda variant: variant.methods.get("send"))

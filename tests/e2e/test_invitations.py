@@ -64,10 +64,10 @@ async def test_in_its_own_thread_it_answers_without_a_mention_if_told_to(
         await lab.platform.say(ada, thread, "join us", mention=True)
         await lab.answer(thread)
         await lab.idle()
-        asked = await lab.platform.say(ada, thread, "now without a mention")
-        assert (await lab.reasons(asked))[0] == "thread"
         other = await lab.platform.open_thread(ada, room, "somebody else's")
         await lab.platform.say(ada, other, "nothing for you here")
+        asked = await lab.platform.say(ada, thread, "now without a mention")
+        assert (await lab.reasons(asked))[0] == "thread"
         assert len(await lab.quiet(thread)) == 2
         assert await lab.stored() == ["join us", "now without a mention"]
 
