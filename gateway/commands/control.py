@@ -11,6 +11,7 @@ from gateway.errors import DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
 from gateway.message import (
+    MAX_CONTENT,
     Button,
     ButtonPressed,
     CommandInvoked,
@@ -98,7 +99,7 @@ class Control:
             await conversations.delete(event.place, event.message_ids)
         else:
             content = decide_invocation(event.message, self._services.policies.invocation).content
-            await conversations.edit(event.message.place, event.message.id, content)
+            await conversations.edit(event.message.place, event.message.id, content[:MAX_CONTENT])
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())
 

@@ -79,7 +79,7 @@ def decide_invocation(
     if policy.ignore_bots and message.author.is_bot:
         return no("author_is_bot")
     triggers, prefix = policy.rule_for(message.platform, message.channel_id)
-    if prefix and message.content.startswith(prefix):
+    if prefix and _begins_with(message.content, prefix):
         return yes("prefix", message.content[len(prefix) :].lstrip())
     if message.is_direct_message:
         asked = Trigger.DIRECT_MESSAGE in triggers or Trigger.ALL in triggers
@@ -95,3 +95,11 @@ def decide_invocation(
     if Trigger.ALL in triggers:
         return yes("all")
     return no("not_addressed")
+
+
+def _begins_with(content: str, prefix: str) -> bool:
+    """Whether the prefix stands there as a word of its own: `!ask` does not begin `!askew`. Scripts
+    without upper and lower case are taken to be written without spaces."""
+    seam = content[len(prefix) - 1 : len(prefix) + 1]
+    runs_on = len(seam) > 1 and all(c.isdigit() or c.lower() != c.upper() for c in seam)
+    return content.startswith(prefix) and not runs_on

@@ -3,12 +3,14 @@
 from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
+    MAX_CONTENT,
     Button,
     ButtonPressed,
     CommandInvoked,
     InlineQueried,
     MessageAuthor,
     MessageDeleted,
+    MessageEdited,
     Place,
 )
 from gateway.people import PersonId
@@ -248,3 +250,11 @@ async def test_inline_queries_pass_the_same_gates_as_messages() -> None:
         async with gateway(adapter=adapter, policies=policies, extensions=extensions) as g:
             await g.take(query("why?"))
             assert adapter.offered == []
+
+
+async def test_an_edit_is_kept_as_long_as_a_message_may_be() -> None:
+    async with gateway() as g:
+        await g.take(received("short", message_id="m1"))
+        edited = message("x" * (MAX_CONTENT + 5), message_id="m1")
+        await g.take(MessageEdited("e2", edited))
+        assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]

@@ -97,3 +97,21 @@ def test_an_empty_list_of_triggers_silences_a_channel() -> None:
 @given(st.text(max_size=200))
 def test_without_a_mention_no_text_makes_it_speak_in_a_room(text: str) -> None:
     assert not decide_invocation(message(text, at=place()), InvocationPolicy()).decision.allowed
+
+
+@pytest.mark.parametrize(
+    ("prefix", "content", "asked"),
+    [
+        ("!ask", "!ask", ""),
+        ("!ask", "!ask: why?", ": why?"),
+        ("!ask", "!askew", None),
+        ("!ask", "!ask2", None),
+        ("hey bot", "hey bother me not", None),
+        ("!", "!why", "why"),
+        ("問", "問題", "題"),
+    ],
+)
+def test_a_prefix_is_a_word_of_its_own(prefix: str, content: str, asked: str | None) -> None:
+    policy = InvocationPolicy(prefix=prefix)
+    outcome = decide_invocation(message(content, at=place()), policy)
+    assert (outcome.content if outcome.decision.allowed else None) == asked
