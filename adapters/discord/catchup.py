@@ -156,12 +156,12 @@ class CatchUp:
 
     async def _page(self, channel_id: str, after: int) -> list[Mapping[str, object]]:
         """The next messages after that id, oldest first. Raises a `DeliveryError`."""
-        route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel_id)
         pause = 0.5
         for left in reversed(range(TRIES)):
             if self._requests >= MAX_REQUESTS:
                 raise Transient(f"{MAX_REQUESTS} requests were not enough")
             self._requests += 1
+            route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel_id)
             try:
                 page = await self._api.listed(route, {"after": after, "limit": PAGE})
                 return sorted(
