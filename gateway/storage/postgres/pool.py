@@ -160,6 +160,8 @@ class PostgresPool:
     def _explained(self, error: Any) -> str:
         """What went wrong, without the statement's values."""
         primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+        if isinstance(error, TimeoutError):
+            primary = f"no answer within {self._limits.statement + 1:g} seconds"
         text = primary or next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         return f"PostgreSQL at {self.name}: {text}"
 

@@ -228,7 +228,9 @@ def _checkpoint(path: str) -> None:
     try:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         if Path(f"{path}-wal").stat().st_size > MAX_LOG:
-            # Writers wait meanwhile, for what came in since the line above only.
+            # Writers wait meanwhile, for what came in since the line above only, and not at all
+            # where somebody reads an older moment, as a backup does: the next second will do.
+            connection.execute("PRAGMA busy_timeout=0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.close()

@@ -107,6 +107,30 @@ async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
     assert max(waits) < 1
 
 
+async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 1)
+    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    file = tmp_path / "parley.db"
+    await filled(file, 10)
+    database = Database(file)
+    await database.start()
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM once").fetchone()
+        longest = 0.0
+        for number in range(300):
+            began = time.perf_counter()
+            await database.run(  # type: ignore[misc]
+                lambda db, n=number: db.execute("INSERT INTO once VALUES (?, 1)", (n,))
+            )
+            longest = max(longest, time.perf_counter() - began)
+            await asyncio.sleep(0.001)
+    await database.stop()
+    assert longest < 0.5
+
+
 async def test_a_copy_is_one_file_that_only_its_owner_reads(tmp_path: Path) -> None:
     folder = tmp_path / "copies"
     folder.mkdir()
