@@ -1,7 +1,8 @@
 """The only place that wires things together: from the configuration to a running program."""
 
 import asyncio
-import signal
+import logging
+import os
 import sys
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,6 +24,8 @@ from gateway.intake import Intake
 from gateway.llm.factory import build_provider
 from gateway.message import place_of
 from gateway.observe.logs import configure_logs
+from gateway.observe.model import TimedProvider
+from gateway.observe.observer import Several
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
 from gateway.ports import AdapterContext, Clock
@@ -47,8 +50,13 @@ from parley.policies import (
 )
 from parley.roles import Role
 from parley.settings import MAIN, Settings
+from parley.settings.secrets import secret_values
+from parley.signals import end_on_signals
 from parley.storage import Storage
+from parley.store_watch import hot_probe, lasting_probe
 from parley.supervisor import Supervisor
+from parley.tracing import endpoint_of, open_tracing
+from parley.watching import Parts, Watching
 
 if TYPE_CHECKING:
     from parley.sharing import Sharing
@@ -68,13 +76,15 @@ OnReady = Callable[[str], Awaitable[None]]
 @dataclass(slots=True)
 class Observed:
     """What is seen live: the latest decisions, and how often what happened. Nothing of it is
-    stored, and both are bounded."""
+    stored, and both are bounded. `also` counts as well."""
 
+    also: Callable[[str, str], None]
     recent: deque[Trace] = field(default_factory=lambda: deque(maxlen=MAX_RECENT))
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, what: str, detail: str = "") -> None:
         """Count an event under its name and detail."""
+        self.also(what, detail)
         key = (what, detail)
         if key in self.counts or len(self.counts) < MAX_COUNTERS:
             self.counts[key] += 1
@@ -104,16 +114,22 @@ class App:
         self.observed = Observed()
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
-        self._stopping = False
         self._lines: dict[str, Line] = {}
         self.storage = Storage(settings, self._clock)
+        self.watching = self._watch()
+        self.observed = Observed(self.watching.metrics.count)
+        self._tracing = open_tracing(
+            endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
+        )
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
         self.local = LocalListener(
             settings.server.host,
             settings.server.port,
             _secret(settings.server.token),
             ready=self.readiness,
+            health=self.watching.health,
         )
+        self.local.add_routes(self.watching.routes())
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         self.services = self._services(connected, extensions or ExtensionRegistry())
         pipeline = Pipeline(self.services)
@@ -134,6 +150,15 @@ class App:
             lambda name: self._lines[name].connected.clear(),
         )
         self.housekeeping = Housekeeping(self.storage.chores(), self._clock)
+        self.watching.attach(
+            Parts(
+                self._router.lanes,
+                self.services.deliverer,
+                self.supervisor,
+                self.webhooks,
+                lambda: self.storage.unwritten,
+            )
+        )
 
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, go on with what an earlier run left.
@@ -143,15 +168,17 @@ class App:
         """
         self._on_ready = on_ready
         await self.storage.start()
+        await self.watching.start()
         await self.local.start()
         self.services.toolbox.start()
         await self._take_up()
         self.housekeeping.start()
         await self.supervisor.start()
+        self.watching.phase = "ready"
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
         """Take nothing new, finish what runs within `drain` seconds, close everything."""
-        self._stopping = True
+        self.watching.phase = "stopping"
         self._intake.close()
         if self._sharing is not None:
             await self._sharing.stop_taking()
@@ -170,6 +197,8 @@ class App:
             self.local.stop,
             services.toolbox.close,
             services.provider.close,
+            self.watching.stop,
+            *((self._tracing.close,) if self._tracing is not None else ()),
             self.storage.stop,
         ):
             await _closed(close)
@@ -193,10 +222,8 @@ class App:
         return self._router.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
-        """Whether every account is connected, and new messages are taken; for `/readyz`."""
-        states = self.supervisor.states
-        connected = all(state == "ready" for state in states.values())
-        return Readiness(connected and not self._stopping, dict(states))
+        """Whether everything an answer needs is there, and new messages are taken; for `/readyz`."""
+        return self.watching.readiness()
 
     async def _account_ready(self, name: str) -> None:
         """An account connected, and with it perhaps the first webhook path came."""
@@ -274,6 +301,16 @@ class App:
             connected[account.platform, account.name] = Connected.of(manifest, adapter)
         return connected
 
+    def _watch(self) -> Watching:
+        settings, stores = self.settings, self.storage.stores
+        probes = {"storage": hot_probe(stores.buckets), "database": lasting_probe(stores.traces)}
+        return Watching(
+            probes,
+            self._clock,
+            platforms={account.platform for account in settings.accounts()},
+            models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
+        )
+
     def _services(
         self, connected: Mapping[tuple[str, str], Connected], extensions: ExtensionRegistry
     ) -> Services:
@@ -283,15 +320,18 @@ class App:
             for key, account in connected.items()
         }
         self._lines = {_account_name(key): line for key, line in lines.items()}
+        watchers = (self.watching.metrics, self._tracing)
+        observer = Several(*(each for each in watchers if each is not None))
+        provider = build_provider(
+            choice_of(settings.model),
+            self._clock,
+            [choice_of(fallback) for fallback in settings.model.fallbacks],
+        )
         return Services(
             assistant=assistant_of(settings),
             policies=policies_of(settings),
             stores=stores,
-            provider=build_provider(
-                choice_of(settings.model),
-                self._clock,
-                [choice_of(fallback) for fallback in settings.model.fallbacks],
-            ),
+            provider=TimedProvider(provider, self._clock),
             toolbox=toolbox_of(settings, self._clock),
             connected=connected,
             deliverer=Deliverer(
@@ -300,6 +340,7 @@ class App:
                 self._clock,
                 delivery_rules(settings),
                 self.observed.count,
+                observer,
                 fed=self.storage.hot.shared is not None,
             ),
             loop_guard=LoopGuard(),
@@ -309,15 +350,14 @@ class App:
             count=self.observed.count,
             observe=self.observed.observe,
             prices=prices_of(settings),
+            observer=observer,
         )
 
 
 async def serve(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part."""
     stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    end_on_signals(stopping)
     app = App(settings, role=role, platform=platform)
 
     async def on_ready(name: str) -> None:
@@ -346,7 +386,8 @@ async def serve(settings: Settings, role: Role = "all", platform: str = "") -> i
 
 def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
-    configure_logs()
+    level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
+    configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
     return asyncio.run(serve(settings, role, platform))
 
 

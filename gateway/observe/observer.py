@@ -122,3 +122,30 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
         raise
     finally:
         note(Timing(kind, name, began, clock.monotonic() - began, ended))
+
+
+class Several:
+    """Implements `Observer` by telling others."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.arrived(platform, kind)
+
+    def stored(self, seconds: float) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.stored(seconds)
+
+    def answered(self, answered: Answered) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.answered(answered)
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.attempted(attempt)

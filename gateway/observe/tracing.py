@@ -1,0 +1,184 @@
+"""Traces for OpenTelemetry: a span per exchange, under it its stages, model calls and sends.
+
+Spans are made when an exchange is over, from what was timed, so that a traced program runs as an
+untraced one does. They hold platforms, codes and durations; no content, and of ids only that of the
+exchange, from which nothing of the platform's can be read. A send finds its exchange by that id,
+also in another process.
+
+Imported only where a collector is configured: the library is an extra.
+"""
+
+import asyncio
+import hashlib
+import random
+from collections.abc import Mapping
+from typing import Final
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    Status,
+    StatusCode,
+    TraceFlags,
+    set_span_in_context,
+)
+
+from gateway.observe.observer import Answered, Attempt, Timing
+from gateway.ports import Clock
+
+EXPORT_SECONDS: Final = 5.0
+"""How long the collector may take for one delivery, and the last one at the end."""
+NANO: Final = 1_000_000_000
+FAILED: Final = "failed"
+
+Attributes = Mapping[str, str | int | float]
+
+
+class OtelTracing:
+    """Implements `gateway.observe.observer.Observer`."""
+
+    def __init__(self, processor: SpanProcessor, clock: Clock, service: str = "parley") -> None:
+        self._clock = clock
+        self._ids = _Ids()
+        self._provider = TracerProvider(
+            resource=Resource.create({"service.name": service}),
+            id_generator=self._ids,
+            shutdown_on_exit=False,
+        )
+        self._provider.add_span_processor(processor)
+        self._tracer = self._provider.get_tracer("parley")
+
+    async def close(self) -> None:
+        """Deliver what is left."""
+        await asyncio.to_thread(self._provider.shutdown)
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """Implements `Observer`; an event without an exchange leaves no trace."""
+
+    def stored(self, seconds: float) -> None:
+        """Implements `Observer`."""
+
+    def answered(self, answered: Answered) -> None:
+        """Implements `Observer`."""
+        trace = answered.trace
+        attributes: dict[str, str | int | float] = {
+            "parley.exchange": trace.id,
+            "parley.platform": trace.platform,
+            "parley.account": trace.account,
+            "parley.kind": trace.kind,
+            "parley.outcome": trace.outcome,
+        }
+        for row in answered.usage:
+            attributes["parley.model"] = row.model
+            attributes["parley.input_tokens"] = row.usage.input_tokens
+            attributes["parley.output_tokens"] = row.usage.output_tokens
+        self._ids.expect(trace_id(trace.id), span_id(trace.id))
+        end = self._clock.monotonic()
+        failed = trace.outcome == FAILED
+        self._span("exchange", Context(), answered.stored, end, attributes, failed=failed)
+        parent = context_of(trace.id)
+        self._span("lane", parent, answered.stored, answered.began, {})
+        for timing in answered.timings:
+            self._timing(timing, parent)
+
+    def attempted(self, attempt: Attempt) -> None:
+        """Implements `Observer`."""
+        outbound = attempt.outbound
+        exchange, _, index = outbound.key.partition(":")
+        self._span(
+            "send",
+            context_of(exchange),
+            attempt.began,
+            attempt.began + attempt.seconds,
+            {
+                "parley.platform": outbound.place.platform,
+                "parley.account": outbound.place.account,
+                "parley.part": index,
+                "parley.ended": attempt.failed or "ok",
+            },
+            failed=bool(attempt.failed),
+        )
+
+    def _timing(self, timing: Timing, parent: Context) -> None:
+        name = timing.name if timing.kind == "stage" else timing.kind
+        attributes = {"parley.ended": timing.ended}
+        if timing.kind != "stage":
+            attributes[f"parley.{timing.kind}"] = timing.name
+        end = timing.began + timing.seconds
+        failed = timing.ended == FAILED
+        self._span(name, parent, timing.began, end, attributes, failed=failed)
+
+    def _span(
+        self,
+        name: str,
+        context: Context,
+        began: float,
+        ended: float,
+        attributes: Attributes,
+        *,
+        failed: bool = False,
+    ) -> None:
+        epoch = self._clock.now().timestamp() - self._clock.monotonic()
+        span = self._tracer.start_span(
+            name,
+            context,
+            attributes=attributes,
+            start_time=round((epoch + began) * NANO),
+        )
+        if failed:
+            span.set_status(Status(StatusCode.ERROR))
+        span.end(round((epoch + max(began, ended)) * NANO))
+
+
+class _Ids(IdGenerator):
+    """Random ids, except for the one that was announced."""
+
+    def __init__(self) -> None:
+        self._trace = self._span = 0
+
+    def expect(self, trace: int, span: int) -> None:
+        """The next root span gets these."""
+        self._trace, self._span = trace, span
+
+    def generate_trace_id(self) -> int:
+        found, self._trace = self._trace or random.getrandbits(128), 0
+        return found
+
+    def generate_span_id(self) -> int:
+        found, self._span = self._span or random.getrandbits(64), 0
+        return found
+
+
+def trace_id(exchange: str) -> int:
+    """128 bits that follow from the exchange's id."""
+    return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=16).digest()) or 1
+
+
+def span_id(exchange: str) -> int:
+    """64 bits that follow from the exchange's id."""
+    return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=8).digest()) or 1
+
+
+def context_of(exchange: str) -> Context:
+    """The context whose spans belong under an exchange."""
+    ids = SpanContext(
+        trace_id(exchange), span_id(exchange), is_remote=True, trace_flags=TraceFlags(1)
+    )
+    return set_span_in_context(NonRecordingSpan(ids), Context())
+
+
+def to_collector(endpoint: str, clock: Clock) -> OtelTracing:
+    """Traces that go to a collector, OTLP over HTTP, in the background. Raises `ImportError`."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 - an extra of its own
+        OTLPSpanExporter,
+    )
+
+    suffix = "/v1/traces"
+    url = endpoint if endpoint.endswith(suffix) else endpoint.rstrip("/") + suffix
+    exporter = OTLPSpanExporter(endpoint=url, timeout=EXPORT_SECONDS)
+    return OtelTracing(BatchSpanProcessor(exporter), clock)
