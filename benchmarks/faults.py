@@ -6,7 +6,10 @@
 
 A real `parley run` answers a simulated platform with a model that takes 50 ms. People write while
 it runs; at random moments it is killed with SIGKILL and started again. In the end every message has
-to be answered, once, in the order of its chat. With `--shared` one of two workers is killed instead.
+to be answered, once, in the order of its chat. With `--shared` one of two workers is killed.
+
+What a platform hands over late is out of order without anybody's fault: Meta sends a webhook again
+after a growing pause, and the newer messages meanwhile.
 """
 
 import argparse
