@@ -111,7 +111,6 @@ class App:
         self.settings = settings
         self._role = role
         self._platform = platform
-        self.observed = Observed()
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
         self._lines: dict[str, Line] = {}
@@ -222,7 +221,7 @@ class App:
         return self._router.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
-        """Whether everything an answer needs is there, and new messages are taken; for `/readyz`."""
+        """Whether everything an answer needs is there, and messages are taken; for `/readyz`."""
         return self.watching.readiness()
 
     async def _account_ready(self, name: str) -> None:
