@@ -14,7 +14,7 @@ import pytest
 
 from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.backup import back_up, restore, verify
-from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.database import Database, Job
 from gateway.storage.sqlite.lock import GatewayLock
 
 WRITER = Path(__file__).parent / "writing.py"
@@ -40,6 +40,10 @@ async def filled(file: Path, keys: int) -> None:
         )
     )
     await database.stop()
+
+
+def inserting(number: int) -> Job[object]:
+    return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (number,))
 
 
 @contextmanager
@@ -96,7 +100,7 @@ async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
     waits = []
     for number in range(100_000):
         began = time.perf_counter()
-        await database.run(lambda db, n=number: db.execute("INSERT INTO once VALUES (?, 1)", (n,)))  # type: ignore[misc]
+        await database.run(inserting(number))
         waits.append(time.perf_counter() - began)
         await asyncio.sleep(0)
         if copying.done():
@@ -122,9 +126,7 @@ async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
         longest = 0.0
         for number in range(300):
             began = time.perf_counter()
-            await database.run(  # type: ignore[misc]
-                lambda db, n=number: db.execute("INSERT INTO once VALUES (?, 1)", (n,))
-            )
+            await database.run(inserting(number))
             longest = max(longest, time.perf_counter() - began)
             await asyncio.sleep(0.001)
     await database.stop()
