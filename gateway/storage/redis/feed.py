@@ -110,6 +110,7 @@ class Feed(Generic[T]):
         self._waiting: deque[tuple[int, Item[T]]] = deque()
         self._in_hand: dict[str, int] = {}
         self._held: Counter[int] = Counter()
+        self._done_meanwhile: set[str] = set()
         self._renew_at = 0.0
 
     @property
@@ -124,10 +125,9 @@ class Feed(Generic[T]):
 
     def done(self, ids: Iterable[str]) -> None:
         """These were finished, or another process has finished them."""
-        for id_ in ids:
-            position = self._in_hand.pop(id_, None)
-            if position is not None:
-                self._held[position] -= 1
+        done = {id_ for id_ in ids if id_ in self._in_hand}
+        self._let_go(done)
+        self._done_meanwhile |= done  # what is being read may still hold them
 
     def again(self, ids: Iterable[str]) -> None:
         """The work on these ended without finishing them: hand them on once more."""
@@ -135,7 +135,7 @@ class Feed(Generic[T]):
             position = self._in_hand.get(id_)
             if position is not None:
                 self._from[position] = FROM_START
-                self.done((id_,))
+                self._let_go((id_,))
 
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         """Hand on entries until cancelled; outlives Redis being gone."""
@@ -208,6 +208,7 @@ class Feed(Generic[T]):
         if not keys:
             return False
         starts = [self._from[p] for p in positions]
+        self._done_meanwhile.clear()
         try:
             rows = await self._client.run(READ, keys, [self._worker, GROUP, AT_ONCE, *starts])
             for index, extent, entries in rows:
@@ -227,7 +228,7 @@ class Feed(Generic[T]):
             self._from[position] = NEW if extent == b"all" else entries[-1][0].decode()
         found = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
         for item in await self._load(found):
-            if item.id not in self._in_hand:
+            if item.id not in self._in_hand and item.id not in self._done_meanwhile:
                 self._in_hand[item.id] = position
                 self._held[position] += 1
                 self._waiting.append((position, item))
@@ -244,7 +245,11 @@ class Feed(Generic[T]):
         waiting = [item.id for p, item in self._waiting if p == position]
         if waiting:
             self._waiting = deque(entry for entry in self._waiting if entry[0] != position)
-            self.done(waiting)
+            self._let_go(waiting)
+
+    def _let_go(self, ids: Iterable[str]) -> None:
+        for id_ in ids:
+            self._held[self._in_hand.pop(id_)] -= 1
 
     def _forget(self, position: int) -> None:
         self._put_back(position)

@@ -15,12 +15,13 @@ from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json
 from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.storage.redis.keys import GROUP, RING, Keys
-from gateway.stores import OutboxEntry
+from gateway.stores import DeadLetter, OutboxEntry
 
 KEEP_RECEIPTS = timedelta(hours=24)
 MAX_REASON = 500
 MAX_DEAD = 10_000
 """Dead letters that are kept; beyond that the oldest go."""
+DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
 SENDS = "sends"
 """The kind of lease that whoever sends for an account holds."""
 
@@ -91,12 +92,12 @@ end
 REQUEUE = Script.of(
     APPEND
     + """
-local send = KEYS[4]
+local sequence, accounts, send = KEYS[2], KEYS[3], KEYS[4]
 local state = redis.call('HMGET', send, 'state', 'outbound')
 if state[1] ~= 'dead' or not state[2] then return 0 end
 redis.call('ZREM', KEYS[1], send)
 redis.call('DEL', send)
-append(KEYS[2], KEYS[3], send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2])
+append(sequence, accounts, send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2])
 return 1
 """
 )
@@ -175,6 +176,29 @@ class RedisOutbox:
         )
         self._settled(keys)
 
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """What was given up, newest first."""
+        names = await self._client.command("ZREVRANGE", self._keys.dead, 0, limit - 1)
+        found = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
+        return [_letter(values) for values in found if values[0] is not None]
+
+    async def requeue(self, key: str) -> bool:
+        """Send a dead letter again, as new; False when there is none with this key."""
+        name = self._keys.send(key)
+        body = await self._client.command("HGET", name, "outbound")
+        if body is None:
+            return False
+        item = outbound_from_json(body)
+        queued = await self._client.run(
+            REQUEUE,
+            [self._keys.dead, *append_keys(self._keys, (item,))],
+            [
+                self._keys.bell(SENDS),
+                *append_arguments((item,), self._clock.now().timestamp())[:3],
+            ],
+        )
+        return bool(queued)
+
     async def prune(self) -> int:
         """Receipts go by themselves: always 0."""
         return 0
@@ -201,6 +225,14 @@ def _entry(fields: dict[bytes, bytes], attempts: int) -> OutboxEntry:
     return OutboxEntry(
         int(fields[b"seq"]), outbound_from_json(fields[b"outbound"]), attempts, created
     )
+
+
+def _letter(values: Sequence[bytes | None]) -> DeadLetter:
+    held = dict(zip((name.encode() for name in DEAD_FIELDS), values, strict=True))
+    fields = {name: value or b"" for name, value in held.items()}
+    settled = datetime.fromtimestamp(float(fields[b"settled"]), UTC)
+    entry = _entry(fields, int(fields[b"attempts"]))
+    return DeadLetter(entry, fields[b"reason"].decode(), settled)
 
 
 def _account(item: Outbound) -> tuple[str, str]:

@@ -26,6 +26,8 @@ MAX_CALLS = 1_000
 """Calls that wait for one account; one more is refused."""
 MAX_AT_ONCE = 16
 """Calls that one server works on at a time."""
+GRACE = 5.0
+"""Seconds that a call outlives its time, for its caller to see whether it was taken."""
 KEEP_REPLY = 30.0
 """Seconds that a reply waits for its caller."""
 
@@ -100,7 +102,7 @@ class RpcClient:
     async def _send(self, call_id: str, method: str, payload: bytes, timeout: float) -> None:
         keys = [self._keys.calls(self._account), self._keys.call(call_id)]
         body = _packed({"method": method}, payload)
-        arguments: list[Argument] = [call_id, body, milliseconds(timeout), MAX_CALLS]
+        arguments: list[Argument] = [call_id, body, milliseconds(timeout + GRACE), MAX_CALLS]
         if not await self._client.run(CALL, keys, arguments):
             raise Transient(f"{':'.join(self._account)}: {MAX_CALLS} calls are waiting already")
 

@@ -1,0 +1,44 @@
+"""Two processes are fed the same events at once, each event twice: every one is answered once."""
+
+import asyncio
+import random
+
+import pytest
+
+from tests.gateway.storage.redis.conftest import Hire, Open
+from tests.gateway.storage.redis.support import eventually
+from tests.gateway.storage.redis.workers import all_answered, feed, in_order
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def test_ten_thousand_events_from_two_producers_are_answered_once(
+    another: Open, hire: Hire
+) -> None:
+    one, two = hire(await another()), hire(await another())
+    await eventually(lambda: one.state.work.partitions == two.state.work.partitions == 32)
+    producers = [await another(), await another()]
+    new = await asyncio.gather(*(feed(producer, range(10_000)) for producer in producers))
+    assert sum(new) == 10_000
+    assert min(new) > 0
+    await all_answered(producers[0], 10_000)
+    taken = [item.id for item in (*one.taken, *two.taken)]
+    assert len(taken) == len(set(taken)) == len(one.won) + len(two.won) == 10_000
+
+
+async def test_a_late_repetition_is_recognised_while_workers_come_and_go(
+    another: Open, hire: Hire
+) -> None:
+    producer = await another()
+    workers = [hire(await another())]
+    numbers = list(range(1000))
+    for step in range(4):
+        part = numbers[step * 250 : (step + 1) * 250]
+        assert await feed(producer, part) == 250
+        assert await feed(producer, random.Random(step).sample(numbers[: part[-1]], 200)) == 0
+        workers.append(hire(await another()))
+        await (workers[step].kill() if step % 2 else workers[step].stop())
+    await all_answered(producer, 1000)
+    won = [item for worker in workers for item in worker.won]
+    assert len({item.id for item in won}) == len(won) == 1000
+    assert all(in_order(worker.won) for worker in workers)
