@@ -12,7 +12,7 @@ def live_answer(exchange: Exchange, services: Services) -> LiveAnswer | None:
         return None
     line = services.deliverer.line_of(place)
     style = shower.live_style(place)
-    if line is None or style is None or not line.connected.is_set():
+    if line is None or style is None:
         return None
     oldest = exchange.inbox_ids[0] if exchange.inbox_ids else exchange.id
     target = LiveTarget(
@@ -27,7 +27,7 @@ def live_answer(exchange: Exchange, services: Services) -> LiveAnswer | None:
         adapter=exchange.connected.adapter,
         shower=shower,
         pacer=line.pacer,
-        free=lambda: services.deliverer.quiet(place),
+        free=lambda: line.connected.is_set() and services.deliverer.quiet(place),
         memory=services.stores.states.of(place.platform, place.account),
         clock=services.clock,
         count=services.count,

@@ -55,7 +55,8 @@ class LiveTarget:
 
 @dataclass(frozen=True, slots=True)
 class LiveMeans:
-    """What it is shown with. `free`: nothing else is on its way to the chat."""
+    """What it is shown with. `free`: the account is connected, and nothing else is on its
+    way to the chat."""
 
     adapter: PlatformAdapter
     shower: CanShowLive
