@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from parley.platforms import discover
 from parley.settings import Settings, load
+from parley.settings.sections import MEMORY, sqlite_file
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
@@ -29,7 +31,16 @@ def summary(settings: Settings) -> list[str]:
         f"  model      {', then '.join(names)}",
         f"  platforms  {', '.join(accounts) or 'none; `parley init` sets one up'}",
         f"  tools      {', '.join(settings.mcp.servers) or 'none'}",
-        f"  database   {settings.database.url}",
+        f"  database   {without_secrets(settings.database.url)}",
         f"  local      {settings.server.host}:{settings.server.port}",
         f"  webhooks   {settings.webhooks.host}:{settings.webhooks.port}",
     ]
+
+
+def without_secrets(url: str) -> str:
+    """Where a database is; of a server only its name and the database's, neither user nor password
+    nor options."""
+    if url == MEMORY or sqlite_file(url):
+        return url
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"

@@ -15,8 +15,8 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
     """Print every trace of the message; 1 when there is none."""
     settings = load(config, env)
     file = sqlite_file(settings.database.url)
-    if not file or not Path(file).exists():
-        sys.stderr.write(f"There is no database at {settings.database.url} yet.\n")
+    if file and not Path(file).exists():
+        sys.stderr.write(f"There is no database at {file} yet.\n")
         return 1
     traces = asyncio.run(_find(settings, message_id))
     if not traces:
