@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import Final
 
-ALL: Final = ("startup", "gateway", "faults")
+ALL: Final = ("startup", "gateway", "keeping", "faults")
 
 
 def main() -> int:

@@ -56,9 +56,10 @@ class RedisServer:
 class PostgresServer:
     """A PostgreSQL cluster with one process tree. Runs as `nobody` when we are root."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, fsync: bool = False) -> None:
         self.folder = folder
         self.port = free_port()
+        self._fsync = "on" if fsync else "off"
         self._user = "nobody" if os.getuid() == 0 else None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -87,7 +88,7 @@ class PostgresServer:
             [
                 *(postgres_binary("postgres"), "-D", str(self.folder / "data")),
                 *("-c", f"port={self.port}", "-c", "listen_addresses=127.0.0.1"),
-                *("-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off"),
+                *("-c", f"unix_socket_directories={self.folder}", "-c", f"fsync={self._fsync}"),
                 *("-c", "max_connections=60"),
             ],
             user=self._user,
@@ -122,10 +123,10 @@ def redis_server() -> Iterator[RedisServer]:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
-    """A running PostgreSQL of our own."""
+def postgres_server(*, fsync: bool = False) -> Iterator[PostgresServer]:
+    """A running PostgreSQL of our own; with `fsync` its commits wait for the disk."""
     with tempfile.TemporaryDirectory(prefix="parley-pg-") as folder:
-        server = PostgresServer(Path(folder))
+        server = PostgresServer(Path(folder), fsync=fsync)
         server.create()
         server.start()
         try:
