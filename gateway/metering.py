@@ -1,6 +1,6 @@
 """What the calls of one turn cost: each is set aside before it is made, and counted after it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import cast
 
@@ -33,12 +33,14 @@ class Meter:
         turn: str,
         accounts: Sequence[Account],
         default_model: str,
+        count: Callable[[str, str], None],
     ) -> None:
         self._provider = provider
         self._ledger = ledger
         self._prices = prices
         self._turn = turn
         self._default_model = default_model
+        self._event = count
         self._alerts: set[str] = set()
         self.accounts = tuple(accounts)
         self.usage = Usage()
@@ -58,6 +60,7 @@ class Meter:
         for alert in outcome.alerts:
             if alert not in self._alerts:
                 log.warning("budget_alert", passed=alert, turn=self._turn)
+                self._event("budget_alert", alert.partition(" ")[0])
         self._alerts.update(outcome.alerts)
         return outcome.decision
 

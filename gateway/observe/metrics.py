@@ -30,6 +30,9 @@ MAX_UNSENT: Final = 10_000
 """Sends whose end is awaited; the oldest is forgotten, and not counted, beyond that."""
 MICRO: Final = 1e-6
 
+ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
+"""Counted where more is known of it."""
+
 _T = TypeVar("_T")
 
 
@@ -82,6 +85,8 @@ class Metrics:
 
     def count(self, what: str, detail: str = "") -> None:
         """Count something by its name; `detail` is a platform or a reason code."""
+        if what in ELSEWHERE:
+            return
         counter = self._counted.get(what)
         if counter is None:
             self._others.labels(self._what.of(what)).inc()

@@ -48,6 +48,7 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
         turn=exchange.id,
         accounts=accounts,
         default_model=model,
+        count=services.count,
     )
     if not accounts:
         return decide_budget((), (), 0).decision
