@@ -17,8 +17,6 @@ from gateway.message import (
     ButtonPressed,
     CommandInvoked,
     InlineQueried,
-    MessageDeleted,
-    MessageEdited,
     MessageReceived,
     OutboundFile,
     Part,
@@ -40,7 +38,6 @@ from gateway.ports import (
 )
 from simulators.base import NotSupported, SimFile, SimPerson
 from tests.contract.stage import Stage, buttons, by_bot
-from tests.contract.variants import Variant
 
 PROTOCOLS: Final = {
     "edits": CanEdit,
@@ -58,7 +55,6 @@ PNG: Final = bytes.fromhex(
 )
 proves = pytest.mark.proves
 lacks = pytest.mark.lacks
-where = pytest.mark.where.with_args
 
 
 @runtime_checkable
@@ -432,33 +428,3 @@ async def test_elsewhere_the_core_has_to_take_care_of_repetitions(stage: Stage) 
     await stage.send("twice", place, key="same:0")
     seen = await stage.shown(stage.room, lambda said: len(said) == 2)
     assert [one.text for one in seen] == ["twice", "twice"]
-
-
-# --- what people change afterwards --------------------------------------------------------------
-
-
-def _tells_of_edits(variant: Variant) -> bool:
-    """Lines stay as they were written; everybody else can change them, and the adapter is told."""
-    return variant.name != "lines"
-
-
-def _tells_of_deletions(variant: Variant) -> bool:
-    """Telegram tells no bot."""
-    return variant.name != "lines" and variant.manifest.platform != "telegram"
-
-
-@where(_tells_of_edits)
-async def test_an_edited_message_keeps_its_id(stage: Stage) -> None:
-    message = await stage.hear("appel")
-    await stage.platform.edit(stage.person, stage.room, message.id, "apple")
-    event = await stage.sink.first(MessageEdited)
-    assert (event.message.id, event.message.content) == (message.id, "apple")
-    assert event.message.place == message.place
-
-
-@where(_tells_of_deletions)
-async def test_a_deleted_message_is_named_by_its_id(stage: Stage) -> None:
-    message = await stage.hear("never mind")
-    await stage.platform.delete(stage.person, stage.room, message.id)
-    event = await stage.sink.first(MessageDeleted)
-    assert (event.message_ids, event.place) == ((message.id,), message.place)

@@ -5,7 +5,13 @@ from typing import Final
 import pytest
 
 from gateway.errors import StoreUnavailable
-from gateway.message import MessageReceived, author_of, place_of
+from gateway.message import (
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    author_of,
+    place_of,
+)
 from gateway.people import Audience
 from gateway.policy.idempotency import dedupe_key
 from tests.contract.people import DirectPeople
@@ -43,6 +49,16 @@ def _repeats(variant: Variant) -> bool:
 
 def _tells_the_person(variant: Variant) -> bool:
     return variant.repetition == "person"
+
+
+def _tells_of_edits(variant: Variant) -> bool:
+    """Lines stay as they were written; everybody else can change them, and the adapter is told."""
+    return variant.name != "lines"
+
+
+def _tells_of_deletions(variant: Variant) -> bool:
+    """Telegram tells no bot."""
+    return variant.name != "lines" and variant.manifest.platform != "telegram"
 
 
 # --- order, repetition, failures ----------------------------------------------------------------
@@ -231,3 +247,23 @@ async def test_what_people_write_arrives_as_they_wrote_it(stage: Stage, text: st
     await stage.platform.say(stage.person, stage.room, stage.variant.typed(text))
     message = (await stage.sink.first(MessageReceived)).message
     assert message.content.strip() == text.strip()
+
+
+# --- what people change afterwards ----------------------------------------------------------------
+
+
+@where(_tells_of_edits)
+async def test_an_edited_message_keeps_its_id(stage: Stage) -> None:
+    message = await stage.hear("appel")
+    await stage.platform.edit(stage.person, stage.room, message.id, "apple")
+    event = await stage.sink.first(MessageEdited)
+    assert (event.message.id, event.message.content) == (message.id, "apple")
+    assert event.message.place == message.place
+
+
+@where(_tells_of_deletions)
+async def test_a_deleted_message_is_named_by_its_id(stage: Stage) -> None:
+    message = await stage.hear("never mind")
+    await stage.platform.delete(stage.person, stage.room, message.id)
+    event = await stage.sink.first(MessageDeleted)
+    assert (event.message_ids, event.place) == ((message.id,), message.place)
