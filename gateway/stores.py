@@ -100,6 +100,35 @@ class Outbox(Protocol):
         ...
 
 
+class DeadLetters(Protocol):
+    """What an operator can do with sends that were given up."""
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """The latest, newest first."""
+        ...
+
+    async def requeue(self, keys: Sequence[str]) -> int:
+        """Send these again, with a new lifetime; returns how many there were. Where one process
+        does everything, it finds them within some seconds; otherwise whoever sends is told."""
+        ...
+
+    async def drop(self, keys: Sequence[str]) -> int:
+        """Forget these, and what they say; returns how many there were."""
+        ...
+
+
+class Unsent(Protocol):
+    """An outbox in which other processes, too, queue sends."""
+
+    async def waiting_keys(self, limit: int) -> list[str]:
+        """The keys of what is not sent yet, oldest first."""
+        ...
+
+    async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
+        """Those of these that are not sent yet, oldest first."""
+        ...
+
+
 class Buckets(Protocol):
     """Token buckets, shared by everything that limits the same person, channel or workspace."""
 

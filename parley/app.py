@@ -17,6 +17,7 @@ from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS, REGISTERED
 from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, Line
+from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -149,6 +150,7 @@ class App:
             lambda name: self._lines[name].connected.clear(),
         )
         self.housekeeping = Housekeeping(self.storage.chores(), self._clock)
+        self._leftovers = self._find_leftovers()
         self.watching.attach(
             Parts(
                 self._router.lanes,
@@ -181,6 +183,8 @@ class App:
         self._intake.close()
         if self._sharing is not None:
             await self._sharing.stop_taking()
+        if self._leftovers is not None:
+            await self._leftovers.stop()
         services, until = self.services, self._clock.monotonic() + drain
         answered = await self._router.drain(drain)
         left = max(0.0, until - self._clock.monotonic())
@@ -234,6 +238,8 @@ class App:
     async def _take_up(self) -> None:
         """Go on with what is there: what Redis holds for this role, or what the file holds."""
         await self.services.deliverer.start()
+        if self._leftovers is not None:
+            self._leftovers.start()
         if self._sharing is not None:
             self._sharing.start()
             return
@@ -245,6 +251,12 @@ class App:
                 self._router.route(entry)
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
+
+    def _find_leftovers(self) -> Leftovers | None:
+        unsent = self.storage.hot.unsent
+        if unsent is None:
+            return None
+        return Leftovers(unsent, self.services.deliverer, self._clock)
 
     def _share(self, connected: Mapping[tuple[str, str], Connected]) -> "Sharing | None":
         shared = self.storage.hot.shared

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -33,8 +33,6 @@ LONGEST_PAUSE = 60.0
 SAFE_REPEATS = 5
 """Repetitions of a send that may have happened, where the platform recognises them: with their
 pauses they stay within the minutes that platforms remember a key."""
-STORE_TRIES = 100
-"""Tries to write down what became of a send, over an hour and a half."""
 AT_START = 10_000
 """Sends that a start takes up again from the outbox."""
 SEND_SECONDS = 5.0
@@ -101,6 +99,7 @@ class Deliverer:
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
         self._tasks = Tasks("delivery_failed")
         self._sending: set[asyncio.Task[Any] | None] = set()
+        self._held: set[str] = set()
         self._closed = False
 
     @property
@@ -112,6 +111,11 @@ class Deliverer:
     def waiting(self) -> int:
         """Sends that wait, or are under way."""
         return sum(map(len, self._chats.values()))
+
+    @property
+    def held(self) -> Collection[str]:
+        """The keys of what waits or is under way here, and of what a fault of ours stopped."""
+        return self._held
 
     def line_of(self, place: Place) -> Line | None:
         """The account that a place belongs to."""
@@ -129,7 +133,7 @@ class Deliverer:
         for entry in left:
             self._queue(entry)
         if len(left) == AT_START:
-            log.warning("outbox_not_taken_up_whole", hint="the rest is sent after the next start")
+            log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
 
     def submit(self, outbound: Sequence[Outbound]) -> None:
         """Send these, which the outbox has stored already."""
@@ -157,12 +161,16 @@ class Deliverer:
         await self._tasks.stop()
 
     def _queue(self, entry: OutboxEntry) -> None:
-        place = entry.outbound.place
+        place, key = entry.outbound.place, entry.outbound.key
+        if key in self._held:
+            return
         chat = (place.platform, place.account, place.channel_id)
         waiting = self._chats.get(chat)
         if waiting is not None:
             waiting.append(entry)
+            self._held.add(key)
         elif not self._closed:
+            self._held.add(key)
             self._chats[chat] = deque([entry])
             self._tasks.spawn(self._serve(chat))
 
@@ -176,11 +184,15 @@ class Deliverer:
                 except StoreUnavailable:
                     raise
                 except Exception:  # a bug must not be able to stop a chat for ever
+                    # The key stays held: nobody knows whether it was sent.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
-                waiting.popleft()
+                    waiting.popleft()
+                else:
+                    self._held.discard(waiting.popleft().outbound.key)
         except StoreUnavailable:
             log.exception("outbox_unavailable", platform=chat[0], account=chat[1])
         finally:
+            self._held.difference_update(entry.outbound.key for entry in waiting)
             del self._chats[chat]
 
     async def _deliver(self, entry: OutboxEntry, waiting: deque[OutboxEntry]) -> None:
@@ -285,20 +297,29 @@ class Deliverer:
         # The reason stands in the outbox; in a log a platform's words may quote somebody's.
         kind = reason.partition(":")[0]
         log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=kind)
-        await self._write(lambda: self._outbox.dead(keys, reason))
+        try:
+            await self._write(lambda: self._outbox.dead(keys, reason))
+        finally:
+            self._held.difference_update(keys[1:])
 
     async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write something down, again and again while the outbox is unavailable: what is not known
-        to be sent would be sent again. Raises `StoreUnavailable` in the end."""
-        for tries in range(1, STORE_TRIES + 1):
+        to be sent would be sent again. The chat's other sends wait.
+
+        Raises `StoreUnavailable` at the end of the program, and when the lifetime of an answer is
+        over: nobody sends it again after that.
+        """
+        began, tries = self._clock.monotonic(), 0
+        while True:
             try:
                 return await write()
             except StoreUnavailable as error:
-                if tries == STORE_TRIES or self._closed:
+                tries += 1
+                waited = self._clock.monotonic() - began
+                if self._closed or waited >= self._rules.lifetime.total_seconds():
                     raise
-                log.warning("outbox_unavailable", error=error, tries=tries)
+                log.warning("outbox_unavailable", error=str(error), tries=tries)
             await self._clock.sleep(_pause(tries))
-        return None
 
 
 def _reason(error: Exception) -> str:

@@ -110,6 +110,48 @@ def why(
     raise typer.Exit(why_module.run(message_id, chosen(config), os.environ))
 
 
+outbox = typer.Typer(help="Answers that could not be sent.", no_args_is_help=True)
+app.add_typer(outbox, name="outbox")
+Keys = Annotated[list[str] | None, typer.Argument(help="As `parley outbox list` shows them.")]
+All = Annotated[bool, typer.Option("--all", help="Everything that was given up.")]
+
+
+@outbox.command("list")
+def outbox_list(
+    config: Config = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The latest so many.")] = 50,
+) -> None:
+    """Show what was given up, and why; without its text."""
+    from parley.cli import outbox as outbox_module  # noqa: PLC0415
+
+    raise typer.Exit(outbox_module.show(limit, chosen(config), os.environ))
+
+
+@outbox.command("resend")
+def outbox_resend(keys: Keys = None, config: Config = None, every: All = False) -> None:
+    """Send it again, also while Parley runs."""
+    from parley.cli import outbox as outbox_module  # noqa: PLC0415
+
+    wanted = _named(keys, every)
+    raise typer.Exit(outbox_module.resend(wanted, chosen(config), os.environ))
+
+
+@outbox.command("drop")
+def outbox_drop(keys: Keys = None, config: Config = None, every: All = False) -> None:
+    """Forget it, and what it says."""
+    from parley.cli import outbox as outbox_module  # noqa: PLC0415
+
+    wanted = _named(keys, every)
+    raise typer.Exit(outbox_module.drop(wanted, chosen(config), os.environ))
+
+
+def _named(keys: list[str] | None, every: bool) -> list[str] | None:
+    """The keys, None for all of them; one or the other has to be said."""
+    if bool(keys) == every:
+        raise typer.BadParameter("name keys, or --all", param_hint="KEY")
+    return None if every else keys
+
+
 @app.command()
 def backup(
     file: Annotated[Path, typer.Argument(help="The copy to write.")],

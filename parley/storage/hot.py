@@ -10,7 +10,7 @@ from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.stores import AdapterStates, Buckets, Inbox, Outbox
+from gateway.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, Unsent
 from parley.storage.long_lived import open_database
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Chore = Callable[[], Awaitable[int]]
 @dataclass(frozen=True, slots=True)
 class HotState:
     """An engine and the stores on it. `shared` is set where several processes share the work;
-    `database` for SQLite only, where one process does everything."""
+    `database` and `unsent` for SQLite only, where one process does everything."""
 
     inbox: Inbox
     outbox: Outbox
@@ -33,6 +33,8 @@ class HotState:
     chores: tuple[Chore, ...] = ()
     database: Database | None = None
     shared: "RedisHotState | None" = None
+    unsent: Unsent | None = None
+    dead: DeadLetters | None = None
 
 
 def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
@@ -52,6 +54,8 @@ def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
         stop=database.stop if same is None else _nothing,
         chores=(inbox.prune, outbox.prune, buckets.prune, states.prune),
         database=database,
+        unsent=outbox,
+        dead=outbox,
     )
 
 

@@ -9,7 +9,7 @@ from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json, readable
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
-from gateway.stores import OutboxEntry
+from gateway.stores import DeadLetter, OutboxEntry
 
 KEEP_RECEIPTS = timedelta(hours=24)
 MAX_REASON = 500
@@ -83,6 +83,68 @@ class SqliteOutbox:
 
         await self._database.run(job)
 
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """What was given up, newest first."""
+
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float, str, float]]:
+            return db.execute(
+                "SELECT seq, outbound, attempts, created_at, reason, settled_at FROM outbox"
+                " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?",
+                (limit,),
+            ).fetchall()
+
+        return readable(await self._database.run(job), _letter)
+
+    async def requeue(self, keys: Sequence[str]) -> int:
+        """Let dead letters wait again, as if they were new; returns how many there were."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.executemany(
+                "UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?,"
+                " settled_at = NULL WHERE key = ? AND state = 'dead'",
+                [(now, key) for key in keys],
+            ).rowcount
+
+        return max(0, await self._database.run(job))
+
+    async def drop(self, keys: Sequence[str]) -> int:
+        """Forget dead letters; returns how many there were."""
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.executemany(
+                "DELETE FROM outbox WHERE key = ? AND state = 'dead'", [(key,) for key in keys]
+            ).rowcount
+
+        return max(0, await self._database.run(job))
+
+    async def waiting_keys(self, limit: int) -> list[str]:
+        """The keys of what is not sent yet, oldest first."""
+
+        def job(db: sqlite3.Connection) -> list[str]:
+            rows = db.execute(
+                "SELECT key FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?", (limit,)
+            )
+            return [str(key) for (key,) in rows]
+
+        return await self._database.run(job)
+
+    async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
+        """Those of these that are not sent yet, oldest first."""
+
+        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float]]:
+            found = (
+                db.execute(
+                    "SELECT seq, outbound, attempts, created_at FROM outbox"
+                    " WHERE key = ? AND state = 'waiting'",
+                    (key,),
+                ).fetchone()
+                for key in keys
+            )
+            return sorted(row for row in found if row is not None)
+
+        return readable(await self._database.run(job), _entry)
+
     async def prune(self) -> int:
         """Forget receipts older than `KEEP_RECEIPTS`; returns how many."""
         before = (self._clock.now() - KEEP_RECEIPTS).timestamp()
@@ -92,3 +154,10 @@ class SqliteOutbox:
 
 def _entry(seq: int, data: bytes, tries: int, at: float) -> OutboxEntry:
     return OutboxEntry(seq, outbound_from_json(data), tries, datetime.fromtimestamp(at, UTC))
+
+
+def _letter(
+    seq: int, data: bytes, tries: int, created_at: float, reason: str, at: float
+) -> DeadLetter:
+    entry = _entry(seq, data, tries, created_at)
+    return DeadLetter(entry, reason, datetime.fromtimestamp(at, UTC))
