@@ -1,0 +1,186 @@
+"""What a log line says, and what it never says."""
+
+import asyncio
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from gateway.errors import ConfigurationError, Permanent, StartError, StoreUnavailable
+from gateway.observe.correlation import about, correlation_id, exchange_of
+from gateway.observe.logs import LogFormat, configure_logs
+from gateway.observe.withheld import MAX_VALUE, REDACTED, failure, redacted, words_of
+
+TOKEN = "7000000001:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"
+WORDS = "canary-in-the-mine"
+
+
+class Lines:
+    """What was written since the logs were set up."""
+
+    def __init__(self, log_format: LogFormat, level: int) -> None:
+        self.out = io.StringIO()
+        configure_logs(log_format, level, secrets=["hunter2-hunter2", "abc"], stream=self.out)
+
+    @property
+    def text(self) -> str:
+        return self.out.getvalue()
+
+    @property
+    def records(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.text.splitlines()]
+
+
+@pytest.fixture
+def json_lines() -> Iterator[Lines]:
+    yield Lines("json", logging.DEBUG)
+    configure_logs(level=logging.WARNING)
+
+
+@pytest.fixture(params=["text", "json"])
+def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
+    yield Lines(request.param, logging.DEBUG)
+    configure_logs(level=logging.WARNING)
+
+
+def test_a_line_is_one_object_with_its_level_time_and_values(json_lines: Lines) -> None:
+    structlog.get_logger("gateway.test").warning("dead_letter", platform="slack", keys=2)
+    (record,) = json_lines.records
+    assert record.pop("timestamp")
+    assert record == {"event": "dead_letter", "level": "warning", "platform": "slack", "keys": 2}
+
+
+def test_loggers_of_the_standard_library_go_the_same_way(json_lines: Lines) -> None:
+    with about("0123456789abcdef"):
+        logging.getLogger("adapters.telegram.polling").warning("polling failed (%s)", "TimedOut")
+    (record,) = json_lines.records
+    assert record["event"] == "polling failed (TimedOut)"
+    assert (record["level"], record["exchange"]) == ("warning", "0123456789abcdef")
+
+
+def test_of_a_library_only_the_place_is_told(lines: Lines) -> None:
+    logging.getLogger("slack_sdk.socket_mode").error("Failed on %s", WORDS)
+    logging.getLogger("some.plugin").warning(f"message {WORDS}")
+    assert WORDS not in lines.text
+    assert lines.text.count("library_log") == 2
+    assert "slack_sdk.socket_mode" in lines.text
+    assert "test_logs.test_of_a_library_only_the_place_is_told" in lines.text
+
+
+def test_the_chatter_of_libraries_stays_out_at_every_level(lines: Lines) -> None:
+    for name in ("asyncio", "discord.gateway", "telegram.ext", "mcp.client", "urllib3"):
+        logger = logging.getLogger(name)
+        before, logger.level = logger.level, logging.DEBUG
+        logger.debug("received %s", WORDS)
+        logger.info("received %s", WORDS)
+        logger.setLevel(before)
+    assert lines.text == ""
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING, logging.ERROR])
+def test_less_important_lines_than_asked_for_are_not_written(level: int) -> None:
+    lines = Lines("json", level)
+    for name in ("debug", "info", "warning", "error"):
+        getattr(structlog.get_logger("gateway"), name)("ours", at=name)
+        getattr(logging.getLogger("parley.http"), name)("standard")
+    wanted = [
+        n
+        for n in ("info", "warning", "error")
+        if logging.getLevelNamesMapping()[n.upper()] >= level
+    ]
+    assert [r["level"] for r in lines.records] == [n for n in wanted for _ in range(2)]
+    configure_logs(level=logging.WARNING)
+
+
+def test_an_exception_is_its_type_and_place_without_its_words(lines: Lines) -> None:
+    log = structlog.get_logger("gateway.test")
+    try:
+        try:
+            int(WORDS)
+        except ValueError as error:
+            raise Permanent(f"Bad Request: {WORDS}") from error
+    except Permanent as error:
+        log.exception("send_failed", error=error)
+        logging.getLogger("gateway.x").exception("also")
+        logging.getLogger("discord.client").exception(WORDS)
+    assert WORDS not in lines.text
+    assert lines.text.count("caused by ValueError") == 3
+    assert "observe/test_logs.py" in lines.text
+    assert "Permanent" in lines.text
+
+
+def test_words_meant_for_the_operator_are_told() -> None:
+    assert words_of(StartError("Discord refused the token.", "Reset it.")) == (
+        "StartError: Discord refused the token. Reset it."
+    )
+    assert words_of(ConfigurationError("limits: no")) == "ConfigurationError: limits: no"
+    full = StoreUnavailable(f"database or disk is full\nDETAIL: row contains {WORDS}")
+    assert words_of(full) == "StoreUnavailable: database or disk is full"
+    assert words_of(KeyError(WORDS)) == "KeyError"
+
+
+def test_a_chain_of_exceptions_has_an_end() -> None:
+    error: Exception = ValueError("innermost")
+    for _ in range(50):
+        outer = RuntimeError("outer")
+        outer.__cause__ = error
+        error = outer
+    assert failure(error).count("caused by") < 10
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["hunter2-hunter2", TOKEN, "sk-ant-api03-" + "x" * 40, "postgresql://a:swordfish@db/x"],
+)
+def test_secrets_do_not_appear_wherever_they_stand(lines: Lines, secret: str) -> None:
+    log = structlog.get_logger("gateway.test")
+    log.error("failed", url=f"https://api.test/bot{secret}/x", problem=StartError(f"not {secret}."))
+    logging.getLogger("gateway.test").error("failed at %s", f"https://api.test/{secret}")
+    log.error("listed", values=[secret], nested={"token": secret})
+    for part in (secret, "swordfish", TOKEN[-20:]):
+        assert part not in lines.text
+    assert REDACTED in lines.text
+
+
+def test_a_short_secret_does_not_tear_words_apart(json_lines: Lines) -> None:
+    structlog.get_logger("gateway").info("abcdef")
+    assert json_lines.records[0]["event"] == "abcdef"
+
+
+def test_values_have_a_bound() -> None:
+    assert len(redacted("x " * 1_000_000)) == MAX_VALUE + 1
+
+
+async def test_tasks_keep_the_id_of_the_message_they_were_started_for(json_lines: Lines) -> None:
+    log = structlog.get_logger("gateway.test")
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        log.info("inside")
+
+    with about("aaaa"):
+        task = asyncio.create_task(work())
+    with about("bbbb"):
+        await task
+        log.info("outside")
+    log.info("none")
+    assert [r.get("exchange") for r in json_lines.records] == ["aaaa", "bbbb", None]
+
+
+def test_the_id_follows_from_the_event_and_says_nothing_about_it() -> None:
+    first = correlation_id("telegram:main:message:12345")
+    assert first == correlation_id("telegram:main:message:12345")
+    assert first != correlation_id("telegram:main:message:12346")
+    assert len(first) == 16
+    assert "12345" not in first
+    assert exchange_of(f"{first}:3") == first
+
+
+def test_setting_logs_up_again_replaces_the_earlier_set_up() -> None:
+    first, second = Lines("json", logging.INFO), Lines("json", logging.INFO)
+    logging.getLogger("gateway").warning("once")
+    assert (len(first.records), len(second.records)) == (0, 1)
+    configure_logs(level=logging.WARNING)
