@@ -128,15 +128,17 @@ class RedisInbox:
     async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
         """The events are answered by these sends: both become true at once, or neither.
 
-        False when others have finished all of these events: the sends are not queued then.
+        False when others have finished all of these events: the sends are not queued then. The
+        same answer, given once more because nobody knew whether it was taken, is True again.
         """
+        token = outbound[0].key if outbound else uuid.uuid4().hex
         keys = [*(self._keys.event(i) for i in ids), *append_keys(self._keys, outbound)]
         now = self._clock.now().timestamp()
         won = await self._client.run(
             FINISH,
             keys,
             [
-                uuid.uuid4().hex,
+                token,
                 GROUP,
                 self._keys.inbox_prefix,
                 self._keys.bell(SENDS),

@@ -1,0 +1,25 @@
+"""What Redis adds to the inbox: a call whose answer was lost can be made again."""
+
+from gateway.storage.redis.hot import RedisHotState
+from tests.gateway.storage.redis.workers import DAY, entry
+from tests.support.messages import outbound
+
+
+async def test_the_same_answer_given_again_counts_once(state: RedisHotState) -> None:
+    await state.inbox.add(entry(1, 1), DAY)
+    answer = (outbound("r1:0"), outbound("r1:1"))
+    assert await state.inbox.finish(("id-1",), answer)
+    assert await state.inbox.finish(("id-1",), answer)
+    assert not await state.inbox.finish(("id-1",), (outbound("r2:0"),))
+    waiting = [send.outbound.key for send in await state.outbox.waiting(10)]
+    assert waiting == ["r1:0", "r1:1"]
+
+
+async def test_conversations_keep_their_order_within_a_partition(state: RedisHotState) -> None:
+    for number in range(200):
+        await state.inbox.add(entry(number, 7), DAY)
+    left = await state.inbox.unfinished(200)
+    for lane in range(7):
+        mine = [item.id for item in left if item.lane == f"lane-{lane}"]
+        assert mine == [f"id-{number}" for number in range(lane, 200, 7)]
+    assert len(await state.inbox.unfinished(50)) == 50
