@@ -72,6 +72,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         stop=shared.client.stop,
         chores=(shared.inbox.prune,),
         shared=shared,
+        dead=shared.outbox,
     )
 
 

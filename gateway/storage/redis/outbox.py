@@ -102,6 +102,12 @@ return 1
 """
 )
 
+DROP = Script.of("""
+if redis.call('HGET', KEYS[2], 'state') ~= 'dead' then return 0 end
+redis.call('ZREM', KEYS[1], KEYS[2])
+return redis.call('DEL', KEYS[2])
+""")
+
 log = structlog.get_logger(__name__)
 
 
@@ -182,8 +188,18 @@ class RedisOutbox:
         found = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
         return [_letter(values) for values in found if values[0] is not None]
 
-    async def requeue(self, key: str) -> bool:
-        """Send a dead letter again, as new; False when there is none with this key."""
+    async def requeue(self, keys: Sequence[str]) -> int:
+        """Send dead letters again, as new; returns how many there were."""
+        return sum([await self._requeue(key) for key in keys])
+
+    async def drop(self, keys: Sequence[str]) -> int:
+        """Forget dead letters; returns how many there were."""
+        names = [self._keys.send(key) for key in keys]
+        return sum(
+            [int(await self._client.run(DROP, [self._keys.dead, name], [])) for name in names]
+        )
+
+    async def _requeue(self, key: str) -> bool:
         name = self._keys.send(key)
         body = await self._client.command("HGET", name, "outbound")
         if body is None:

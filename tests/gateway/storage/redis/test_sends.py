@@ -133,14 +133,16 @@ async def test_dead_letters_are_listed_and_can_be_sent_again(
     assert letters["r1:0"].reason == "Permanent: gone"
     assert letters["r1:0"].entry.attempts == 1
     assert [entry.outbound.key for entry in await outbox.waiting(10)] == ["r2:0"]
-    asked = await asyncio.gather(*(outbox.requeue("r1:0") for _ in range(5)))
-    assert sorted(asked) == [False] * 4 + [True]
-    assert not await outbox.requeue("r2:0")
-    assert not await outbox.requeue("unknown")
+    asked = await asyncio.gather(*(outbox.requeue(["r1:0"]) for _ in range(5)))
+    assert sorted(asked) == [0] * 4 + [1]
+    assert await outbox.requeue(["r2:0", "unknown"]) == 0
+    assert await outbox.drop(["r2:0", "unknown"]) == 0
     await eventually(lambda: len(sender.taken) == 4)
     assert sender.taken[3].outbound == outbound("r1:0", "text 1")
     assert sender.taken[3].attempts == 0
     assert [letter.entry.outbound.key for letter in await outbox.dead_letters(10)] == ["r0:0"]
+    assert await outbox.drop(["r0:0", "r0:0"]) == 1
+    assert await outbox.dead_letters(10) == []
 
 
 async def test_what_was_sent_or_given_up_stays_so(state: RedisHotState) -> None:
