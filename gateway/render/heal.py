@@ -60,7 +60,7 @@ def _closed(paragraph: str) -> str:
             code = "" if mark == code else code
         elif mark.startswith("`"):
             if at_end:
-                return paragraph[: match.start()] + "".join(reversed(opened))
+                return _with_closers(paragraph[: match.start()], opened)
             code = mark
         elif not mark.startswith("\\"):
             taken = _take(
@@ -70,9 +70,16 @@ def _closed(paragraph: str) -> str:
                 paragraph[match.end() : match.end() + 1],
             )
             if at_end and not taken:
-                return paragraph[: match.start()] + "".join(reversed(opened))
-    body = paragraph if code else paragraph.rstrip()
-    return body + code + "".join(reversed(opened)) + paragraph[len(body) :]
+                return _with_closers(paragraph[: match.start()], opened)
+    return (
+        paragraph + code + "".join(reversed(opened)) if code else _with_closers(paragraph, opened)
+    )
+
+
+def _with_closers(text: str, opened: list[str]) -> str:
+    """A mark closes nothing behind a space, so that the space goes behind the mark."""
+    body = text.rstrip()
+    return body + "".join(reversed(opened)) + text[len(body) :]
 
 
 def _take(mark: str, opened: list[str], before: str, after: str) -> bool:

@@ -36,6 +36,7 @@ def test_every_beginning_shows_a_beginning_of_the_answer(answer: str) -> None:
     ("begun", "healed"),
     [
         ("a **b", "a **b**"),
+        ("a **b ```", "a **b** "),
         ("a **b *c", "a **b *c***"),
         ("a `b", "a `b`"),
         ("```py\nx", "```py\nx\n```"),
