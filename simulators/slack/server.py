@@ -78,6 +78,9 @@ class SlackServer:
 
     async def stop(self) -> None:
         """Close the port and what is open."""
+        for transport in self._transports:
+            if not transport.is_reading():
+                transport.abort()
         await self.sockets.stop()
         if self._runner is not None:
             await self._runner.cleanup()
