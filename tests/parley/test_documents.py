@@ -19,10 +19,13 @@ PAGES = [
         "CONTRIBUTING.md",
         "docs/configuration.md",
         "docs/dependencies.md",
+        "docs/deploy.md",
         "docs/adapters.md",
         "examples/parley-adapter-lines/README.md",
     )
 ]
+GROUPS = ("outbox",)
+"""Commands that have commands of their own."""
 EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
@@ -50,8 +53,9 @@ def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("call", commands("parley"))
 def test_every_command_of_the_documentation_exists(call: str) -> None:
     _, command, *arguments = call.split()
+    names = [command, *(arguments[:1] if command in GROUPS else ())]
     run = subprocess.run(
-        [*PROGRAM, command, "--help"],
+        [*PROGRAM, *names, "--help"],
         env=environment(None),
         capture_output=True,
         text=True,
