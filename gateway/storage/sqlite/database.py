@@ -203,6 +203,8 @@ def _attempt(connection: sqlite3.Connection, item: _Waiting, path: str) -> None:
         item.result = item.job(connection)
     except sqlite3.Error as error:
         item.error = StoreUnavailable(f"{path}: {error}")
+        if not connection.in_transaction:  # a full disk: SQLite has undone the whole transaction
+            raise
     except Exception as error:  # noqa: BLE001 - belongs to the caller, who gets it
         item.error = error
     if item.error is not None:

@@ -1,0 +1,40 @@
+"""A SQLite file that may not grow: nothing accepted is lost, nothing is said twice."""
+
+import asyncio
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from simulators.base import SimRoom
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import Lab, app_on, by_bot, simulated
+
+
+async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) -> None:
+    sim = TelegramSimulator()
+    people = [sim.person(f"Person {number}") for number in range(10)]
+    rooms: list[SimRoom] = [sim.direct(person) for person in people]
+    async with simulated({"telegram": sim}) as port, app_on({"telegram": sim}, tmp_path, port) as a:
+        lab, database = Lab(a, sim), a.storage.long_lived
+        await sim.say(people[0], rooms[0], "before")
+        await lab.answer(rooms[0])
+        await lab.idle()
+        await database.run(_no_room)
+        with capture_logs() as logs:
+            for person, room in zip(people, rooms, strict=True):
+                await sim.say(person, room, f"a question of {person.name} " + "x" * 3000)
+            async with asyncio.timeout(20):
+                while not any(line["event"] == "event_not_taken" for line in logs):
+                    await asyncio.sleep(0.01)
+        assert "disk is full" in str(logs)
+        await database.run(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+        for number, room in enumerate(rooms):
+            await lab.answers(room, 2 if number == 0 else 1, 30)
+        await lab.idle(30)
+        for number, room in enumerate(rooms):
+            assert len(by_bot(sim.shown(room))) == (2 if number == 0 else 1)
+
+
+def _no_room(db) -> None:  # type: ignore[no-untyped-def]
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
