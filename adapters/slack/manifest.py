@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from pydantic import Field, SecretStr
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
 
 MAX_BUTTONS: Final = 25
 """Elements of one actions block (docs.slack.dev, reference/block-kit/blocks/actions-block)."""
@@ -67,5 +67,7 @@ MANIFEST: Final = AdapterManifest(
     dialect="slack",
     load="adapters.slack.adapter:SlackAdapter",
     dedupe_for=timedelta(hours=1),
+    pace=SendPace(chat_per_second=1),
 )
-"""Slack as an adapter. It repeats an event three times within about six minutes."""
+"""Slack as an adapter. It repeats an event three times within about six minutes, and takes
+about one message a second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
@@ -87,4 +87,7 @@ MANIFEST: Final = AdapterManifest(
     ),
     dialect="telegram",
     load="adapters.telegram.adapter:TelegramAdapter",
+    pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
 )
+"""Telegram as an adapter. The pace is Telegram's own: core.telegram.org/bots/faq, under "My bot
+is hitting limits"."""

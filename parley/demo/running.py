@@ -20,6 +20,8 @@ from simulators.slack.simulator import SlackSimulator
 from simulators.telegram.simulator import TelegramSimulator
 from simulators.whatsapp.simulator import WhatsAppSimulator
 
+CHAT_PER_SECOND: Final = 20
+"""The simulated platforms bear more than the real ones, and nobody likes to wait in a demo."""
 ASSISTANT: Final = "Parley"
 CONNECT_SECONDS: Final = 20.0
 DRAIN_SECONDS: Final = 2.0
@@ -70,6 +72,7 @@ def demo_settings(
             "assistant": {"name": ASSISTANT},
             "model": {} if key else {"provider": "offline"},
             "limits": {"user_per_minute": USER_PER_MINUTE},
+            "delivery": {"chat_per_second": CHAT_PER_SECOND},
             "invocation": {"triggers": ["mention", "direct_message", "reply", "thread"]},
             "database": {"url": f"sqlite:///{folder / 'demo.db'}"},
             "server": {"host": "127.0.0.1", "port": port},
