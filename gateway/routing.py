@@ -1,7 +1,9 @@
 """Which part of the gateway a stored event goes to, and whether it waits in its lane for that."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+
+import structlog
 
 from gateway.commands.confirmations import is_confirmation
 from gateway.commands.control import Control
@@ -16,23 +18,40 @@ from gateway.message import (
 )
 from gateway.observe.correlation import about, correlation_id
 from gateway.pipeline import Pipeline
+from gateway.ports import Clock
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
+log = structlog.get_logger(__name__)
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 15.0
+"""Seconds before work is begun again that a store did not let through; doubled each time."""
 MAX_CONTROL_TASKS = 1_000
 """Commands and button presses that may run at once; further ones are refused at the door."""
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, *[30.0] * 2_880)
+"""Seconds between the tries of a turn that the store did not take; a day in all."""
+
+log = structlog.get_logger(__name__)
 
 
 class Router:
     """Questions and revisions go through lanes; what controls a lane never waits in it."""
 
     def __init__(
-        self, pipeline: Pipeline, control: Control, *, concurrency: int, overlap: Overlap
+        self,
+        pipeline: Pipeline,
+        control: Control,
+        clock: Clock,
+        *,
+        concurrency: int,
+        overlap: Overlap,
     ) -> None:
         self._pipeline = pipeline
         self._control = control
         self.lanes = Lanes(self._in_lane, pipeline.drop, concurrency=concurrency, overlap=overlap)
         self._controls = Tasks("control_failed")
+        self._clock = clock
         self._closed = False
 
     @property
@@ -57,11 +76,11 @@ class Router:
     def _start(self, entry: InboxEntry) -> None:
         event = entry.event
         if isinstance(event, ButtonPressed) and is_confirmation(event.value):
-            self._controls.spawn(self._control.press(entry, event))
+            self._controls.spawn(self._insist(lambda: self._control.press(entry, event)))
         elif isinstance(event, CommandInvoked) and event.name == "stop":
             self._controls.spawn(self._control.stop(entry, event, self.lanes))
         elif isinstance(event, CommandInvoked) and event.name != "ask":
-            self._controls.spawn(self._control.command(entry, event))
+            self._controls.spawn(self._insist(lambda: self._control.command(entry, event)))
         else:
             self.lanes.submit(entry)
 
@@ -88,8 +107,37 @@ class Router:
         return len(self._controls) >= MAX_CONTROL_TASKS
 
     async def _in_lane(self, entries: Sequence[InboxEntry]) -> None:
+        """Do a lane's work, again and again while the store is away: it was accepted, and what is
+        behind it waits, so order is kept. A restart takes it up as well."""
+        for pause in PAUSES:
+            try:
+                return await self._once(entries)
+            except StoreUnavailable as error:
+                if self._closed:
+                    raise
+                log.warning("turn_put_off", seconds=pause, error=str(error))
+            await asyncio.sleep(pause)
+        return await self._once(entries)
+
+    async def _once(self, entries: Sequence[InboxEntry]) -> None:
+        await self._insist(lambda: self._begin(entries))
+
+    async def _begin(self, entries: Sequence[InboxEntry]) -> None:
         first = entries[0]
         if isinstance(first.event, MessageEdited | MessageDeleted):
             await self._control.revise(first, first.event)
         else:
             await self._pipeline.handle(entries)
+
+    async def _insist(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it, and again after each outage of a store: what was accepted is answered when the
+        store is back, without a restart. What it did before is recognised by its ids."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await work()
+                return
+            except StoreUnavailable as error:
+                log.warning("store_unavailable", error=str(error), again_in=pause)
+                await self._clock.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from simulators.base import SimRoom
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
 
@@ -38,3 +39,33 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
 def _no_room(db) -> None:  # type: ignore[no-untyped-def]
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+
+
+async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_room(
+    tmp_path: Path,
+) -> None:
+    sim, model = TelegramSimulator(), AnthropicSimulator()
+    await model.start()
+    section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
+    ada = sim.person("Ada")
+    room = sim.direct(ada)
+    try:
+        async with (
+            simulated({"telegram": sim}) as port,
+            app_on({"telegram": sim}, tmp_path, port, {"model": section}) as a,
+        ):
+            model.faults.add(Fault("messages", "slow", delay=1.0))
+            await sim.say(ada, room, "a question " + "x" * 3000)
+            await model.wait_for_requests(1)
+            await a.storage.long_lived.run(_no_room)
+            with capture_logs() as logs:
+                async with asyncio.timeout(20):
+                    while "disk is full" not in str(logs):
+                        await asyncio.sleep(0.01)
+            database = a.storage.long_lived
+            await database.run(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+            lab = Lab(a, sim)
+            await lab.answers(room, 1, 30)
+            assert len(await lab.quiet(room)) == 1
+    finally:
+        await model.stop()
