@@ -1,6 +1,7 @@
 """The sends of an account are in the hands of one process, oldest first."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
@@ -63,6 +64,18 @@ async def test_sends_come_in_order_to_whoever_is_connected(another: Open, connec
     await eventually(lambda: len(main.taken) == len(other.taken) == 50)
     assert main.keys == [f"r{number}:0" for number in range(1, 100, 2)]
     assert other.keys == [f"r{number}:0" for number in range(0, 100, 2)]
+
+
+async def test_a_send_is_handed_on_at_once(another: Open, connect: Connect) -> None:
+    sender, delays = connect(await another(), MAIN), []
+    await sender.state.outbox.add((outbound("first:0"),))
+    await eventually(lambda: sender.taken)
+    for number in range(30):
+        since = time.perf_counter()
+        await sender.state.outbox.add((outbound(f"r{number}:0"),))
+        await eventually(lambda: sender.keys[-1] == f"r{number}:0")  # noqa: B023 - asked at once
+        delays.append(time.perf_counter() - since)
+    assert sorted(delays)[15] < 0.1
 
 
 async def test_only_one_of_two_processes_sends_for_an_account(

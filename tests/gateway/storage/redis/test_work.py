@@ -1,8 +1,14 @@
 """Several workers share the conversations: each event once, in order, whoever dies."""
 
 import time
+from typing import Any
 
+import pytest
+
+from gateway.errors import StoreUnavailable
 from gateway.message import Receipt
+from gateway.storage.redis.client import Script
+from gateway.storage.redis.feed import READ
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.keys import PARTITIONS, partition_of
 from tests.gateway.storage.redis.conftest import Hire, Open
@@ -150,6 +156,28 @@ async def test_work_that_ended_without_finishing_is_handed_on_again(
     state.work.again(["id-3", "id-7", "unknown"])
     await eventually(lambda: len(worker.taken) == 12)
     assert sorted(item.id for item in worker.taken[10:]) == ["id-3", "id-7"]
+
+
+async def test_what_redis_gave_out_and_nobody_received_is_read_again(
+    state: RedisHotState, hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, broken = state.client.run, 0
+
+    async def breaking(script: Script, *rest: Any, **options: Any) -> Any:
+        nonlocal broken
+        answer = await run(script, *rest, **options)
+        if script is READ and answer and broken < 3:
+            broken += 1
+            raise StoreUnavailable("the connection broke before the answer came")
+        return answer
+
+    monkeypatch.setattr(state.client, "run", breaking)
+    worker = hire(state)
+    await feed(state, range(200))
+    await all_answered(state, 200)
+    assert broken == 3
+    assert len(worker.taken) == 200
+    assert in_order(worker.taken)
 
 
 async def test_an_event_that_cannot_be_read_does_not_stop_the_others(

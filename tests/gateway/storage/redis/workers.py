@@ -114,4 +114,5 @@ class Worker:
 
     async def finish(self, item: InboxEntry) -> bool:
         """Answer an event; False when somebody else has."""
-        return await self.state.inbox.finish((item.id,), (outbound(f"{item.id}:0"),))
+        answer = outbound(f"{self.state.worker}-{item.id}:0")
+        return await self.state.inbox.finish((item.id,), (answer,))
