@@ -137,6 +137,7 @@ class App:
         self._router = Router(
             pipeline,
             control,
+            self._clock,
             concurrency=settings.workers.concurrency,
             overlap=settings.conversation.overlap,
         )

@@ -379,3 +379,26 @@ async def test_conversations_run_side_by_side() -> None:
         g.model.open.set()
         await asyncio.wait_for(g.rest(), 5)
         assert len(g.texts) == 5
+
+
+async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with gateway() as g:
+        journal, down = g.services.stores.journal, True
+        complete = type(journal).complete
+
+        async def sometimes(self: object, done: object) -> bool:
+            if down:
+                raise StoreUnavailable("away")
+            return await complete(journal, done)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(type(journal), "complete", sometimes)
+        await g.take(received("are you there?"))
+        await g.clock.advance(30)
+        assert g.texts == []
+        down = False
+        await g.clock.advance(30)
+        await g.rest()
+        assert g.texts == ["answer"]
+        assert await g.services.stores.inbox.unfinished(10) == []
