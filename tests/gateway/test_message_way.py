@@ -402,3 +402,15 @@ async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
         await g.rest()
         assert g.texts == ["answer"]
         assert await g.services.stores.inbox.unfinished(10) == []
+
+
+async def test_of_what_was_said_nothing_stays_but_the_conversation() -> None:
+    async with gateway() as g:
+        g.model.reply = lambda request: "a telling answer"
+        await g.take(received("a telling question"))
+        for table in ("inbox", "outbox", "traces", "usage", "adapter_state", "buckets", "once"):
+            rows = await g.database.run(
+                lambda db, sql=f"SELECT * FROM {table}": db.execute(sql).fetchall()  # type: ignore[misc]
+            )
+            assert "telling" not in str(rows), table
+        assert await g.rows("inbox") == await g.rows("outbox") == 1

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from gateway.delivery.pacing import Pacer
 from gateway.ports import SendPace
 from tests.support.clock import FakeClock
@@ -63,3 +65,22 @@ async def test_a_penalty_is_waited_for_exactly_and_binds_one_chat() -> None:
     assert pacer.penalised(direct("a"))
     assert not pacer.penalised(direct("b"))
     assert await times(pacer, clock, [direct("b"), direct("a")], 2000) == [0, 1800]
+
+
+async def test_only_the_latest_chats_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.delivery.pacing.MAX_CHATS", 3)
+    pacer = Pacer(SendPace(), FakeClock())
+    for number in range(10):
+        await pacer.wait(direct(str(number)))
+    pacer.penalise(direct("7"), 60)
+    await pacer.wait(direct("10"))
+    assert len(pacer._chats) == 3
+    assert pacer.penalised(direct("7"))
+
+
+async def test_after_a_pause_a_room_may_have_a_burst_and_no_more() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(0, 0, 20), clock)
+    await clock.advance(3600)
+    at = await times(pacer, clock, [place()] * 8, 60)
+    assert [moment - 3600 for moment in at] == [0, 0, 0, 0, 0, 3, 6, 9]

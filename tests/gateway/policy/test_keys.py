@@ -1,0 +1,108 @@
+"""What is counted together, and what never is: accounts, tenants, platforms, channels."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.message import (
+    ButtonPressed,
+    InboundEvent,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Place,
+)
+from gateway.people import PersonId
+from gateway.policy.access import AccessPolicy, decide_access
+from gateway.policy.budgets import Budgets, accounts_for
+from gateway.policy.idempotency import dedupe_key
+from gateway.policy.rate_limits import RateLimits, rules_for
+from tests.support.messages import message, place
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HERE = place()
+ADA = PersonId("test", "main", "ada")
+ALL = Budgets(1, 1, 1, 1)
+
+ELSEWHERE = [
+    replace(HERE, platform="other"),
+    replace(HERE, account="second"),
+    replace(HERE, workspace_id="W2", channel_id="C2"),
+]
+
+
+def person_in(at: Place) -> PersonId:
+    return PersonId(at.platform, at.account, "ada")
+
+
+@pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
+def test_the_same_ids_elsewhere_share_no_bucket(other: Place) -> None:
+    here = {rule.key for rule in rules_for(ADA, HERE, RateLimits())}
+    there = {rule.key for rule in rules_for(person_in(other), other, RateLimits())}
+    assert len(here | there) == 6
+
+
+def test_a_person_has_one_bucket_in_all_channels() -> None:
+    here = {rule.level: rule.key for rule in rules_for(ADA, HERE, RateLimits())}
+    there = {rule.level: rule.key for rule in rules_for(ADA, ELSEWHERE[2], RateLimits())}
+    assert [level for level in here if here[level] == there[level]] == ["user"]
+
+
+def test_a_thread_has_no_bucket_of_its_own() -> None:
+    thread = replace(HERE, thread_id="T1")
+    assert rules_for(ADA, HERE, RateLimits()) == rules_for(ADA, thread, RateLimits())
+
+
+@pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
+def test_the_same_ids_elsewhere_share_no_budget(other: Place) -> None:
+    here = {account.key for account in accounts_for("t", ADA, HERE, ALL, NOW)}
+    there = {account.key for account in accounts_for("t", person_in(other), other, ALL, NOW)}
+    assert len(here | there) == 8
+
+
+def test_tenants_share_no_budget() -> None:
+    one = {account.key for account in accounts_for("one", ADA, HERE, ALL, NOW)}
+    two = {account.key for account in accounts_for("two", ADA, HERE, ALL, NOW)}
+    assert len(one | two) == 8
+
+
+def test_workspaces_share_only_the_person_s_budget() -> None:
+    here = {a.name: a.key for a in accounts_for("t", ADA, HERE, ALL, NOW)}
+    there = {a.name: a.key for a in accounts_for("t", ADA, ELSEWHERE[2], ALL, NOW)}
+    assert [n for n in here if here[n] == there[n]] == ["user_per_day", "user_per_month"]
+
+
+def events_in(at: Place) -> list[InboundEvent]:
+    said = message(at=at)
+    return [
+        MessageReceived("1", said),
+        MessageEdited("1", said),
+        MessageDeleted("1", at, ("m1",)),
+        ButtonPressed("1", at, MessageAuthor("ada"), "yes"),
+    ]
+
+
+def test_events_of_another_kind_account_or_platform_are_no_duplicates() -> None:
+    keys = [dedupe_key(event) for at in (HERE, *ELSEWHERE[:2]) for event in events_in(at)]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_same_event_is_the_same_wherever_it_is_said_to_have_happened() -> None:
+    moved = replace(HERE, thread_id="T1")
+    assert dedupe_key(events_in(HERE)[0]) == dedupe_key(events_in(moved)[0])
+
+
+@pytest.mark.parametrize(
+    ("policy", "allowed"),
+    [
+        (AccessPolicy(blocked_channels=frozenset({"T1"})), False),
+        (AccessPolicy(allowed_channels=frozenset({"T1"})), True),
+        (AccessPolicy(allowed_channels=frozenset({"T2"})), False),
+        (AccessPolicy(blocked_channels=frozenset({"other:T1"})), True),
+        (AccessPolicy(blocked_channels=frozenset({"test:T1"})), False),
+    ],
+)
+def test_a_thread_can_be_listed_by_its_own_id(policy: AccessPolicy, allowed: bool) -> None:
+    assert decide_access(ADA, place(thread="T1"), policy).allowed is allowed
