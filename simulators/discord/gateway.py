@@ -20,6 +20,8 @@ MAX_SESSIONS: Final = 16
 MAX_COMMAND_BYTES: Final = 4096
 MAX_COMMANDS_PER_MINUTE: Final = 120
 MAX_IDLE_SECONDS: Final = 3600.0
+GOODBYES: Final = (1000, 1001)
+"""Close codes after which a session is over (Discord: events/gateway#initiating-a-disconnect)."""
 ALL_INTENTS: Final = (1 << 26) - 1
 
 DISPATCH, HEARTBEAT, IDENTIFY, PRESENCE, VOICE, RESUME, RECONNECT = 0, 1, 2, 3, 4, 6, 7
@@ -134,6 +136,8 @@ class Gateway:
         except ConnectionError:
             pass
         finally:
+            if connection.session is not None and ws.close_code in GOODBYES:
+                connection.session.resumable = False
             self.connections.discard(connection)
             if connection.writer is not None:
                 connection.writer.cancel()
