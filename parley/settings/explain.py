@@ -1,5 +1,6 @@
 """Turns what pydantic found into sentences a person can act on; values are never repeated."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -9,6 +10,7 @@ from pydantic_core import ErrorDetails
 from parley.settings.problems import Path as KeyPath
 from parley.settings.problems import Problem, closest, dotted, suggestion
 from parley.settings.schema import allowed_words, at, paths, section_of
+from parley.settings.sections import NAME_PATTERN
 from parley.settings.yaml_file import Value
 
 _KINDS: Final = {
@@ -23,6 +25,15 @@ _KINDS: Final = {
     "dict_type": "should be a section with keys.",
     "model_type": "should be a section with keys.",
     "missing": "is missing.",
+}
+_BOUNDS: Final = {
+    "greater_than_equal": ("should be at least {}.", "ge"),
+    "greater_than": ("should be more than {}.", "gt"),
+    "less_than_equal": ("should be at most {}.", "le"),
+    "less_than": ("should be less than {}.", "lt"),
+    "string_too_short": ("should have at least {} characters.", "min_length"),
+    "string_too_long": ("should have at most {} characters.", "max_length"),
+    "too_long": ("should have at most {} entries.", "max_length"),
 }
 MIN_HIDDEN: Final = 4
 """Shorter values are not looked for in messages: they would match by chance."""
@@ -79,11 +90,14 @@ class Explainer:
                 f'Did you mean "{near}"?' if near else "",
             )
         if kind == "string_pattern_mismatch":
-            return "is not a name: lower-case letters, digits, - and _, a letter first.", ""
+            return _form(details.get("ctx", {}).get("pattern", "")), ""
         if kind == "too_short" and self._value_at(path) == []:
             return "is an empty list.", "Name ids, or leave the key out to allow everybody."
         if kind in _KINDS:
             return _KINDS[kind], ""
+        if kind in _BOUNDS:
+            sentence, name = _BOUNDS[kind]
+            return sentence.format(details.get("ctx", {}).get(name)), ""
         message = details["msg"].removeprefix("Value error, ").rstrip(".")
         return self._hidden(message, path) + ".", ""
 
@@ -121,19 +135,30 @@ class Explainer:
 
     def _hidden(self, message: str, path: KeyPath) -> str:
         """The message without any value that stands at or below the path."""
-        for text in sorted(_texts(self._value_at(path)), key=len, reverse=True):
+        for text in sorted(self._texts(path, self._value_at(path)), key=len, reverse=True):
             if len(text) >= MIN_HIDDEN:
-                message = message.replace(text, "(not shown)")
+                message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "(not shown)", message)
         return message
+
+    def _texts(self, path: KeyPath, value: Value) -> list[str]:
+        """The texts at and below the path, without words that everybody knows from the manual."""
+        if isinstance(value, dict):
+            return [t for k, v in value.items() for t in self._texts((*path, k), v)]
+        if isinstance(value, list):
+            return [t for n, v in enumerate(value) for t in self._texts((*path, n), v)]
+        known = isinstance(value, str) and value in allowed_words(at(self._model, path))
+        return [value] if isinstance(value, str) and not known else []
 
 
 def _has_more_below(place: KeyPath, places: Sequence[KeyPath]) -> bool:
     return any(len(p) > len(place) and p[: len(place)] == place for p in places)
 
 
-def _texts(value: Value) -> list[str]:
-    if isinstance(value, dict):
-        return [t for v in value.values() for t in _texts(v)]
-    if isinstance(value, list):
-        return [t for v in value for t in _texts(v)]
-    return [value] if isinstance(value, str) else []
+def _form(pattern: str) -> str:
+    """What a text that does not match should look like."""
+    if pattern == NAME_PATTERN:
+        return "is not a name: lower-case letters, digits, - and _, a letter first."
+    for scheme in ("http", "ws"):
+        if f"{scheme}s?://" in pattern:
+            return f"should be an address that begins with {scheme}s:// (or {scheme}://)."
+    return "should be digits." if pattern.startswith(r"^\d") else f"does not match {pattern}"

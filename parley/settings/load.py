@@ -9,11 +9,17 @@ from typing import Final
 from pydantic import ValidationError
 
 from parley.platforms import Discovery, discover
+from parley.settings.consistency import (
+    incomplete,
+    shared_port,
+    sound_accounts,
+    strange_platforms,
+)
 from parley.settings.document import Settings, settings_model
 from parley.settings.environment import Overlay, read_dotenv
 from parley.settings.explain import Explainer
 from parley.settings.problems import Path as KeyPath
-from parley.settings.problems import Problem, SettingsError
+from parley.settings.problems import SettingsError
 from parley.settings.references import Resolver
 from parley.settings.schema import typed
 from parley.settings.yaml_file import Value, YamlDocument, read_yaml
@@ -64,9 +70,11 @@ def _settings(
     try:
         settings = model.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
-        found = explainer.explain(error)
-        raise SettingsError(problems + [p for p in found if p.path not in known]) from None
-    problems += incomplete(settings)
+        found = [p for p in explainer.explain(error) if p.path not in known]
+        found += incomplete(sound_accounts(values, platforms.manifests))
+        raise SettingsError(problems + found) from None
+    problems += incomplete(settings.platforms.accounts())
+    problems += shared_port(settings) + strange_platforms(settings, platforms.manifests)
     if problems:
         raise SettingsError(problems)
     return settings
@@ -77,19 +85,6 @@ def _resolve(
 ) -> Value:
     line = document.lines.get(path)
     return resolver.resolve(value, path, f"{name} line {line}" if line and name else name)
-
-
-def incomplete(settings: Settings) -> list[Problem]:
-    """Accounts that have some of their credentials and lack others."""
-    problems = []
-    for account in settings.platforms.accounts():
-        missing = account.settings.missing()
-        untouched = missing == type(account.settings)().missing()
-        if account.settings.configured() or untouched:
-            continue
-        advice = f"Add it, or remove the section {account.path} to switch the platform off."
-        problems += [Problem(f"{account.path}.{key}", "is missing.", advice) for key in missing]
-    return problems
 
 
 def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
 
 from gateway.ports import AccountSettings, AdapterManifest, Capabilities
 from parley.platforms import Discovery
@@ -19,6 +19,8 @@ class PigeonSettings(AccountSettings, frozen=True):
     altitude: int = 100
     feathers: tuple[str, ...] = ()
     windy: bool = False
+    perch: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    flock: str = Field(default="", pattern=r"^\d*$")
 
     @field_validator("loft")
     @classmethod

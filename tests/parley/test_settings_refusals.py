@@ -28,6 +28,15 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
     assert 'is not a platform known here. Did you mean "pigeon"?' in text
 
 
+def test_a_half_set_account_is_named_beside_other_problems(tmp_path: Path) -> None:
+    text = "limits: {user_per_minut: 3}\nplatforms: {pigeon: {loft: a, accounts: {b: {loft: 5}}}}"
+    assert list(refusal(tmp_path, text)) == [
+        "limits.user_per_minut",
+        "platforms.pigeon.accounts.b.loft",
+        "platforms.pigeon.ring_number",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "path", "sentence"),
     [
@@ -41,7 +50,7 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
         ("limits: {user_per_minute: '5'}", "limits.user_per_minute", "whole number"),
         ("limits: {user_per_minute: 5.0}", "limits.user_per_minute", "whole number"),
         ("limits: {user_per_minute: true}", "limits.user_per_minute", "whole number"),
-        ("limits: {user_per_minute: -1}", "limits.user_per_minute", "greater than or equal to 0"),
+        ("limits: {user_per_minute: -1}", "limits.user_per_minute", "should be at least 0."),
         ("limits: 5", "limits", "should be a section with keys."),
         ("assistant: {name: 5}", "assistant.name", "should be a text; put it in quotes."),
         ("assistant: {name: null}", "assistant.name", "should be a text"),
@@ -52,7 +61,15 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
         ("server: {host: 0.0.0.0, token: ''}", "server.token", "at least 16"),
         ("database: {url: mysql://x}", "database.url", "should be sqlite:///FILE"),
         ("model: {provider: anthropic}", "model", "ANTHROPIC_API_KEY"),
-        ("model: {provider: openai, api_key: x}", "model", "needs name"),
+        ("model: {provider: openai, api_key: x}", "model", "needs name for provider openai,"),
+        ("webhooks: {port: 8081}", "webhooks.port", "the port of the local listener"),
+        ("access: {owners: ['pigon:12']}", "access.owners", 'Did you mean "pigeon"?'),
+        ("invocation: {channels: {pigon:12: {}}}", "invocation.channels", 'mean "pigeon"?'),
+        ("database: {url: 'sqlite:///'}", "database.url", "should be sqlite:///FILE"),
+        ("platforms: {pigeon: {perch: x}}", "platforms.pigeon.perch", "begins with https://"),
+        ("platforms: {pigeon: {flock: x}}", "platforms.pigeon.flock", "should be digits."),
+        ("workers: {concurrency: 9999}", "workers.concurrency", "should be at most 1000."),
+        ("model: {timeout: 0}", "model.timeout", "should be more than 0."),
         ("model: {base_url: localhost:8080}", "model.base_url", "begins with https://"),
         ("mcp: {servers: {a: {}}}", "mcp.servers.a", "either command"),
         ("mcp: {servers: {a: {command: x, url: 'http://x'}}}", "mcp.servers.a", "not both"),
@@ -68,7 +85,7 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
             "platforms.pigeon.accounts.main",
             "directly",
         ),
-        ("budgets: {user_per_day: -1}", "budgets.user_per_day", "greater than or equal to 0"),
+        ("budgets: {user_per_day: -1}", "budgets.user_per_day", "should be at least 0."),
         ("budgets: {prices: {m: {input: 1}}}", "budgets.prices.m.output", "is missing."),
     ],
 )
