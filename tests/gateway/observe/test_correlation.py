@@ -1,0 +1,111 @@
+"""One id from a message's arrival to its answer, whoever's turn happens to start what."""
+
+import asyncio
+from collections import defaultdict
+
+import structlog
+from structlog.contextvars import get_contextvars
+from structlog.testing import capture_logs
+
+from gateway.errors import Permanent
+from gateway.message import Outbound, Receipt
+from gateway.observe.correlation import correlation_id
+from gateway.ports import ModelRequest, TextBlock
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, received
+
+Seen = defaultdict[str, set[object]]
+
+
+def follow(g: Gateway) -> Seen:
+    """By what was said, the ids under which model and platform were asked."""
+    seen: Seen = defaultdict(set)
+
+    def reply(request: ModelRequest) -> str:
+        asked = request.messages[-1].content[-1]
+        assert isinstance(asked, TextBlock)
+        word = asked.text.split()[-1]
+        seen[word].add(get_contextvars().get("exchange"))
+        return f"answer to {word}"
+
+    send = g.adapter.send
+
+    async def watched(outbound: Outbound) -> Receipt:
+        assert outbound.part is not None
+        seen[outbound.part.text.split()[-1]].add(get_contextvars().get("exchange"))
+        return await send(outbound)
+
+    g.model.reply = reply
+    g.adapter.send = watched  # type: ignore[method-assign]  # looked through
+    return seen
+
+
+def id_of(message_id: str) -> str:
+    return correlation_id(f"test:main:message:e-{message_id}")
+
+
+async def test_messages_beside_and_behind_each_other_keep_their_ids() -> None:
+    async with gateway(overlap="queue") as g:
+        seen = follow(g)
+        g.model.open.clear()
+        names = [f"{chat}{number}" for number in range(4) for chat in ("a", "b", "c")]
+        for name in names:
+            await g.intake(received(name, message_id=name, author=name[0], at=direct(name[0])))
+        await g.rest()
+        g.model.open.set()
+        await g.rest()
+    assert seen == {name: {id_of(name)} for name in names}
+    assert {trace.id for trace in g.traces} == {id_of(name) for name in names}
+
+
+async def test_what_was_collected_goes_on_under_the_last_ones_id() -> None:
+    async with gateway() as g:
+        seen = follow(g)
+        g.model.open.clear()
+        for name in ("one", "two", "three"):
+            await g.take(received(name, message_id=name, at=direct()))
+        g.model.open.set()
+        await g.rest()
+    assert seen["one"] == {id_of("one")}
+    assert seen["three"] == {id_of("three")}
+    collected = next(trace for trace in g.traces if trace.id == id_of("two"))
+    assert collected.outcome == "collected"
+    assert collected.decisions[-1].detail == id_of("three")
+
+
+async def test_each_send_of_a_chat_is_logged_under_its_own_answer() -> None:
+    """One task serves a chat for as long as it has work; it was started by the first answer."""
+    async with gateway(overlap="queue") as g:
+        held = asyncio.Event()
+        send = g.adapter.send
+
+        async def slow(outbound: Outbound) -> Receipt:
+            await held.wait()
+            return await send(outbound)
+
+        g.adapter.send = slow  # type: ignore[method-assign]  # slowed down
+        g.adapter.failures.extend([None, Permanent("blocked"), None, None])
+        for name in ("first", "second"):
+            await g.take(received(name, message_id=name, at=direct()))
+        processors = [structlog.contextvars.merge_contextvars]
+        with capture_logs(processors=processors) as logs:
+            held.set()
+            await g.rest()
+    dead = [line for line in logs if line["event"] == "dead_letter"]
+    assert [line["exchange"] for line in dead] == [id_of("second")]
+
+
+async def test_a_lane_that_fails_says_for_whom() -> None:
+    async with gateway() as g:
+        seen: list[object] = []
+
+        async def broken(_: object) -> None:
+            seen.append(get_contextvars().get("exchange"))
+            raise ArithmeticError
+
+        g.router.lanes._handle = broken
+        processors = [structlog.contextvars.merge_contextvars]
+        with capture_logs(processors=processors) as logs:
+            await g.take(received("hello", message_id="m9", at=direct()))
+    assert seen == [id_of("m9")]
+    assert [line["exchange"] for line in logs if line["event"] == "lane_failed"] == seen
