@@ -14,7 +14,7 @@ from adapters.slack.files import Files
 from adapters.slack.frame import Me
 from adapters.slack.http import HttpConnection
 from adapters.slack.intake import Intake
-from adapters.slack.live import STREAM, UPDATE, Live, streams
+from adapters.slack.live import STREAM, UPDATE, WRITING, Live, streams
 from adapters.slack.manifest import MANIFEST, SlackSettings
 from adapters.slack.raw import as_mapping, identifier
 from adapters.slack.send import Sender
@@ -107,6 +107,7 @@ class SlackAdapter:
             user_id=identifier(about, "user_id"),
             bot_id=identifier(about, "bot_id"),
             team_id=identifier(about, "team_id"),
+            agent_view=self._settings.agent_view,
         )
 
     def _make_connection(self, client: AsyncWebClient, intake: Intake) -> _Connection:
@@ -155,6 +156,13 @@ class SlackAdapter:
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours. Raises a `DeliveryError`."""
         await self._ready().delete(place, message_id)
+
+    async def typing(self, place: Place, message_id: str) -> None:
+        """Show "is writing" in a thread of the agent view; Slack has no such sign elsewhere. Raises
+        a `DeliveryError`."""
+        live = self._ready_live()
+        if self._settings.agent_view and streams(place):
+            await live.status(place, WRITING)
 
     def live_style(self, place: Place) -> LiveStyle:
         """A stream in the threads of direct messages, elsewhere a message that is updated."""

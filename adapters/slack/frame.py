@@ -1,7 +1,7 @@
 """What surrounds an event: which bot it reached, which workspace it came from, who listens."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from adapters.slack.raw import Raw, identifier, items, mapping, text
@@ -11,13 +11,17 @@ from gateway.people import Audience
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The bot as Slack knows it (from `auth.test`). `names` are display names known so far."""
+    """The bot as Slack knows it (from `auth.test`). `names` are display names known so far.
+
+    `agent_view`: every direct message outside a thread begins one.
+    """
 
     account: str = "main"
     user_id: str = ""
     bot_id: str = ""
     team_id: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
+    agent_view: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,12 @@ class Frame:
             workspace_id=self.team_id,
             thread_id=thread_ts,
         )
+
+    def place_of(self, channel: str, kind: str, thread_ts: str, ts: str) -> Place:
+        """The place of the message `ts`, which may begin the thread that it is in."""
+        place = self.place(channel, kind, thread_ts)
+        begins = self.me.agent_view and place.audience is Audience.DIRECT and not thread_ts
+        return replace(place, thread_id=ts) if begins else place
 
     def author(self, source: Raw) -> MessageAuthor | None:
         """Who posted a message; None when it does not say."""
@@ -84,7 +94,7 @@ def frame_of(payload: Raw, me: Me) -> Frame:
         or identifier(mapping(payload, "user"), "team_id")
         or identifier(payload, "team")
     )
-    known = Me(me.account, user_id, me.bot_id, team, me.names)
+    known = replace(me, user_id=user_id, team_id=team)
     return Frame(known, team, identifier(payload, "api_app_id"), identifier(payload, "event_id"))
 
 

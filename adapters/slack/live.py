@@ -26,6 +26,8 @@ UPDATE: Final = LiveStyle(pause=1.5)
 """chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
+WRITING: Final = "is writing…"
+"""Slack puts the app's name before it, and takes it away with the answer or after two minutes."""
 _ENDED: Final = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
 """The stream is over, after five minutes or by hand; what stands there can be updated."""
 
@@ -49,6 +51,13 @@ class Live:
         if not streams(view.place) or not await self._append(view):
             await self._sender.edit(view.place, view.handle, view.part)
         return view.handle
+
+    async def status(self, place: Place, words: str) -> None:
+        """Say what the app is doing, below a thread. Raises a `DeliveryError`."""
+        with delivery_errors(sends=False):
+            await self._client.assistant_threads_setStatus(
+                channel_id=place.channel_id, thread_ts=place.thread_id, status=words
+            )
 
     async def end(self, outbound: Outbound) -> Receipt:
         """Turn the live message into the answer. Raises a `DeliveryError`."""

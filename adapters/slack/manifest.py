@@ -27,6 +27,9 @@ class SlackSettings(AccountSettings, extra="forbid", frozen=True):
     base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+(/\S*)?$")
     """Where the Web API is, if not at Slack (GovSlack, a simulator)."""
     mode: Literal["socket", "http"] = "socket"
+    agent_view: bool = False
+    """The app has Slack's agent view: each direct message begins a thread, which is a conversation
+    of its own, and the answer is streamed into it."""
 
     def configured(self) -> bool:
         """True when the credentials of the chosen mode are there."""
@@ -56,6 +59,7 @@ MANIFEST: Final = AdapterManifest(
         joins_threads=True,
         edits=True,
         deletes=True,
+        typing=True,
         reactions=True,
         ephemeral=True,
         files_in=True,

@@ -74,7 +74,7 @@ def _deleted(event: Raw, frame: Frame, gone: Raw, before: Raw) -> list[InboundEv
     channel = identifier(event, "channel")
     if not (ts and channel):
         return []
-    place = frame.place(channel, text(event, "channel_type", 50), _thread(before, ts))
+    place = frame.place_of(channel, text(event, "channel_type", 50), _thread(before, ts), ts)
     fallback = event_id("deletion", channel, ts)
     return [MessageDeleted(frame.event_id or fallback, place, (ts,))]
 
@@ -93,7 +93,7 @@ def _message(said: Raw, event: Raw, frame: Frame, *, addressed: bool) -> ChatMes
         id=ts,
         content=words.content,
         author=author,
-        place=frame.place(channel, text(event, "channel_type", 50), thread),
+        place=frame.place_of(channel, text(event, "channel_type", 50), thread, ts),
         timestamp=moment(ts),
         reply_to_id=thread or None,
         quote=_quote(shared, frame),

@@ -95,7 +95,12 @@ def _streaming(call: Call) -> Message:
 
 
 def _markdown(call: Call) -> str:
-    text = call.text("markdown_text")
+    pieces = [call.text("markdown_text")]
+    for chunk in call.json_list("chunks"):
+        if not isinstance(chunk, dict) or chunk.get("type") != "markdown_text":
+            raise SlackError("invalid_chunks", "this simulator takes markdown_text only")
+        pieces.append(str(chunk.get("text", "")))
+    text = "".join(pieces)
     if len(text) > MAX_MARKDOWN:
         raise SlackError("msg_too_long")
     return text

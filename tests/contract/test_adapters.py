@@ -55,6 +55,7 @@ PNG: Final = bytes.fromhex(
 )
 proves = pytest.mark.proves
 lacks = pytest.mark.lacks
+where = pytest.mark.where.with_args
 
 
 @runtime_checkable
@@ -199,6 +200,7 @@ async def test_a_message_of_ours_is_taken_back(stage: Stage) -> None:
 
 
 @proves("typing")
+@where(lambda variant: "typing" in variant.methods)
 async def test_people_see_that_an_answer_is_being_written(stage: Stage) -> None:
     message = await stage.hear()
     assert isinstance(stage.adapter, CanType)

@@ -82,7 +82,7 @@ async def test_two_people_at_once_each_keep_their_order(stage: Stage) -> None:
     for person in (stage.person, ben):
         theirs = [one for one in stage.sink.messages() if one.author.id == person.id]
         assert [one.content for one in theirs] == [f"{number}" for number in range(20)]
-        assert len({one.place for one in theirs}) == 1
+        assert len({one.channel_id for one in theirs}) == 1
     assert len({one.place for one in stage.sink.messages()}) == 2
 
 

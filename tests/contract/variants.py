@@ -116,22 +116,27 @@ async def _strange_slack(platform: PlatformSimulator) -> None:
     platform.deliveries.start("events_api", channel, callback(platform.world, event))
 
 
-def _slack(mode: Literal["socket", "http"]) -> Variant:
+def _slack(mode: Literal["socket", "http"], *, agent_view: bool = False) -> Variant:
     def platform(account: str) -> SlackSimulator:
         path = "/webhook/slack" if account == "main" else f"/webhook/slack/{account}"
         return SlackSimulator(mode, ack_within=0.5, retry_after=QUICK, path=path)
 
     return Variant(
-        f"slack-{mode}",
+        "slack-agent" if agent_view else f"slack-{mode}",
         SLACK,
         platform,
-        methods={"send": "chat.postMessage", "react": "reactions.add"},
+        methods={
+            "send": "chat.postMessage",
+            "react": "reactions.add",
+            **({"typing": "assistant.threads.setStatus"} if agent_view else {}),
+        },
         typed=lambda text: escape(text, quote=False),
         mention=lambda person: f"<@{person.id}>",
         broken={"blocks": [{"type": "no_such_block"}]},
         unknown_chat="C0NOSUCHONE",
         strange=_strange_slack,
         replies=False,
+        settings={"agent_view": agent_view},
     )
 
 
@@ -229,6 +234,7 @@ VARIANTS: Final[Mapping[str, Variant]] = {
         _DISCORD,
         _slack("socket"),
         _slack("http"),
+        _slack("socket", agent_view=True),
         _telegram("polling"),
         _telegram("webhook"),
         _WHATSAPP,

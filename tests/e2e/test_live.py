@@ -1,7 +1,7 @@
 """An answer that people see growing, and then once, whatever happens in between."""
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,11 +95,20 @@ def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
 
 @asynccontextmanager
 async def in_a_room(
-    variant: str, model: HeldModel, folder: Path, *, direct: bool = False, live: bool = True
+    variant: str,
+    model: HeldModel,
+    folder: Path,
+    *,
+    direct: bool = False,
+    live: bool = True,
+    section: Mapping[str, object] | None = None,
 ) -> AsyncIterator[Scene]:
     platform = VARIANTS[variant]()
     name = {platform.platform: platform}
-    overrides = {"delivery": {**FAST, "live": live}}
+    overrides: dict[str, object] = {"delivery": {**FAST, "live": live}}
+    if section is not None:
+        own = platform.settings
+        platform.settings = lambda: {**own(), **section}  # type: ignore[method-assign]
     async with simulated(name) as port, app_on(name, folder, port, overrides) as app:
         ada = platform.person("Ada")
         room = platform.direct(ada) if direct else platform.room("general")
@@ -361,6 +370,21 @@ async def test_a_stream_that_slack_ended_goes_on_as_an_edited_message(
         await scene.finish(END)
         said = [m for m in by_bot(slack.shown(thread)) if "whale" in m.text]
         assert [message.text for message in said] == [WHOLE]
+
+
+async def test_in_slacks_agent_view_a_direct_message_is_answered_by_a_stream(
+    model: HeldModel, tmp_path: Path
+) -> None:
+    more = {"agent_view": True}
+    async with in_a_room("slack-socket", model, tmp_path, direct=True, section=more) as scene:
+        await scene.ask()
+        await scene.begun()
+        model.write(MORE)
+        await scene.answers(lambda texts: MORE.strip() in texts[0])
+        (answer,) = await scene.finish(END)
+        assert answer.text == WHOLE
+        assert scene.requests("chat.startStream") == scene.requests("chat.stopStream") == 1
+        assert scene.requests("chat.postMessage") == 0
 
 
 async def test_on_whatsapp_typing_is_shown_and_then_the_whole(

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -96,7 +96,10 @@ class Rig:
 
 @asynccontextmanager
 async def connected(
-    mode: Mode = "socket", account: str = "main", slack: SlackSimulator | None = None
+    mode: Mode = "socket",
+    account: str = "main",
+    slack: SlackSimulator | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> AsyncIterator[Rig]:
     """A connected adapter; its own simulator unless one is given."""
     path = "/webhook/slack" if account == "main" else f"/webhook/slack/{account}"
@@ -112,7 +115,8 @@ async def connected(
         counts[what, detail] += 1
 
     context = AdapterContext(account, "Parley", SystemClock(), NoState(), listener, count)
-    adapter = SlackAdapter(SlackSettings.model_validate(simulator.settings()), context)
+    settings = {**simulator.settings(), **(more or {})}
+    adapter = SlackAdapter(SlackSettings.model_validate(settings), context)
     sink = Sink()
     try:
         await adapter.connect(sink)

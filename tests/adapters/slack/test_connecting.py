@@ -19,6 +19,7 @@ from gateway.ports import (
     CanEdit,
     CanFetch,
     CanReact,
+    CanShowLive,
     CanType,
     PlatformAdapter,
 )
@@ -47,9 +48,8 @@ async def slack() -> AsyncIterator[SlackSimulator]:
 def test_the_adapter_has_what_its_capabilities_declare(slack: SlackSimulator) -> None:
     adapter = an_adapter(slack)
     assert isinstance(adapter, PlatformAdapter)
-    for ability in (CanEdit, CanDelete, CanReact, CanFetch, CanDiagnose):
+    for ability in (CanEdit, CanDelete, CanReact, CanFetch, CanDiagnose, CanType, CanShowLive):
         assert isinstance(adapter, ability)
-    assert not isinstance(adapter, CanType)
     assert adapter.capabilities == MANIFEST.capabilities
 
 

@@ -1,0 +1,102 @@
+"""Answers that grow on Slack: a stream in the agent view, updates everywhere else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from adapters.slack.live import STREAM, UPDATE
+from gateway.message import MessageReceived, Outbound, Part, Place
+from gateway.ports import LiveView
+from tests.adapters.slack.conftest import Rig, connected
+
+
+@asynccontextmanager
+async def in_agent_view() -> AsyncIterator[Rig]:
+    async with connected("socket", more={"agent_view": True}) as rig:
+        yield rig
+
+
+async def asked(rig: Rig, thread_id: str = "") -> MessageReceived:
+    ada = rig.slack.person("Ada")
+    room = rig.slack.direct(ada)
+    await rig.slack.say(ada, room, "what is a whale?", reply_to=thread_id)
+    return await rig.sink.first(MessageReceived, len(rig.sink.of(MessageReceived)) + 1)
+
+
+def view(place: Place, said: str, added: str, handle: str = "") -> LiveView:
+    return LiveView("live:1", place, Part(said, said), added, handle)
+
+
+def methods(rig: Rig) -> list[str]:
+    return [call.method for call in rig.slack.calls if call.method.startswith(("chat", "assist"))]
+
+
+async def test_each_direct_message_begins_a_conversation_of_its_own() -> None:
+    async with in_agent_view() as rig:
+        event = await asked(rig)
+        assert event.message.place.thread_id == event.message.id
+        assert event.message.reply_to_id is None
+        below = await asked(rig, event.message.id)
+        assert below.message.place == event.message.place
+
+
+async def test_there_the_answer_is_streamed_and_then_laid_out() -> None:
+    async with in_agent_view() as rig:
+        place = (await asked(rig)).message.place
+        assert rig.adapter.live_style(place) == STREAM
+        handle = await rig.adapter.show_live(view(place, "one", "one"))
+        await rig.adapter.show_live(view(place, "one two", " two", handle))
+        final = Outbound("r:0", place, Part("one two three", "one two three"), replaces=handle)
+        assert (await rig.adapter.end_live(final)).message_id == handle
+        assert methods(rig) == [
+            "chat.startStream",
+            "chat.appendStream",
+            "chat.stopStream",
+            "chat.update",
+        ]
+
+
+async def test_a_stream_that_is_over_is_updated_to_the_same_end() -> None:
+    async with in_agent_view() as rig:
+        rig.slack.world.stream_seconds = 0.0
+        place = (await asked(rig)).message.place
+        handle = await rig.adapter.show_live(view(place, "one", "one"))
+        assert await rig.adapter.show_live(view(place, "one two", " two", handle)) == handle
+        final = Outbound("r:0", place, Part("one two three", "one two three"), replaces=handle)
+        await rig.adapter.end_live(final)
+        shown = [m.text for m in rig.slack.shown(rig.slack.direct(rig.slack.person("Ada")))]
+        assert shown[-1] == "one two three"
+
+
+async def test_writing_is_shown_there_and_nowhere_else() -> None:
+    async with in_agent_view() as rig:
+        message = (await asked(rig)).message
+        await rig.adapter.typing(message.place, message.id)
+        assert methods(rig) == ["assistant.threads.setStatus"]
+    async with connected("socket") as rig:
+        message = (await asked(rig)).message
+        await rig.adapter.typing(message.place, message.id)
+        assert methods(rig) == []
+
+
+async def test_without_the_agent_view_a_direct_message_is_updated_where_it_stands() -> None:
+    async with connected("socket") as rig:
+        place = (await asked(rig)).message.place
+        assert (place.thread_id, rig.adapter.live_style(place)) == ("", UPDATE)
+        handle = await rig.adapter.show_live(view(place, "one", "one"))
+        await rig.adapter.show_live(view(place, "one two", " two", handle))
+        assert methods(rig) == ["chat.postMessage", "chat.update"]
+
+
+@pytest.mark.parametrize("agent_view", [True, False])
+async def test_in_channels_everybody_sees_it_grow(agent_view: bool) -> None:
+    async with connected("socket", more={"agent_view": agent_view}) as rig:
+        ada, room = rig.slack.person("Ada"), rig.slack.room("general")
+        await rig.slack.say(ada, room, "what is a whale?", mention=True)
+        place = (await rig.sink.first(MessageReceived)).message.place
+        assert rig.adapter.live_style(place) == UPDATE
+        async with asyncio.timeout(10):
+            await rig.adapter.show_live(view(place, "one", "one"))
+        assert methods(rig) == ["chat.postMessage"]
