@@ -18,7 +18,7 @@ MAX_STEPS: Final = 12
 
 def read_dotenv(path: Path) -> dict[str, str]:
     """The variables of a `.env` file, nothing when there is none. Raises `SettingsError`."""
-    from dotenv import dotenv_values  # noqa: PLC0415 -- most programs in a container have no .env
+    from dotenv.parser import parse_stream  # noqa: PLC0415 -- mostly there is no .env
 
     try:
         if not path.is_file():
@@ -26,11 +26,17 @@ def read_dotenv(path: Path) -> dict[str, str]:
         if path.stat().st_size > MAX_BYTES:
             reason = f"{path} is larger than {MAX_BYTES // 1024} KiB."
             raise SettingsError([Problem("", reason)])
-        values = dotenv_values(path, interpolate=False, encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            lines = list(parse_stream(file))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise SettingsError([Problem("", f"{path} cannot be read: {reason}.")]) from None
-    return {key: value for key, value in values.items() if value is not None}
+    broken = [line.original.line for line in lines if line.error]
+    if broken:
+        text = "is not NAME=value."
+        advice = "Put quotes around a value with spaces, and # before a comment."
+        raise SettingsError(Problem(f"{path} line {n}", text, advice) for n in broken)
+    return {line.key: line.value for line in lines if line.key and line.value is not None}
 
 
 class Overlay:

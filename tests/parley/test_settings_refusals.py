@@ -187,6 +187,14 @@ def test_files_and_aliases_have_bounds(tmp_path: Path) -> None:
         load_text(tmp_path, "")
 
 
+def test_a_line_of_the_env_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("# fine\nexport RING='a b'\nLOFT = tall house\nTWO WORDS\n")
+    with pytest.raises(SettingsError) as refused:
+        load_text(tmp_path, "platforms: {}")
+    places = [problem.path for problem in refused.value.problems]
+    assert places == [f"{tmp_path}/.env line 4"]
+
+
 def test_a_missing_file_names_the_wizard(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="`parley init` writes one"):
         load(tmp_path / "none.yaml", {}, PLATFORMS)
