@@ -95,7 +95,11 @@ def _wanted(session: Session) -> list[str]:
     askable = [name for name in manifests if guidance_for(manifests[name]).credentials]
     askable.sort(key=lambda n: OWN_PLATFORMS.index(n) if n in OWN_PLATFORMS else len(OWN_PLATFORMS))
     if session.wishes.yes:
-        return [n for n in askable if _from_environment(session, manifests[n])]
+        found = [n for n in askable if _from_environment(session, manifests[n])]
+        if not found and "platforms" not in session.answers.values:
+            first = [variable(n, guidance_for(manifests[n]).credentials[0].key) for n in askable]
+            _say(f"No platform is set up: there is none of {', '.join(first)}.")
+        return found
     titles = ", ".join(manifests[name].title for name in askable)
     _say(f"Parley can be on {titles}. Say yes to those that you want now.\n")
     return [n for n in askable if typer.confirm(f"Set up {manifests[n].title}?", default=False)]

@@ -65,6 +65,14 @@ async def test_without_questions_it_takes_credentials_from_the_environment(
             assert str(value) not in config.read_text() + ended.out
 
 
+async def test_without_questions_and_credentials_it_names_what_it_looked_for(
+    tmp_path: Path,
+) -> None:
+    ended = await parley("init", "--yes", cwd=tmp_path)
+    assert "No platform is set up: there is none of DISCORD_TOKEN, SLACK_BOT_TOKEN," in ended.out
+    assert ended.status == 0
+
+
 async def test_a_wrong_credential_is_written_but_said_to_be_broken(tmp_path: Path) -> None:
     simulator = TelegramSimulator()
     await simulator.start()
