@@ -151,11 +151,31 @@ async def test_work_that_ended_without_finishing_is_handed_on_again(
     state: RedisHotState, hire: Hire
 ) -> None:
     worker = hire(state, closed=True)
-    await feed(state, range(10))
+    await feed(state, range(10), lanes=1)
     await eventually(lambda: len(worker.taken) == 10)
     state.work.again(["id-3", "id-7", "unknown"])
     await eventually(lambda: len(worker.taken) == 12)
-    assert sorted(item.id for item in worker.taken[10:]) == ["id-3", "id-7"]
+    assert [item.id for item in worker.taken[10:]] == ["id-3", "id-7"]
+
+
+async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
+    state: RedisHotState, hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = hire(state, closed=True)
+    await feed(state, range(2), lanes=1)
+    await eventually(lambda: len(worker.taken) == 2)
+    run = state.client.run
+
+    async def finishing_meanwhile(script: Script, *rest: Any, **options: Any) -> Any:
+        answer = await run(script, *rest, **options)
+        if script is READ and any(entries for _, _, entries in answer):
+            await state.inbox.finish(("id-1",), ())
+        return answer
+
+    monkeypatch.setattr(state.client, "run", finishing_meanwhile)
+    state.work.again(["id-0"])
+    await eventually(lambda: len(worker.taken) > 2)
+    assert [item.id for item in worker.taken] == ["id-0", "id-1", "id-0"]
 
 
 async def test_what_redis_gave_out_and_nobody_received_is_read_again(
@@ -166,7 +186,7 @@ async def test_what_redis_gave_out_and_nobody_received_is_read_again(
     async def breaking(script: Script, *rest: Any, **options: Any) -> Any:
         nonlocal broken
         answer = await run(script, *rest, **options)
-        if script is READ and answer and broken < 3:
+        if script is READ and any(entries for _, _, entries in answer) and broken < 3:
             broken += 1
             raise StoreUnavailable("the connection broke before the answer came")
         return answer
