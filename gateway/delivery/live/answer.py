@@ -111,7 +111,8 @@ class LiveAnswer:
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
         """The sends of the answer, the first of them in the place of what is shown."""
         self._state, action = self._state.finish()
-        return final.joined(outbound, action, self._closing(BROKEN, f"{self._target.key}-broken"))
+        broken = f"{self._target.key}-broken"
+        return final.joined(outbound, action, lambda: self._closing(BROKEN, broken))
 
     def stopped(self, reply: str) -> tuple[Outbound, ...]:
         """The sends that close what was shown, marked as stopped; none where nothing was."""

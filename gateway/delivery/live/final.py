@@ -1,7 +1,7 @@
 """The end of a live message: the answer takes its place, or is sent anew where that fails."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.delivery.live.state import Deliver, LiveMessage, Phase
@@ -39,7 +39,9 @@ async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> None
 
 
 def joined(
-    outbound: tuple[Outbound, ...], action: Deliver | None, closing: Sequence[Outbound]
+    outbound: tuple[Outbound, ...],
+    action: Deliver | None,
+    closing: Callable[[], Sequence[Outbound]],
 ) -> tuple[Outbound, ...]:
     """The sends of a finished answer, the first of them in the place of the live message.
 
@@ -49,7 +51,7 @@ def joined(
         return outbound
     first = outbound[0] if outbound else None
     if first is None or first.part is None or first.private_to:
-        return (*closed(closing, action), *outbound)
+        return (*closed(closing(), action), *outbound)
     return (replace(first, replaces=action.replaces), *outbound[1:])
 
 
