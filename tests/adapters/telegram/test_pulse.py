@@ -34,6 +34,7 @@ async def polling(sink: Sink, clock: JumpingClock):  # type: ignore[no-untyped-d
     await bot.initialize()
     poller = Poller(bot, Intake("main", ME, sink, count, answer), clock)
     task = asyncio.create_task(poller.run())
+    await sim.wait_connected()
     try:
         yield sim, poller
     finally:

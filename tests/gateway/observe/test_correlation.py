@@ -2,15 +2,20 @@
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 
 import structlog
 from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
 from gateway.errors import Permanent
-from gateway.message import Outbound, Receipt
+from gateway.extensions import ExtensionRegistry
+from gateway.message import Outbound, Place, Receipt
 from gateway.observe.correlation import correlation_id
+from gateway.people import PersonId
+from gateway.policy.decision import Decision
 from gateway.ports import ModelRequest, TextBlock
+from gateway.stores import InboxEntry
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 
@@ -96,16 +101,39 @@ async def test_each_send_of_a_chat_is_logged_under_its_own_answer() -> None:
 
 
 async def test_a_lane_that_fails_says_for_whom() -> None:
-    async with gateway() as g:
-        seen: list[object] = []
+    """The end of the first turn starts the second one."""
+    async with gateway(overlap="queue") as g:
+        first_done = asyncio.Event()
 
-        async def broken(_: object) -> None:
-            seen.append(get_contextvars().get("exchange"))
-            raise ArithmeticError
+        async def handle(entries: Sequence[InboxEntry]) -> None:
+            if entries[0].id.endswith("first"):
+                await first_done.wait()
+            else:
+                raise ArithmeticError
 
-        g.router.lanes._handle = broken
+        g.router.lanes._handle = handle
         processors = [structlog.contextvars.merge_contextvars]
         with capture_logs(processors=processors) as logs:
-            await g.take(received("hello", message_id="m9", at=direct()))
-    assert seen == [id_of("m9")]
-    assert [line["exchange"] for line in logs if line["event"] == "lane_failed"] == seen
+            for name in ("first", "second"):
+                await g.take(received("hello", message_id=name, at=direct()))
+            first_done.set()
+            await g.rest()
+    failed = [line for line in logs if line["event"] == "lane_failed"]
+    assert [line["exchange"] for line in failed] == [id_of("second")]
+
+
+async def test_each_of_several_collected_messages_is_admitted_under_its_own_id() -> None:
+    seen: list[object] = []
+
+    class Gate:
+        async def check_access(self, person: PersonId, place: Place) -> Decision:
+            seen.append(get_contextvars().get("exchange"))
+            return Decision("access", True, "fine")
+
+    async with gateway(extensions=ExtensionRegistry(access_controller=Gate())) as g:
+        g.model.open.clear()
+        for name in ("one", "two", "three"):
+            await g.take(received(name, message_id=name, at=direct()))
+        g.model.open.set()
+        await g.rest()
+    assert seen == [id_of("one"), id_of("two"), id_of("three")]
