@@ -24,15 +24,10 @@ from gateway.tasks import Tasks
 
 log = structlog.get_logger(__name__)
 
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 15.0
-"""Seconds before work is begun again that a store did not let through; doubled each time."""
 MAX_CONTROL_TASKS = 1_000
 """Commands and button presses that may run at once; further ones are refused at the door."""
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, *[30.0] * 2_880)
 """Seconds between the tries of a turn that the store did not take; a day in all."""
-
-log = structlog.get_logger(__name__)
 
 
 class Router:
@@ -107,19 +102,6 @@ class Router:
         return len(self._controls) >= MAX_CONTROL_TASKS
 
     async def _in_lane(self, entries: Sequence[InboxEntry]) -> None:
-        """Do a lane's work, again and again while the store is away: it was accepted, and what is
-        behind it waits, so order is kept. A restart takes it up as well."""
-        for pause in PAUSES:
-            try:
-                return await self._once(entries)
-            except StoreUnavailable as error:
-                if self._closed:
-                    raise
-                log.warning("turn_put_off", seconds=pause, error=str(error))
-            await asyncio.sleep(pause)
-        return await self._once(entries)
-
-    async def _once(self, entries: Sequence[InboxEntry]) -> None:
         await self._insist(lambda: self._begin(entries))
 
     async def _begin(self, entries: Sequence[InboxEntry]) -> None:
@@ -130,14 +112,14 @@ class Router:
             await self._pipeline.handle(entries)
 
     async def _insist(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do it, and again after each outage of a store: what was accepted is answered when the
-        store is back, without a restart. What it did before is recognised by its ids."""
-        pause = FIRST_PAUSE
-        while True:
+        """Do what was accepted, again and again while a store is away. What stands behind it in
+        its lane waits, so order is kept; a restart takes it up as well."""
+        for pause in PAUSES:
             try:
-                await work()
-                return
+                return await work()
             except StoreUnavailable as error:
-                log.warning("store_unavailable", error=str(error), again_in=pause)
-                await self._clock.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                if self._closed:
+                    raise
+                log.warning("work_put_off", seconds=pause, error=str(error))
+            await self._clock.sleep(pause)
+        return await work()

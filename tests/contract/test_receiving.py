@@ -83,7 +83,7 @@ async def test_two_people_at_once_each_keep_their_order(stage: Stage) -> None:
         theirs = [one for one in stage.sink.messages() if one.author.id == person.id]
         assert [one.content for one in theirs] == [f"{number}" for number in range(20)]
         assert len({one.channel_id for one in theirs}) == 1
-    assert len({one.place for one in stage.sink.messages()}) == 2
+    assert len({one.channel_id for one in stage.sink.messages()}) == 2
 
 
 @where(_repeatable)
