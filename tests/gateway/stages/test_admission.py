@@ -42,13 +42,14 @@ async def test_lists_know_a_person_by_every_id(policy: AccessPolicy, outcome: st
 
 
 @pytest.mark.parametrize(
-    ("role", "outcome"), [("operators", "answered"), ("members", "refused:access")]
+    ("roles", "outcome"),
+    [
+        (RolePolicy(operators=frozenset({PHONE})), "answered"),
+        (RolePolicy(members=frozenset({PHONE})), "refused:access"),
+    ],
 )
-async def test_operators_need_no_entry_on_a_list_of_users(role: str, outcome: str) -> None:
-    policies = Policies(
-        access=AccessPolicy(allowed_users=frozenset({"somebody"})),
-        roles=RolePolicy(**{role: frozenset({PHONE})}),
-    )
-    async with gateway(policies=policies) as g:
+async def test_operators_need_no_entry_on_a_list_of_users(roles: RolePolicy, outcome: str) -> None:
+    access = AccessPolicy(allowed_users=frozenset({"somebody"}))
+    async with gateway(policies=Policies(access=access, roles=roles)) as g:
         await g.take(by_phone_owner())
         assert g.outcomes() == [outcome]
