@@ -30,5 +30,5 @@ def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
     except ImportError as error:
         raise ConfigurationError(
             f"observe.otlp_endpoint: {error.name} is not installed. "
-            "Run `pip install 'parley[otel]'`, or leave the endpoint out."
+            "Run `pip install -e '.[otel]'` in Parley's folder, or leave the endpoint out."
         ) from error

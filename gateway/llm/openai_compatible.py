@@ -53,7 +53,7 @@ class OpenAICompatibleProvider:
         if importlib.util.find_spec("openai") is None:
             raise ConfigurationError(
                 'model.provider: "openai" needs a library that is not installed. '
-                'Install it with: pip install "parley[openai]"'
+                'Install it beside Parley with: pip install "openai>=3.52,<4"'
             )
         self._api_key = api_key or "none"  # servers at home ask for no key, the library does
         self._model = model

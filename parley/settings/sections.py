@@ -377,7 +377,7 @@ class Observe(Section):
     otlp_endpoint: HttpUrl | None = None
     """Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`, that
     gets a trace of every exchange; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none. Needs
-    `pip install 'parley[otel]'`."""
+    `pip install -e '.[otel]'`."""
 
 
 def _filled(secret: SecretStr | None) -> bool:

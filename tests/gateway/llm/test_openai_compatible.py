@@ -116,5 +116,5 @@ async def test_other_servers_get_the_length_under_its_old_name(
 def test_without_the_library_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
 
-    with pytest.raises(ConfigurationError, match=r'pip install "parley\[openai\]"'):
+    with pytest.raises(ConfigurationError, match=r'pip install "openai>=3\.52,<4"'):
         OpenAICompatibleProvider("key", "model")
