@@ -1,0 +1,139 @@
+"""SIGTERM in the middle of the work: nothing new is begun, nothing is lost, nothing is doubled."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import aiohttp
+import pytest
+import yaml
+
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault, SimPerson
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import FAST, LIFTED, by_bot, free_port
+from tests.parley.cli.kit import read_until, started
+
+
+CHATS = 40
+EACH = 5
+DRAIN_BOUND = 25.0
+"""Seconds: what the program allows itself, and its start and end on a busy machine."""
+
+
+class Town:
+    """People who all write at once to a program that is a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.telegram = TelegramSimulator()
+        self.model = AnthropicSimulator()
+        self.port = free_port()
+        self.people: list[SimPerson] = []
+
+    async def open(self) -> None:
+        await self.telegram.start()
+        await self.model.start()
+        self.people = [self.telegram.person(f"Person {n}") for n in range(CHATS)]
+        section = {
+            "provider": "anthropic",
+            "api_key": self.model.api_key,
+            "base_url": self.model.base_url,
+        }
+        configuration = {
+            "model": section,
+            "platforms": {"telegram": self.telegram.settings()},
+            "limits": LIFTED,
+            "delivery": FAST,
+            "conversation": {"overlap": "queue"},
+            "server": {"port": self.port},
+            "webhooks": {"port": 0},
+            "observe": {"log_format": "json"},
+        }
+        (self.folder / "parley.yaml").write_text(yaml.safe_dump(configuration))
+
+    async def close(self) -> None:
+        await self.telegram.stop()
+        await self.model.stop()
+
+    async def everybody_says(self, number: int) -> None:
+        for person in self.people:
+            await self.telegram.say(person, self.telegram.direct(person), f"question {number}")
+
+    def answers(self) -> list[int]:
+        return [len(by_bot(self.telegram.shown(self.telegram.direct(p)))) for p in self.people]
+
+    async def until(self, ready: Callable[[], bool], seconds: float = 30.0) -> None:
+        async with asyncio.timeout(seconds):
+            while not ready():
+                await asyncio.sleep(0.02)
+
+    async def readiness(self) -> dict[str, object]:
+        address = f"http://127.0.0.1:{self.port}/readyz"
+        async with aiohttp.ClientSession() as http, http.get(address) as answer:
+            told: dict[str, object] = await answer.json()
+            return told
+
+
+@pytest.fixture
+async def town(tmp_path: Path) -> AsyncIterator[Town]:
+    made = Town(tmp_path)
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town) -> None:
+    town.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.2))
+    arguments = ("run", "--config", "parley.yaml")
+    async with started(*arguments, cwd=town.folder) as process:
+        await read_until(process.stdout, "ready gateway")
+        for number in range(EACH):
+            await town.everybody_says(number)
+        await town.until(lambda: sum(town.answers()) >= CHATS * EACH // 5)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        async with asyncio.timeout(DRAIN_BOUND):
+            _, err = await process.communicate()
+        assert time.monotonic() - began < DRAIN_BOUND
+    assert process.returncode == 0, err.decode()
+    assert "Traceback" not in err.decode()
+    left = CHATS * EACH - sum(town.answers())
+    assert left > 0, "it was too quick for this test"
+    town.model.faults.clear()
+    async with started(*arguments, cwd=town.folder) as process:
+        await read_until(process.stdout, "ready gateway")
+        await town.until(lambda: min(town.answers()) >= EACH)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(DRAIN_BOUND):
+            await process.communicate()
+    assert town.answers() == [EACH] * CHATS
+
+
+async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: Town) -> None:
+    town.model.faults.add(Fault("messages", "slow", times=100_000, delay=30.0))
+    arguments = ("run", "--config", "parley.yaml")
+    async with started(*arguments, cwd=town.folder) as process:
+        await read_until(process.stdout, "ready gateway")
+        assert (await town.readiness())["ready"] is True
+        await town.everybody_says(0)
+        await town.model.wait_for_requests(1)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(10):
+            while (told := await town.readiness())["ready"]:
+                await asyncio.sleep(0.02)
+        parts = told["parts"]
+        assert isinstance(parts, dict)
+        assert parts["gateway"] == "stopping"
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(3):
+            _, err = await process.communicate()
+    assert process.returncode == 130
+    assert "ended at once" in err.decode()
+    town.model.faults.clear()
+    async with started(*arguments, cwd=town.folder) as process:
+        await read_until(process.stdout, "ready gateway")
+        await town.until(lambda: min(town.answers()) >= 1)
+    assert town.answers() == [1] * CHATS
