@@ -84,3 +84,30 @@ async def test_after_a_pause_a_room_may_have_a_burst_and_no_more() -> None:
     await clock.advance(3600)
     at = await times(pacer, clock, [place()] * 8, 60)
     assert [moment - 3600 for moment in at] == [0, 0, 0, 0, 0, 3, 6, 9]
+
+
+async def test_a_spare_slot_is_taken_only_when_it_is_free() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(chat_per_second=1), clock)
+    assert pacer.spare(place())
+    assert not pacer.spare(place())
+    assert clock.slept == [], "nothing waits for what may as well be left"
+    await clock.advance(1)
+    assert pacer.spare(place())
+
+
+async def test_of_a_burst_one_slot_stays_for_what_is_needed() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(room_per_minute=20), clock)
+    taken = [pacer.spare(place()) for _ in range(6)]
+    assert taken.count(True) == 4
+    await pacer.wait(place())
+    assert clock.slept == []
+
+
+async def test_while_a_chat_is_penalised_nothing_is_spare() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(), clock)
+    pacer.penalise(place(), 60)
+    assert not pacer.spare(place())
+    assert pacer.spare(place("C2"))
