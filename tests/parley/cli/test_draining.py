@@ -16,7 +16,6 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot, free_port
 from tests.parley.cli.kit import read_until, started
 
-
 CHATS = 40
 EACH = 5
 DRAIN_BOUND = 25.0

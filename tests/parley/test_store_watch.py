@@ -1,0 +1,82 @@
+"""Stores that go and come back are told while they are gone."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import StoreUnavailable
+from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.traces import SqliteTraces
+from parley.store_watch import EVERY, StoreWatch, hot_probe, lasting_probe
+from tests.support.clock import FakeClock
+
+
+class Store:
+    """A store that does as it is told."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self.asked = 0
+
+    async def probe(self) -> None:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+
+
+async def test_a_store_that_fails_is_named_until_it_is_back() -> None:
+    store, other, clock = Store(), Store(), FakeClock()
+    watch = StoreWatch({"storage": store.probe, "database": other.probe}, clock)
+    watch.start()
+    await clock.advance(0)
+    assert watch.problems == {}
+    store.failure = StoreUnavailable("the disk is full\nDETAIL: what somebody wrote")
+    with capture_logs() as logs:
+        await clock.advance(EVERY * 100)
+        assert watch.problems == {"storage": "the disk is full"}
+        store.failure = None
+        await clock.advance(EVERY)
+    assert watch.problems == {}
+    assert [line["event"] for line in logs] == ["store_unavailable"]
+    assert other.asked == store.asked
+    await watch.stop()
+    await watch.stop()
+
+
+async def test_a_store_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("parley.store_watch.ANSWER_SECONDS", 0.01)
+    watch = StoreWatch({"storage": lambda: asyncio.Event().wait()}, FakeClock())
+    with capture_logs():
+        await asyncio.wait_for(watch.round(), 5)
+    assert "no answer" in watch.problems["storage"]
+
+
+async def test_whatever_a_store_raises_it_is_not_available() -> None:
+    store = Store()
+    store.failure = KeyError("a bug")
+    watch = StoreWatch({"storage": store.probe}, FakeClock())
+    with capture_logs():
+        await watch.round()
+    assert set(watch.problems) == {"storage"}
+
+
+async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: Path) -> None:
+    clock = FakeClock()
+    database = Database(tmp_path / "parley.db")
+    await database.start()
+    buckets, traces = SqliteBuckets(database, clock), SqliteTraces(database)
+    watch = StoreWatch({"storage": hot_probe(buckets), "database": lasting_probe(traces)}, clock)
+    for _ in range(20):
+        await watch.round()
+        await clock.advance(EVERY)
+    assert watch.problems == {}
+    await database.run(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
+    with capture_logs():
+        await watch.round()
+    assert set(watch.problems) == {"storage", "database"}
+    await database.stop()

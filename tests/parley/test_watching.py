@@ -1,0 +1,193 @@
+"""What the running program says of itself over HTTP: health, readiness, figures."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from gateway.errors import StoreUnavailable
+from gateway.observe.loop import LoopWatch
+from parley.app import App
+from parley.http.local import Health, LocalListener
+from simulators.base import PlatformSimulator
+from simulators.discord import DiscordSimulator
+from simulators.slack import SlackSimulator
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import Lab, running
+
+TOKEN = "a-token-of-decent-length"
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+async def told(http: aiohttp.ClientSession, app: App, path: str) -> tuple[int, dict[str, object]]:
+    async with http.get(app.local.base_url + path) as answer:
+        return answer.status, await answer.json()
+
+
+async def figures(http: aiohttp.ClientSession, app: App) -> dict[str, float]:
+    """Samples by name and labels, as `name{a,b}`."""
+    async with http.get(app.local.base_url + "/metrics") as answer:
+        assert answer.status == 200
+        text = await answer.text()
+    return {
+        f"{sample.name}{{{','.join(sample.labels.values())}}}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def test_a_conversation_is_in_the_figures(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    platforms: dict[str, PlatformSimulator] = {
+        "telegram": TelegramSimulator(),
+        "slack": SlackSimulator(mode="http"),
+    }
+    async with running(platforms, tmp_path) as app:
+        for platform in platforms.values():
+            lab = Lab(app, platform)
+            ada = platform.person("Ada")
+            await platform.say(ada, platform.direct(ada), "hello")
+            await lab.answer(platform.direct(ada))
+            await lab.idle()
+        found = await figures(http, app)
+    for name in platforms:
+        assert found[f"parley_events_total{{message,{name}}}"] == 1
+        assert found[f"parley_exchanges_total{{answered,{name}}}"] == 1
+        assert found[f"parley_answer_seconds_count{{{name}}}"] == 1
+        assert found[f"parley_connection_state{{{name},ready}}"] == 1
+    assert found["parley_stage_seconds_count{ask_model}"] == 2
+    assert found["parley_stage_seconds_count{inbox}"] == 2
+    assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
+
+
+async def test_two_programs_in_one_process_count_for_themselves(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = TelegramSimulator(), TelegramSimulator()
+    async with (
+        running({"telegram": first}, tmp_path / "a") as one,
+        running({"telegram": second}, tmp_path / "b") as two,
+    ):
+        ada = first.person("Ada")
+        await first.say(ada, first.direct(ada), "hello")
+        await Lab(one, first).answer(first.direct(ada))
+        assert (await figures(http, one))["parley_events_total{message,telegram}"] == 1
+        assert "parley_events_total{message,telegram}" not in await figures(http, two)
+
+
+async def test_the_figures_are_for_those_who_may_enter(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    overrides = {"server": {"port": 0, "token": TOKEN}}
+    async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
+        address = app.local.base_url + "/metrics"
+        async with http.get(address) as answer:
+            assert answer.status == 401
+        async with http.get(address, headers={"X-Forwarded-For": "9.9.9.9"}) as answer:
+            assert answer.status == 401
+        async with http.get(address, headers={"Authorization": f"Bearer {TOKEN}"}) as answer:
+            assert answer.status == 200
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+
+
+async def test_a_deaf_socket_is_not_ready_and_says_so(
+    tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.pulse.LOOK_EVERY", 0.05)
+    monkeypatch.setattr("adapters.discord.pulse.ACK_SECONDS", 0.4)
+    discord, telegram = DiscordSimulator(), TelegramSimulator()
+    discord.gateway.heartbeat_ms = 400
+    async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
+        assert (await told(http, app, "/readyz"))[0] == 200
+        discord.go_deaf()
+        ada = discord.person("Ada")
+        room = discord.direct(ada)
+        await discord.say(ada, room, "can you hear me?")
+        async with asyncio.timeout(10):
+            while (found := await told(http, app, "/readyz"))[0] == 200:
+                await asyncio.sleep(0.02)
+        parts, problems = found[1]["parts"], found[1]["problems"]
+        assert isinstance(parts, dict)
+        assert isinstance(problems, dict)
+        assert (parts["discord"], parts["telegram"]) == ("deaf", "ready")
+        assert problems["discord"]
+        await Lab(app, discord).answer(room)
+        async with asyncio.timeout(10):
+            while (await told(http, app, "/readyz"))[0] != 200:
+                await asyncio.sleep(0.02)
+
+
+async def test_a_store_that_is_gone_is_not_ready(
+    tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.store_watch.EVERY", 0.02)
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        app.watching._stores._probes = {"storage": gone}
+        async with asyncio.timeout(10):
+            while (found := await told(http, app, "/readyz"))[0] == 200:
+                await asyncio.sleep(0.02)
+        assert found[1]["problems"] == {"storage": "the disk is full"}
+        assert (await figures(http, app))["parley_up{storage}"] == 0
+        assert (await told(http, app, "/healthz"))[0] == 200
+
+
+async def gone() -> None:
+    raise StoreUnavailable("the disk is full")
+
+
+async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) -> None:
+    async with running({"slack": SlackSimulator(mode="http")}, tmp_path) as app:
+        assert app.readiness().parts["webhooks"] == "ready"
+        await app.webhooks.stop()
+        state = app.readiness()
+        assert not state.ready
+        assert state.parts["webhooks"] == "unavailable"
+
+
+async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> None:
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        assert app.readiness().ready
+    state = app.readiness()
+    assert not state.ready
+    assert state.parts["gateway"] == "stopping"
+
+
+async def test_a_loop_that_hangs_is_noticed(http: aiohttp.ClientSession) -> None:
+    watch = LoopWatch()
+    watch.start()
+    async with asyncio.timeout(5):
+        while not watch._lags:
+            await asyncio.sleep(0.01)
+    assert watch.lag < 1.0
+    time.sleep(0.6)
+    async with asyncio.timeout(5):
+        while watch.lag < 0.3:
+            await asyncio.sleep(0.01)
+    assert not watch.stalled
+    await watch.stop()
+    await watch.stop()
+
+
+@pytest.mark.parametrize(("well", "status"), [(True, 200), (False, 503)])
+async def test_health_tells_whether_the_loop_hangs(
+    http: aiohttp.ClientSession, well: bool, status: int
+) -> None:
+    made = LocalListener(health=lambda: Health(well, 7.25))
+    await made.start()
+    async with http.get(made.base_url + "/healthz") as answer:
+        assert answer.status == status
+        body = await answer.json()
+    assert body == {"status": "ok" if well else "stalled", "loop_lag": 7.25}
+    await made.stop()
