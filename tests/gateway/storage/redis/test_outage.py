@@ -35,10 +35,16 @@ async def states(server: RedisServer) -> AsyncIterator[list[RedisHotState]]:
         ]
 
 
-async def without_redis(server: RedisServer, *, kill: bool = False) -> None:
+async def without_redis(server: RedisServer, state: RedisHotState, *, kill: bool = False) -> None:
+    async def answers() -> bool:
+        with suppress(StoreUnavailable):
+            return bool(await state.client.command("EXISTS", "k") == 0)
+        return False
+
     await asyncio.to_thread(server.stop, kill=kill)
     await asyncio.sleep(GONE)
     await asyncio.to_thread(server.start)
+    await eventually(answers)  # it may listen while it still loads its data
 
 
 async def feed_through(state: RedisHotState, numbers: range) -> None:
@@ -74,7 +80,7 @@ async def test_nothing_accepted_is_lost_and_nothing_answered_twice(
         worker.start()
     feeding = asyncio.create_task(feed_through(producer, range(600)))
     await eventually(lambda: sum(len(worker.won) for worker in workers) > 100)
-    await without_redis(server)
+    await without_redis(server, states[0])
     await feeding
     await all_answered(producer, 600)
     won = [item.id for worker in workers for item in worker.won]
@@ -87,7 +93,7 @@ async def test_what_waited_when_redis_stopped_is_handed_on_when_it_is_back(
     server: RedisServer, states: list[RedisHotState], hire: Hire
 ) -> None:
     await feed(states[0], range(300))
-    await without_redis(server)
+    await without_redis(server, states[0])
     worker = hire(states[1])
     await all_answered(states[0], 300)
     assert len(worker.taken) == 300
@@ -98,7 +104,7 @@ async def test_what_was_accepted_survives_a_crash_of_redis(
 ) -> None:
     await states[0].client.command("CONFIG", "SET", "appendfsync", "always")
     await feed(states[0], range(300))
-    await without_redis(server, kill=True)
+    await without_redis(server, states[0], kill=True)
     hire(states[1])
     await all_answered(states[0], 300)
 
@@ -113,7 +119,7 @@ async def test_sends_go_on_when_redis_is_back(
     worker = Persistent(states[1])
     worker.start()
     await eventually(lambda: len(taken) == 1)
-    await without_redis(server)
+    await without_redis(server, states[0])
     await feed_through(states[2], range(1, 50))
     await eventually(lambda: len(taken) == 50)
     assert len({send.outbound.key for send in taken}) == 50
