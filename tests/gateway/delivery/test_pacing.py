@@ -98,6 +98,7 @@ async def test_a_spare_slot_is_taken_only_when_it_is_free() -> None:
 
 async def test_of_a_burst_one_slot_stays_for_what_is_needed() -> None:
     clock = FakeClock()
+    await clock.advance(60)
     pacer = Pacer(SendPace(room_per_minute=20), clock)
     taken = [pacer.spare(place()) for _ in range(6)]
     assert taken.count(True) == 4
