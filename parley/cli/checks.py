@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from parley.platforms import Discovery
 from parley.settings import Settings, SettingsError
+from parley.settings.load import DEFAULT_FOLDER
 from parley.settings.sections import MEMORY, sqlite_file
 
 MINIMUM_PYTHON: Final = (3, 11)
@@ -63,10 +64,8 @@ def refused(error: SettingsError) -> list[Finding]:
 
 def secrets_file(config: Path | None) -> list[Finding]:
     """Whether others on this machine can read the secrets."""
-    if config is None:
-        return []
     findings = []
-    path = config.parent / ".env"
+    path = (DEFAULT_FOLDER if config is None else config.parent) / ".env"
     if path.exists() and os.name == "posix":
         mode = stat.S_IMODE(path.stat().st_mode)
         findings.append(

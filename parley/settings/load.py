@@ -24,6 +24,8 @@ from parley.settings.references import Resolver
 from parley.settings.schema import typed
 from parley.settings.yaml_file import Value, YamlDocument, read_yaml
 
+DEFAULT_FOLDER: Final = Path("config")
+"""Where `.env` is looked for when there is no configuration beside it."""
 API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
@@ -31,12 +33,12 @@ def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None 
     """The configuration of the file at `path` (None: of the environment alone).
 
     Precedence, highest first: `PARLEY_…` variables of `env`, those of the file `.env` beside the
-    configuration, the file itself, defaults. `platforms` is what may be configured; None asks the
-    installed packages. Raises `SettingsError` with every problem.
+    configuration (without one: `config/.env`), the file itself, defaults. `platforms` is what may
+    be configured; None asks the installed packages. Raises `SettingsError` with every problem.
     """
     document = YamlDocument({}) if path is None else read_yaml(path)
-    folder = Path() if path is None else path.parent
-    dotenv = {} if path is None else read_dotenv(folder / ".env")
+    folder = DEFAULT_FOLDER if path is None else path.parent
+    dotenv = read_dotenv(folder / ".env")
     found = discover() if platforms is None else platforms
     return _settings(document, {**dotenv, **env}, folder, found, str(path or ""))
 

@@ -190,6 +190,17 @@ def test_references_take_their_text_from_the_environment_and_from_files(tmp_path
     assert ring.get_secret_value() == "77"
 
 
+def test_without_a_file_the_env_file_of_its_folder_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / ".env").write_text("PARLEY_PLATFORMS__PIGEON__LOFT=west\n")
+    monkeypatch.chdir(tmp_path)
+    env = {"PARLEY_PLATFORMS__PIGEON__RING_NUMBER": "77"}
+    (account,) = load(None, env, PLATFORMS).accounts()
+    assert account.settings.model_dump()["loft"] == "west"
+
+
 def test_the_anthropic_key_of_the_environment_is_enough(tmp_path: Path) -> None:
     env = {"ANTHROPIC_API_KEY": "key-of-env"}
     settings = load(None, env, PLATFORMS)
