@@ -183,7 +183,7 @@ class App:
         self.watching.phase = "stopping"
         self._intake.close()
         if self._sharing is not None:
-            await self._sharing.stop_taking()
+            self._sharing.stop_taking()
         if self._leftovers is not None:
             await self._leftovers.stop()
         services, until = self.services, self._clock.monotonic() + drain

@@ -37,6 +37,7 @@ class Sharing:
         self._router = router
         self._deliverer = deliverer
         self._connected = connected
+        self._taking = True
         self._intake: list[asyncio.Task[None]] = []
         self._sending: list[asyncio.Task[None]] = []
 
@@ -50,9 +51,9 @@ class Sharing:
                 calls = RpcServer(self._shared.client, account, handlers_of(connected))
                 self._sending.append(_task(calls.run(), f"calls-{':'.join(account)}"))
 
-    async def stop_taking(self) -> None:
-        """Take no more events; what is in hand goes on."""
-        await _end(self._intake)
+    def stop_taking(self) -> None:
+        """Take no more events. What is in hand goes on, and its leases are kept meanwhile."""
+        self._taking = False
 
     async def stop(self) -> None:
         """Take nothing more, and let other processes go on at once with what is left."""
@@ -65,7 +66,8 @@ class Sharing:
 
     async def _take_events(self) -> None:
         await self._shared.work.run(
-            self._router.route, lambda: self._router.lanes.waiting < MAX_TAKEN
+            self._router.route,
+            lambda: self._taking and self._router.lanes.waiting < MAX_TAKEN,
         )
 
     async def _take_sends(self) -> None:
