@@ -1,9 +1,11 @@
 """One id for everything that is done about a message, in logs, traces and the outbox alike."""
 
 import hashlib
-from contextlib import AbstractContextManager
+from collections.abc import MutableMapping
+from contextvars import ContextVar, Token
+from typing import Any, Final
 
-from structlog.contextvars import bound_contextvars
+_EXCHANGE: Final = ContextVar("exchange", default="")
 
 
 def correlation_id(inbox_id: str) -> str:
@@ -20,6 +22,31 @@ def exchange_of(outbound_key: str) -> str:
     return outbound_key.partition(":")[0]
 
 
-def about(exchange: str) -> AbstractContextManager[None]:
+def current_exchange() -> str:
+    """What is being worked on, empty for nothing in particular."""
+    return _EXCHANGE.get()
+
+
+class about:  # noqa: N801 - reads as what it is: with about(exchange)
     """Within it, every log line carries the exchange, also in tasks that are started there."""
-    return bound_contextvars(exchange=exchange)
+
+    __slots__ = ("_exchange", "_token")
+
+    def __init__(self, exchange: str) -> None:
+        self._exchange = exchange
+
+    def __enter__(self) -> None:
+        self._token: Token[str] = _EXCHANGE.set(self._exchange)
+
+    def __exit__(self, *_: object) -> None:
+        _EXCHANGE.reset(self._token)
+
+
+def add_exchange(
+    _logger: object, _method: str, line: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """A log processor: names the exchange in a line about one."""
+    exchange = _EXCHANGE.get()
+    if exchange:
+        line["exchange"] = exchange
+    return line

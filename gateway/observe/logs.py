@@ -9,6 +9,7 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
+from gateway.observe.correlation import add_exchange
 from gateway.observe.withheld import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
@@ -38,6 +39,7 @@ def configure_logs(
     out = stream or sys.stderr
     meanings: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        add_exchange,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         render_failure,

@@ -9,19 +9,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
 from gateway.observe.observer import Answered, Attempt
+from gateway.observe.tally import Spread, Sums
 from gateway.ports import Usage
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-SECONDS: Final = (
-    *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5),
-    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0),
-)
-"""Bounds of the buckets; 0.02 is the bound that the gateway's own time is held to."""
 KINDS: Final = (
     *("message", "edit", "deletion", "button", "command"),
     *("reaction", "membership", "inline_query"),
@@ -89,36 +85,36 @@ class Metrics:
             return
         counter = self._counted.get(what)
         if counter is None:
-            self._others.labels(self._what.of(what)).inc()
+            self._others.add(self._what.of(what))
             return
         label = self._reason if what in ("forgotten", "budget_alert") else self._platform
-        counter.labels(label.of(detail)).inc()
+        counter.add(label.of(detail))
 
     def arrived(self, platform: str, kind: str) -> None:
         """Implements `Observer`."""
-        self._events.labels(self._platform.of(platform), self._kind.of(kind)).inc()
+        self._events.add(self._platform.of(platform), self._kind.of(kind))
 
     def stored(self, seconds: float) -> None:
         """Implements `Observer`."""
-        self._stages.labels("inbox").observe(seconds)
+        self._stages.add(seconds, "inbox")
 
     def answered(self, answered: Answered) -> None:
         """Implements `Observer`."""
         trace, model = answered.trace, 0.0
         platform = self._platform.of(trace.platform)
         outcome, _, stage = trace.outcome.partition(":")
-        self._exchanges.labels(platform, self._outcome.of(outcome)).inc()
+        self._exchanges.add(platform, self._outcome.of(outcome))
         if stage and trace.decisions:
             reason = self._reason.of(trace.decisions[-1].reason)
-            self._refusals.labels(self._stage.of(stage), reason).inc()
-        self._stages.labels("lane").observe(max(0.0, answered.began - answered.stored))
+            self._refusals.add(self._stage.of(stage), reason)
+        self._stages.add(max(0.0, answered.began - answered.stored), "lane")
         for timing in answered.timings:
             if timing.kind == "model":
                 model += timing.seconds
                 name = self._model.of(timing.name)
-                self._models.labels(name, self._error.of(timing.ended)).observe(timing.seconds)
+                self._models.add(timing.seconds, name, self._error.of(timing.ended))
             else:
-                self._stages.labels(self._stage.of(timing.name)).observe(timing.seconds)
+                self._stages.add(timing.seconds, self._stage.of(timing.name))
         for row in answered.usage:
             self._used(self._model.of(row.model), row.usage, row.micros)
         if answered.last_key:
@@ -128,9 +124,9 @@ class Metrics:
         """Implements `Observer`."""
         platform = self._platform.of(attempt.outbound.place.platform)
         ended, key = self._error.of(attempt.failed or "ok"), attempt.outbound.key
-        self._sends.labels(platform, ended).observe(attempt.seconds)
+        self._sends.add(attempt.seconds, platform, ended)
         if key in self._refused:
-            self._retries.labels(platform).inc()
+            self._retries.add(platform)
         if attempt.failed:
             _remember(self._refused, key, None)
             return
@@ -138,8 +134,8 @@ class Metrics:
         unsent = self._unsent.pop(key, None)
         if unsent is not None:
             whole = max(0.0, attempt.began + attempt.seconds - unsent.stored)
-            self._whole.labels(unsent.platform).observe(whole)
-            self._own.labels(unsent.platform).observe(max(0.0, whole - unsent.model))
+            self._whole.add(whole, unsent.platform)
+            self._own.add(max(0.0, whole - unsent.model), unsent.platform)
 
     def page(self) -> bytes:
         """Everything, in the text format of Prometheus."""
@@ -153,17 +149,19 @@ class Metrics:
             ("cache_write", usage.cache_write_tokens),
         ):
             if tokens > 0:
-                self._tokens.labels(model, kind).inc(tokens)
+                self._tokens.add(model, kind, by=tokens)
         if micros > 0:
-            self._cost.labels(model).inc(micros * MICRO)
+            self._cost.add(model, by=micros * MICRO)
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(f"parley_{name}", meaning, labels, registry=self.registry)
+    def _counter(self, name: str, meaning: str, *labels: str) -> Sums:
+        made = Sums(f"parley_{name}", meaning, labels)
+        self.registry.register(made)
+        return made
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
-        return Histogram(
-            f"parley_{name}_seconds", meaning, labels, registry=self.registry, buckets=SECONDS
-        )
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Spread:
+        made = Spread(f"parley_{name}_seconds", meaning, labels)
+        self.registry.register(made)
+        return made
 
 
 def _remember(kept: OrderedDict[str, _T], key: str, value: _T) -> None:

@@ -3,9 +3,9 @@
 from asyncio import CancelledError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gateway.message import Outbound
 from gateway.ports import Clock
@@ -15,11 +15,11 @@ MAX_TIMINGS = 100
 """Pieces of work that are remembered of one exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(NamedTuple):
     """A piece of work: a stage ("stage", its name), or a call ("model", the model's name).
 
-    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code.
+    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code. A
+    tuple, because a dozen are made for every message (0.3 µs each, 1.2 as a frozen dataclass).
     """
 
     kind: str
@@ -91,14 +91,19 @@ class Unobserved:
 _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 
-@contextmanager
-def collected_in(timings: list[Timing]) -> Iterator[None]:
+class collected_in:  # noqa: N801 - reads as what it is: with collected_in(timings)
     """Within it, what `timed` measures is kept in `timings`."""
-    token = _timings.set(timings)
-    try:
-        yield
-    finally:
-        _timings.reset(token)
+
+    __slots__ = ("_timings", "_token")
+
+    def __init__(self, timings: list[Timing]) -> None:
+        self._timings = timings
+
+    def __enter__(self) -> None:
+        self._token: Token[list[Timing] | None] = _timings.set(self._timings)
+
+    def __exit__(self, *_: object) -> None:
+        _timings.reset(self._token)
 
 
 def note(timing: Timing) -> None:

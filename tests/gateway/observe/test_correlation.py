@@ -4,14 +4,12 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 
-import structlog
-from structlog.contextvars import get_contextvars
 from structlog.testing import capture_logs
 
 from gateway.errors import Permanent
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Outbound, Place, Receipt
-from gateway.observe.correlation import correlation_id
+from gateway.observe.correlation import add_exchange, correlation_id, current_exchange
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ModelRequest, TextBlock
@@ -30,14 +28,14 @@ def follow(g: Gateway) -> Seen:
         asked = request.messages[-1].content[-1]
         assert isinstance(asked, TextBlock)
         word = asked.text.split()[-1]
-        seen[word].add(get_contextvars().get("exchange"))
+        seen[word].add(current_exchange())
         return f"answer to {word}"
 
     send = g.adapter.send
 
     async def watched(outbound: Outbound) -> Receipt:
         assert outbound.part is not None
-        seen[outbound.part.text.split()[-1]].add(get_contextvars().get("exchange"))
+        seen[outbound.part.text.split()[-1]].add(current_exchange())
         return await send(outbound)
 
     g.model.reply = reply
@@ -92,7 +90,7 @@ async def test_each_send_of_a_chat_is_logged_under_its_own_answer() -> None:
         g.adapter.failures.extend([None, Permanent("blocked"), None, None])
         for name in ("first", "second"):
             await g.take(received(name, message_id=name, at=direct()))
-        processors = [structlog.contextvars.merge_contextvars]
+        processors = [add_exchange]
         with capture_logs(processors=processors) as logs:
             held.set()
             await g.rest()
@@ -112,7 +110,7 @@ async def test_a_lane_that_fails_says_for_whom() -> None:
                 raise ArithmeticError
 
         g.router.lanes._handle = handle
-        processors = [structlog.contextvars.merge_contextvars]
+        processors = [add_exchange]
         with capture_logs(processors=processors) as logs:
             for name in ("first", "second"):
                 await g.take(received("hello", message_id=name, at=direct()))
@@ -127,7 +125,7 @@ async def test_each_of_several_collected_messages_is_admitted_under_its_own_id()
 
     class Gate:
         async def check_access(self, person: PersonId, place: Place) -> Decision:
-            seen.append(get_contextvars().get("exchange"))
+            seen.append(current_exchange())
             return Decision("access", True, "fine")
 
     async with gateway(extensions=ExtensionRegistry(access_controller=Gate())) as g:
