@@ -203,8 +203,8 @@ class Pipeline:
         if exchange.live is not None:
             exchange.outbound = exchange.live.finished(exchange.outbound)
         done, began = completed(exchange, services, outcome), services.clock.monotonic()
-        await services.stores.journal.complete(done)
-        services.deliverer.submit(exchange.outbound)
+        if await services.stores.journal.complete(done):
+            services.deliverer.submit(exchange.outbound)
         services.count("exchange", outcome)
         services.observe(done.trace)
         seconds = services.clock.monotonic() - began
