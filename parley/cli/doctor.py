@@ -9,6 +9,7 @@ from gateway.ports import Check
 from parley.cli import checks, model_check
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
+from parley.cli.running import running
 from parley.platforms import Discovery, discover
 from parley.settings import Account, Settings, SettingsError, load
 
@@ -28,6 +29,7 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
         findings += checks.stores(settings)
         findings += checks.listeners(settings)
         findings += checks.tools(settings)
+        findings += running(settings)
         findings += asyncio.run(_ask(settings, platforms))
     sys.stdout.write(report(findings))
     return 1 if any(f.status == "broken" for f in findings) else 0
