@@ -28,7 +28,7 @@ def running(settings: Settings) -> list[Finding]:
     try:
         told = _asked(request)
     except (OSError, ValueError):
-        return [Finding("ok", NAME, f"nothing answers on {host}:{server.port}, so none runs here")]
+        return [Finding("ok", NAME, f"no Parley answers on {host}:{server.port}")]
     if told.get("ready") is True:
         return [Finding("ok", NAME, "it is ready")]
     return _unready(told)

@@ -1,0 +1,72 @@
+"""The doctor asks a running Parley how it is."""
+
+import asyncio
+from pathlib import Path
+
+from aiohttp import web
+
+from parley.cli.checks import Finding
+from parley.cli.running import running
+from parley.http.local import LocalListener, Readiness
+from parley.settings import Settings, from_mapping
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import app_on, free_port, simulated
+
+TOKEN = "a-token-of-decent-length"
+
+
+def settings(port: int, token: str | None = None) -> Settings:
+    return from_mapping({"server": {"port": port, **({"token": token} if token else {})}})
+
+
+async def findings(port: int, token: str | None = None) -> list[Finding]:
+    return await asyncio.to_thread(running, settings(port, token))
+
+
+async def test_a_running_program_that_is_ready(tmp_path: Path) -> None:
+    port = free_port()
+    platforms = {"telegram": TelegramSimulator()}
+    async with (
+        simulated(platforms) as hooks,
+        app_on(platforms, tmp_path, hooks, {"server": {"port": port}}),
+    ):
+        assert await findings(port) == [Finding("ok", "running", "it is ready")]
+
+
+async def test_each_part_that_is_not_ready_is_broken_with_its_reason() -> None:
+    state = Readiness(
+        False,
+        {"gateway": "ready", "slack": "deaf", "storage": "unavailable"},
+        {"slack": "no ping was answered for 60 s"},
+    )
+    listener = LocalListener(token=TOKEN, ready=lambda: state)
+    await listener.start()
+    found = await findings(listener.port, TOKEN)
+    assert [(f.status, f.name, f.detail) for f in found] == [
+        ("broken", "running: slack", "deaf. no ping was answered for 60 s"),
+        ("broken", "running: storage", "unavailable."),
+    ]
+    (strange,) = await findings(listener.port)
+    assert strange.status == "note"
+    assert "server.token" in strange.advice
+    await listener.stop()
+
+
+async def test_nothing_runs() -> None:
+    (found,) = await findings(free_port())
+    assert found.status == "ok"
+    assert "no Parley answers" in found.detail
+    assert running(settings(0)) == []
+
+
+async def test_something_else_runs_there() -> None:
+    async def hello(_: web.BaseRequest) -> web.Response:
+        return web.Response(text="hello")
+
+    runner = web.ServerRunner(web.Server(hello))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    (found,) = await findings(site.port)
+    assert found.status == "ok"
+    await runner.cleanup()
