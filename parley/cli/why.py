@@ -37,6 +37,7 @@ def described(trace: Trace) -> str:
     lines = [
         f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {at}",
         f"  conversation {trace.conversation}",
+        f"  exchange {trace.id} (the log names it)",
     ]
     for decision in trace.decisions:
         mark = "yes" if decision.allowed else "NO "
