@@ -18,6 +18,7 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
+from tests.support.servers import postgres_server, redis_server
 
 TOKEN = "a-token-of-decent-length"
 
@@ -145,6 +146,32 @@ async def test_a_store_that_is_gone_is_not_ready(
 
 async def gone() -> None:
     raise StoreUnavailable("the disk is full")
+
+
+@pytest.mark.parametrize("engine", ["redis", "postgres"])
+async def test_a_server_that_goes_and_comes_back_is_told_in_time(
+    engine: str, tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.store_watch.EVERY", 0.05)
+    part = {"redis": "storage", "postgres": "database"}[engine]
+    opened = redis_server() if engine == "redis" else postgres_server()
+    with opened as server:
+        overrides = {part: {"url": server.url}}
+        if part == "database":
+            overrides["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
+        async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
+            assert app.readiness().ready
+            await asyncio.to_thread(server.stop)
+            async with asyncio.timeout(20):
+                while (found := await told(http, app, "/readyz"))[0] == 200:
+                    await asyncio.sleep(0.02)
+            parts = found[1]["parts"]
+            assert isinstance(parts, dict)
+            assert {name for name, state in parts.items() if state != "ready"} == {part}
+            await asyncio.to_thread(server.start)
+            async with asyncio.timeout(20):
+                while (await told(http, app, "/readyz"))[0] != 200:
+                    await asyncio.sleep(0.02)
 
 
 async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) -> None:
