@@ -1,12 +1,8 @@
 """The only place that wires things together: from the configuration to a running program."""
 
 import asyncio
-import logging
 import os
-import sys
-from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
@@ -24,7 +20,6 @@ from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.llm.factory import build_provider
 from gateway.message import place_of
-from gateway.observe.logs import configure_logs
 from gateway.observe.model import TimedProvider
 from gateway.observe.observer import Several
 from gateway.pipeline import Pipeline
@@ -39,6 +34,7 @@ from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
+from parley.observed import Observed
 from parley.platforms import adapter_class, discover
 from parley.policies import (
     assistant_of,
@@ -51,8 +47,6 @@ from parley.policies import (
 )
 from parley.roles import Role
 from parley.settings import MAIN, Settings
-from parley.settings.secrets import secret_values
-from parley.signals import end_on_signals
 from parley.storage import Storage
 from parley.store_watch import hot_probe, lasting_probe
 from parley.supervisor import Supervisor
@@ -65,34 +59,11 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 15.0
 CLOSE_SECONDS = 25.0
 """How long one part may take to close, which is more than any of them needs."""
-MAX_RECENT = 1_000
-MAX_COUNTERS = 5_000
 MAX_UNFINISHED = 10_000
 
 log = structlog.get_logger(__name__)
 
 OnReady = Callable[[str], Awaitable[None]]
-
-
-@dataclass(slots=True)
-class Observed:
-    """What is seen live: the latest decisions, and how often what happened. Nothing of it is
-    stored, and both are bounded. `also` counts as well."""
-
-    also: Callable[[str, str], None]
-    recent: deque[Trace] = field(default_factory=lambda: deque(maxlen=MAX_RECENT))
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-
-    def count(self, what: str, detail: str = "") -> None:
-        """Count an event under its name and detail."""
-        self.also(what, detail)
-        key = (what, detail)
-        if key in self.counts or len(self.counts) < MAX_COUNTERS:
-            self.counts[key] += 1
-
-    def observe(self, trace: Trace) -> None:
-        """Remember a trace for a while."""
-        self.recent.append(trace)
 
 
 class App:
@@ -364,43 +335,6 @@ class App:
             prices=prices_of(settings),
             observer=observer,
         )
-
-
-async def serve(settings: Settings, role: Role = "all", platform: str = "") -> int:
-    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part."""
-    stopping = asyncio.Event()
-    end_on_signals(stopping)
-    app = App(settings, role=role, platform=platform)
-
-    async def on_ready(name: str) -> None:
-        sys.stdout.write(f"ready {name}\n")
-        sys.stdout.flush()
-
-    async def start() -> None:
-        await app.start(on_ready)
-        for name, problem in app.supervisor.errors.items():
-            sys.stderr.write(f"{name} is not connected: {problem}\n")
-        await on_ready("gateway")
-
-    starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
-    try:
-        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            starting.result()
-            await stopped
-    finally:
-        for task in (starting, stopped):
-            task.cancel()
-        await asyncio.wait((starting, stopped))
-        await app.stop()
-    return 0
-
-
-def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
-    """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
-    level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
-    configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
-    return asyncio.run(serve(settings, role, platform))
 
 
 @runtime_checkable

@@ -19,6 +19,6 @@ def start(
     settings = load(config, env, platforms)
     if not settings.accounts():
         sys.stderr.write("No platform has its credentials yet; `parley init` sets one up.\n")
-    from parley import app  # noqa: PLC0415 -- loads the whole program
+    from parley import serving  # noqa: PLC0415 -- loads the whole program
 
-    return app.run(settings, role, platform)
+    return serving.run(settings, role, platform)

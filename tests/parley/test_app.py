@@ -15,7 +15,8 @@ from gateway.message import MessageReceived, Outbound, Receipt
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.stores import InboxEntry
-from parley.app import App, serve
+from parley.app import App
+from parley.serving import serve
 from parley.settings import Settings, from_mapping
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
