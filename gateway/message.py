@@ -21,7 +21,8 @@ class Place:
     """Where something was said, and who can read along.
 
     `workspace_id` is Discord's guild, Slack's team, empty where there is none. `thread_id` is
-    empty outside a thread: a value of its own, never shared with any thread.
+    empty outside a thread: a value of its own, never shared with any thread. `closed_thread` is
+    true where a thread has fewer readers than its channel, as Discord's private threads have.
     """
 
     platform: str
@@ -30,6 +31,7 @@ class Place:
     audience: Audience
     workspace_id: str = ""
     thread_id: str = ""
+    closed_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,13 @@ PRIVATE_THREAD: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class ChannelFacts:
-    """A channel or thread. `parent_id` is set for threads."""
+    """A channel or thread. `parent_id` is set for threads, `closed` for those that only invited
+    people read."""
 
     name: str
     audience: Audience
     parent_id: str = ""
+    closed: bool = False
 
 
 class Directory(Protocol):
@@ -89,10 +91,15 @@ def place_of(data: Mapping[str, object], bot: Bot) -> Place | None:
     if facts is None and parent_id:
         parent = bot.directory.channel(guild_id, parent_id)
         audience = parent.audience if parent else audience
-    if kind == PRIVATE_THREAD:
-        audience = Audience.PRIVATE_ROOM
+    closed = kind == PRIVATE_THREAD or bool(facts and facts.closed)
     return Place(
-        PLATFORM, bot.account, parent_id or channel_id, audience, guild_id, thread_id=channel_id
+        PLATFORM,
+        bot.account,
+        parent_id or channel_id,
+        Audience.PRIVATE_ROOM if closed else audience,
+        guild_id,
+        thread_id=channel_id,
+        closed_thread=closed,
     )
 
 

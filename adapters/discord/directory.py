@@ -26,7 +26,9 @@ class LibraryDirectory:
         audience = Audience.PUBLIC_ROOM if parent is None else audience_of(guild, parent)
         if channel.is_private():
             audience = Audience.PRIVATE_ROOM
-        return ChannelFacts(channel.name, audience, str(channel.parent_id))
+        return ChannelFacts(
+            channel.name, audience, str(channel.parent_id), closed=channel.is_private()
+        )
 
     def role_name(self, guild_id: str, role_id: str) -> str:
         """The role's name, empty when it is not known."""

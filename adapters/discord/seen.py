@@ -12,7 +12,6 @@ import structlog
 
 from gateway.errors import StoreUnavailable
 from gateway.message import Place
-from gateway.people import Audience
 from gateway.ports import AdapterState, Clock
 
 MAX_PLACES: Final = 500
@@ -34,8 +33,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A channel, thread or direct conversation. `parent_id` is set for threads, `guild_id` is
-    empty for direct conversations."""
+    """A channel, thread or direct conversation. `parent_id` is set for threads, `private` for those
+    that only invited people read, `guild_id` is empty for direct conversations."""
 
     channel_id: str
     guild_id: str = ""
@@ -45,10 +44,11 @@ class Where:
     @classmethod
     def of(cls, place: Place) -> "Where":
         """Where the messages of a place stand."""
-        private = place.audience is Audience.PRIVATE_ROOM
         if place.thread_id:
-            return cls(place.thread_id, place.workspace_id or "", place.channel_id, private)
-        return cls(place.channel_id, place.workspace_id or "", "", private)
+            return cls(
+                place.thread_id, place.workspace_id, place.channel_id, private=place.closed_thread
+            )
+        return cls(place.channel_id, place.workspace_id)
 
 
 class Seen:

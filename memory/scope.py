@@ -1,0 +1,109 @@
+"""Whom a memory reaches: the one rule about who may read and change what, as a value.
+
+A `Reach` is made here, from a principal and an audience that the gateway decided, and nowhere else.
+Stores take nothing but a reach: no method of theirs takes somebody's id.
+
+In private a person sees what is theirs, the chosen project's and the tenant's. In a room everybody
+sees the project's, the tenant's and the turns that were spoken in that room; what is a person's own
+stays out, unless it was learned in that very room from the person who asks now, or that person
+allows it. `sees` is the rule; the stores' queries say the same and are held to it by a test.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.message import Place
+from gateway.people import Audience, Principal, Role
+from memory.record import Record, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """On whose behalf, before whom and when memory is used: one turn, command or request.
+
+    `persons` are the `str(PersonId)` of everybody this person is linked with, themselves included.
+    `words` are what the person wrote in this turn; only they can be quoted. `project` is the one
+    chosen in private or the room's own, empty for none.
+    """
+
+    principal: Principal
+    persons: tuple[str, ...]
+    place: Place
+    at: datetime
+    project: str = ""
+    session: str = ""
+    message_ids: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    shows_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What may be read and changed. `person` writes; `persons` are the same human being.
+
+    `room` is empty in private. `private` is true where the person's own memories may be shown:
+    in private, or in a room when they allowed it. `operates`: may write project and global scope.
+    """
+
+    tenant: str
+    person: str
+    persons: tuple[str, ...]
+    room: str
+    project: str
+    private: bool
+    operates: bool
+
+
+def reach_of(occasion: Occasion) -> Reach:
+    """What this person reaches on this occasion."""
+    place, person = occasion.place, str(occasion.principal.person)
+    direct = place.audience is Audience.DIRECT
+    return Reach(
+        tenant=occasion.principal.tenant,
+        person=person,
+        persons=tuple(sorted({person, *occasion.persons})),
+        room="" if direct else room_of(place),
+        project=occasion.project,
+        private=direct or occasion.shows_private,
+        operates=occasion.principal.role.at_least(Role.OPERATOR),
+    )
+
+
+def sees(reach: Reach, record: Record) -> bool:
+    """Whether this memory may be shown on the occasion that the reach was made for."""
+    if record.tenant != reach.tenant:
+        return False
+    if record.scope is Scope.GLOBAL:
+        return True
+    if record.scope is Scope.PROJECT:
+        return bool(reach.project) and record.project == reach.project
+    own = record.provenance.person in reach.persons
+    here = bool(reach.room) and record.provenance.room == reach.room
+    return (own and (reach.private or here)) or (here and bool(record.role))
+
+
+def may_change(reach: Reach, record: Record) -> bool:
+    """Whether this person may supersede or delete it: their own, or as an operator a shared one."""
+    if record.tenant != reach.tenant:
+        return False
+    if record.scope is Scope.USER:
+        return record.provenance.person in reach.persons
+    return reach.operates and sees(reach, record)
+
+
+def room_of(place: Place) -> str:
+    """A room's name in the store. Threads of a room are one room, because the same people read
+    them; a closed thread is a room of its own."""
+    room = f"{place.platform}:{place.account}:{place.workspace_id}:{place.channel_id}"
+    return f"{room}:{place.thread_id}" if place.closed_thread else room
+
+
+def project_of(place: Place) -> str:
+    """The project a room belongs to: its workspace, or the room itself where there is none.
+
+    Empty in private, where the person chooses.
+    """
+    if place.audience is Audience.DIRECT:
+        return ""
+    inside = place.workspace_id or place.channel_id
+    return f"{place.platform}:{place.account}:{inside}"
