@@ -1,0 +1,345 @@
+"""What memory keeps, as small Protocols; `sqlite/` and `postgres/` implement all of them.
+
+Every method that touches a person's data takes a `Reach` (`memory/scope.py`), and the filter is in
+the query. Every method raises `gateway.errors.StoreUnavailable` when the database does not take or
+give what was asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from memory.record import Embedding, Kind, Record, Tier
+from memory.scope import Reach
+
+# --- memories -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """A stored memory whose text is close to a new one; `similarity` is 0 to 1."""
+
+    id: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """What became of a record that was to be stored.
+
+    `stored` is false when `duplicate` names what is there already, when `quota` tells how many of
+    how many are used, or when what it supersedes is not there (`missing`).
+    """
+
+    stored: bool
+    duplicate: Like | None = None
+    quota: tuple[int, int] | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories are wanted. Empty values do not filter; `tags` have to be there all.
+
+    `text` is looked up word by word, best first; without it the newest come first. `at` leaves out
+    what is not true at that time. `limit` is 1 to 1,000.
+    """
+
+    text: str = ""
+    tags: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    tiers: tuple[Tier, ...] = ()
+    own_only: bool = False
+    superseded: bool = False
+    at: datetime | None = None
+    after_id: str = ""
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memory that was found; `score` is 0 to 1, 1 the best of its list; 0 without a text."""
+
+    record: Record
+    score: float
+
+
+class MemoryStore(Protocol):
+    """The records."""
+
+    async def insert(
+        self, reach: Reach, record: Record, *, threshold: float, quota: int | None
+    ) -> Insertion:
+        """Store a record, in one step with everything that speaks against it.
+
+        Not stored when a current memory of the same owner and scope has a word similarity of at
+        least `threshold` (unless it is the one superseded), or when the owner has `quota` current
+        memories. What it supersedes has to be within reach and changeable, and is marked. The same
+        id again replaces nothing and is reported as stored.
+        """
+        ...
+
+    async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
+        """What may be seen and fits; expired memories never do."""
+        ...
+
+    async def get(self, reach: Reach, memory_id: str) -> Record | None:
+        """One memory, None when there is none or it may not be seen."""
+        ...
+
+    async def count(self, reach: Reach) -> int:
+        """How many current memories of their own this person has in the tiers that count."""
+        ...
+
+    async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete what may be changed, its index entries and vectors with it; returns the ids that
+        went."""
+        ...
+
+    async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
+        """Delete everything of the person's own in these tiers; returns how many."""
+        ...
+
+    async def forget_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """A chat message was deleted: delete what was derived from it and never confirmed.
+
+        `channel` is (platform, account, channel id). Returns how many went.
+        """
+        ...
+
+    async def revise_message(
+        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+    ) -> int:
+        """A chat message was edited: replace the stored turn, delete what else was derived from it
+        and never confirmed. Returns how many were touched."""
+        ...
+
+    async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
+        """Set the vectors of these memories, where they still exist; returns how many do."""
+        ...
+
+    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
+        """Ids and texts of memories without a vector of this model, for the background work that
+        makes them."""
+        ...
+
+    async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
+        """Delete some of what expired, or was superseded before then; the ids, none in the end."""
+        ...
+
+
+# --- people, projects, sessions -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Self:
+    """What memory knows of the person who asks. `persons` are the linked identities, theirs
+    included, at most 10."""
+
+    persons: tuple[str, ...]
+    project: str = ""
+    shows_private: bool = False
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A person in a conversation, until 30 minutes idle."""
+
+    id: str
+    stores: int = 0
+    supersedes: int = 0
+    deletes: int = 0
+
+
+SessionUse = Literal["stores", "supersedes", "deletes"]
+
+
+class PeopleStore(Protocol):
+    """Linked identities, chosen projects, choices about privacy, sessions.
+
+    `person` is the `str(PersonId)` of whoever asks: these methods are called by `memory/people.py`
+    alone, which takes it from the principal.
+    """
+
+    async def known(self, tenant: str, person: str) -> Self: ...
+
+    async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
+        """The person spoke in a room of this project, so they may choose it in private."""
+        ...
+
+    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in, at most 100."""
+        ...
+
+    async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
+
+    async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
+
+    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
+        """Keep a one-time code; a person has one at a time."""
+        ...
+
+    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
+        """Use a code up and link both; the other person, empty when there is no such code."""
+        ...
+
+    async def unlink(self, tenant: str, person: str) -> int:
+        """Leave the others; returns how many there were."""
+        ...
+
+    async def session(
+        self, tenant: str, person: str, conversation: str, now: datetime
+    ) -> Session: ...
+
+    async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
+        """Count one use, atomically; False when the limit is reached already."""
+        ...
+
+
+# --- review -------------------------------------------------------------------------------------
+
+ReviewState = Literal["pending", "approved", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A memory that waits for its owner's word. `reason` says why it was not stored at once."""
+
+    id: str
+    record: Record
+    reason: str
+    submitted_at: datetime
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    state: ReviewState = "pending"
+    decided_at: datetime | None = None
+    note: str = ""
+    target: str = ""
+    """Empty for a memory; "bible" for a proposal to rewrite a project's document."""
+
+
+class ReviewStore(Protocol):
+    """The review queue: at most 100 a person, 10,000 in all, a history of 10,000."""
+
+    async def add(self, reach: Reach, pending: Pending) -> bool:
+        """False when the queue is full, the person's or all of it."""
+        ...
+
+    async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
+        """What waits for this person's word, oldest first; for operators also what waits for a
+        project of theirs."""
+        ...
+
+    async def get(self, reach: Reach, review_id: str) -> Pending | None: ...
+
+    async def take(
+        self, reach: Reach, review_id: str, state: ReviewState, note: str, now: datetime
+    ) -> Pending | None:
+        """Decide, once: the entry goes to the first who asks, None to everybody else."""
+        ...
+
+    async def put_back(self, reach: Reach, review_id: str) -> None:
+        """What was approved could not be stored: it waits again."""
+        ...
+
+    async def history(self, reach: Reach, limit: int) -> list[Pending]: ...
+
+
+# --- the brain ----------------------------------------------------------------------------------
+
+Document = Literal["soul", "bible", "heartbeat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of a document. `author` is a `str(PersonId)`, or "system"; `number` counts from 1.
+
+    `synced_at` is set for a HEARTBEAT.
+    """
+
+    document: Document
+    number: int
+    content: str
+    author: str
+    at: datetime
+    synced_at: datetime | None = None
+
+
+class BrainStore(Protocol):
+    """SOUL by person, BIBLE and HEARTBEAT by project; every version is kept, 200 at most."""
+
+    async def read(self, reach: Reach, document: Document) -> Version | None:
+        """The newest version within reach: a SOUL only where `reach.private`."""
+        ...
+
+    async def write(
+        self,
+        reach: Reach,
+        document: Document,
+        content: str,
+        author: str,
+        at: datetime,
+        *,
+        based_on: int | None = None,
+        synced_at: datetime | None = None,
+    ) -> Version | None:
+        """Add a version; None when `based_on` is not the newest any more."""
+        ...
+
+    async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
+        """Newest first."""
+        ...
+
+
+# --- audit --------------------------------------------------------------------------------------
+
+AuditAction = Literal[
+    "memory_write",
+    "memory_read",
+    "memory_delete",
+    "memory_bulk_delete",
+    "memory_ttl_cleanup",
+    "secret_redacted",
+    "poisoning_attempt_blocked",
+    "memory_review",
+    "brain_write",
+    "people_link",
+    "memory_export",
+    "memory_erase",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """What happened, without content: ids, counts, sizes, codes. At most 20 details."""
+
+    action: AuditAction
+    tenant: str
+    person: str
+    at: datetime
+    details: tuple[tuple[str, str | int], ...] = field(default=())
+
+
+class AuditLog(Protocol):
+    """Append-only and chained by hashes, apart from memory."""
+
+    async def append(self, entry: AuditEntry) -> None: ...
+
+
+# --- everything of a person ---------------------------------------------------------------------
+
+
+class HoldsPersonal(Protocol):
+    """A store that holds something of a person's: it can give it out and erase it."""
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Everything, as JSON-like values with a "table" key."""
+        ...
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete all of it; how many rows went."""
+        ...
