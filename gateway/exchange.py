@@ -11,6 +11,7 @@ from gateway.observe.observer import Timing
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage
+from gateway.remembering import Aftermath, TurnMemory
 from gateway.services import Connected
 from gateway.stores import Trace
 from gateway.turn.types import TurnResult
@@ -25,7 +26,8 @@ class Exchange:
     `messages` are of one author, oldest first; several when they were collected. `contents` are
     their words as the model gets them. `place` is where the answer goes. `meter` counts what the
     turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
-    `live` shows the answer while it is written.
+    `live` shows the answer while it is written. `aftermath` stands under the answer and is not
+    part of it.
     """
 
     id: str
@@ -48,7 +50,9 @@ class Exchange:
     result: TurnResult | None = None
     live: LiveAnswer | None = None
     refused: bool = False
+    memory: TurnMemory | None = None
     answer: str = ""
+    aftermath: Aftermath = field(default_factory=Aftermath)
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)

@@ -121,8 +121,12 @@ class Intake:
         """Edits and deletions matter for what was stored, or is about to be, and nothing else."""
         key, place = self.key_for(event), place_of(event)
         ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
-        waiting = await self._workplace.holds(str(key), place, ids)
-        if waiting or await self._services.stores.conversations.knows(place, ids):
+        services = self._services
+        if (
+            await self._workplace.holds(str(key), place, ids)
+            or await services.stores.conversations.knows(place, ids)
+            or await services.memory.knows(key.tenant, place, ids)
+        ):
             await self._store(event, key)
         else:
             self._services.count("forgotten", event.kind)

@@ -35,6 +35,7 @@ from gateway.render import render
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
+from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
 from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
@@ -53,9 +54,11 @@ ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 
 TURN: tuple[Stage, ...] = (
     reserve_budget,
+    open_memory,
     gather_context,
     read_attachments,
     ask_model,
+    close_memory,
     filter_answer,
     render_answer,
 )

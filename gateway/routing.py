@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from gateway.commands.confirmations import is_confirmation
 from gateway.commands.control import Control
 from gateway.errors import StoreUnavailable
 from gateway.lanes import Lanes, Overlap
@@ -70,7 +69,7 @@ class Router:
 
     def _start(self, entry: InboxEntry) -> None:
         event = entry.event
-        if isinstance(event, ButtonPressed) and is_confirmation(event.value):
+        if isinstance(event, ButtonPressed) and self._control.owns(event.value):
             self._controls.spawn(self._insist(lambda: self._control.press(entry, event)))
         elif isinstance(event, CommandInvoked) and event.name == "stop":
             self._controls.spawn(self._control.stop(entry, event, self.lanes))

@@ -27,6 +27,7 @@ from gateway.ports import (
     LLMProvider,
     PlatformAdapter,
 )
+from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.stores import (
     AdapterStates,
     Buckets,
@@ -144,3 +145,5 @@ class Services:
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
     observer: Observer = field(default_factory=Unobserved)
+    memory: Remembering = field(default_factory=Forgetful)
+    more_commands: CommandSet = field(default_factory=NoCommands)

@@ -7,7 +7,7 @@ from gateway.commands import confirmations
 from gateway.commands.catalogue import HELP, START, help_text
 from gateway.commands.confirmations import Confirmation
 from gateway.conversation import window
-from gateway.errors import DeliveryError
+from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
 from gateway.message import (
@@ -19,6 +19,7 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     Reply,
+    place_of,
 )
 from gateway.people import Audience, PersonId
 from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
@@ -27,6 +28,7 @@ from gateway.policy.invocation import decide_invocation
 from gateway.policy.roles import role_of
 from gateway.services import Services
 from gateway.stages.admission import access_of
+from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
 from gateway.turn.tokens import estimate
 
@@ -56,7 +58,7 @@ class Control:
             case _ if event.name in (HELP, START):
                 await self._answer(exchange, Reply(help_text(self._services.assistant.name)))
             case _:
-                raise AssertionError(f"/{event.name} is routed here but not known")
+                await self._more(exchange, event.name, event.arguments)
 
     async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
         """End the turn that runs in this conversation. Whoever used up their limit can do that
@@ -75,6 +77,9 @@ class Control:
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange):
             return
+        if not confirmations.is_confirmation(event.value):
+            await self._answer(exchange, await self._pressed(exchange, event.value))
+            return
         found = await confirmations.recall(self._services, event.value)
         if found is None:
             await self._answer(exchange, Reply("This question is no longer open."))
@@ -92,14 +97,22 @@ class Control:
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
         await self._answer(exchange, Reply(await self._settle(asked, answer == "yes", first)))
 
+    def owns(self, value: str) -> bool:
+        """True for the value of a button whose press is no question to the model."""
+        return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
+
     async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
         """Let the stored conversation follow an edit or a deletion."""
-        conversations = self._services.stores.conversations
+        services, place = self._services, place_of(event)
+        conversations = services.stores.conversations
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
         if isinstance(event, MessageDeleted):
-            await conversations.delete(event.place, event.message_ids)
+            await conversations.delete(place, event.message_ids)
+            await services.memory.deleted(tenant, place, event.message_ids)
         else:
-            content = decide_invocation(event.message, self._services.policies.invocation).content
-            await conversations.edit(event.message.place, event.message.id, content[:MAX_CONTENT])
+            content = decide_invocation(event.message, services.policies.invocation).content
+            await conversations.edit(place, event.message.id, content[:MAX_CONTENT])
+            await services.memory.edited(tenant, place, event.message.id, content[:MAX_CONTENT])
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())
 
@@ -132,6 +145,23 @@ class Control:
             f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
             f"I look back at most {hours} hours. `/clear` deletes them."
         )
+
+    async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
+        """One of the commands that were added to ours."""
+        asker = asker_of(exchange, self._services)
+        try:
+            reply = await self._services.more_commands.run(name, arguments, asker)
+        except BadInput as error:
+            reply = Reply(str(error))
+        await self._answer(exchange, reply)
+
+    async def _pressed(self, exchange: Exchange, value: str) -> Reply:
+        try:
+            return await self._services.more_commands.press(
+                value, asker_of(exchange, self._services)
+            )
+        except BadInput as error:
+            return Reply(str(error))
 
     async def _ask_to_clear(self, exchange: Exchange) -> None:
         asked = Confirmation("clear", str(exchange.who.person), exchange.key)

@@ -29,6 +29,9 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
     dialect = exchange.connected.manifest.dialect
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
     parts = render(exchange.answer, dialect) or render(NO_ANSWER, dialect)
+    after = exchange.aftermath
+    if after.note:
+        parts = render(f"{exchange.answer or NO_ANSWER}\n\n{after.note}", dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS - 1], *render(LEFT_OUT, dialect)]
@@ -37,7 +40,7 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         exchange.id,
         exchange.place,
         parts,
-        Reply(exchange.answer),
+        Reply(exchange.answer, after.buttons),
         reply_to_id=exchange.last.id if exchange.kind == "message" else "",
         reply_handle=exchange.reply_handle,
     )

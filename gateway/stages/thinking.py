@@ -22,6 +22,7 @@ from gateway.turn.attachments import AttachmentLimits, FetchedFile, bytes_to_fet
 from gateway.turn.loop import run_turn
 from gateway.turn.prompt import PromptFacts, said_by, system_prompt, user_content
 from gateway.turn.tokens import estimate
+from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnRequest
 
 PROMPT_TOKENS = 1_000
@@ -109,6 +110,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
         place.audience,
         services.clock.now().date(),
         voice.persona,
+        await exchange.memory.prompt() if exchange.memory is not None else "",
     )
     request = TurnRequest(
         system=system_prompt(facts),
@@ -126,7 +128,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
         exchange.result = await run_turn(
             request,
             meter,
-            AuditedTools(services.toolbox.limited(permit), exchange, services),
+            AuditedTools(toolbox_of(exchange, services).limited(permit), exchange, services),
             policies.turn,
             services.clock,
             live.on_text if live is not None else None,
@@ -137,6 +139,13 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     if meter.refusal is not None:
         return meter.refusal
     return Decision("model", True, exchange.result.outcome, exchange.result.model)
+
+
+def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
+    """The tools of this turn: what memory offers this person here, then everybody's."""
+    if exchange.memory is None:
+        return services.toolbox
+    return Toolbox((exchange.memory.tools, services.toolbox))
 
 
 def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:

@@ -51,13 +51,15 @@ _NOT_IN_NAMES: Final = re.compile(r"[\x00-\x1f\x7f\[\]`<>]+")
 
 @dataclass(frozen=True, slots=True)
 class PromptFacts:
-    """What the system prompt is made from. `persona` empty means the built-in one."""
+    """What the system prompt is made from. `persona` empty means the built-in one; `memory` is
+    what the model is told of the person and the project, empty for nothing."""
 
     assistant: str
     platform: str
     audience: Audience
     today: date
     persona: str = ""
+    memory: str = ""
 
 
 def system_prompt(facts: PromptFacts) -> str:
@@ -65,14 +67,14 @@ def system_prompt(facts: PromptFacts) -> str:
     name = clean_name(facts.assistant) or "Parley"
     persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA.format(name=name)
     platform = _TITLES.get(facts.platform, facts.platform)
-    return "\n\n".join(
-        (
-            persona,
-            _RULES.format(platform=platform),
-            _LISTENERS[facts.audience],
-            f"Today is {facts.today:%A}, {facts.today.isoformat()} (UTC).",
-        )
+    parts = (
+        persona,
+        _RULES.format(platform=platform),
+        _LISTENERS[facts.audience],
+        facts.memory,
+        f"Today is {facts.today:%A}, {facts.today.isoformat()} (UTC).",
     )
+    return "\n\n".join(part for part in parts if part)
 
 
 def user_content(

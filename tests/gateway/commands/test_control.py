@@ -36,7 +36,8 @@ def command(
 
 async def test_context_tells_what_is_seen() -> None:
     async with gateway() as g:
-        await g.take(received("hello", message_id="m1"), command("context"))
+        await g.take(received("hello", message_id="m1"))
+        await g.take(command("context"))
         assert "last **2** of at most 10 messages" in g.texts[-1] or "last 2" in g.texts[-1]
 
 
@@ -51,7 +52,8 @@ async def press(g: Gateway, label: str, author: MessageAuthor = ADA, number: int
 
 async def test_clearing_is_asked_about_and_done_once() -> None:
     async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
+        await g.take(received("hello"))
+        await g.take(command("clear"))
         assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete", "Keep"]
         assert await g.rows("turns") == 2
         await press(g, "Delete")
@@ -62,7 +64,8 @@ async def test_clearing_is_asked_about_and_done_once() -> None:
 
 async def test_keep_keeps() -> None:
     async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
+        await g.take(received("hello"))
+        await g.take(command("clear"))
         await press(g, "Keep")
         assert await g.rows("turns") == 2
 
@@ -80,7 +83,8 @@ async def test_only_the_asker_or_an_operator_confirms() -> None:
 
 async def test_an_old_question_is_closed() -> None:
     async with gateway(capabilities=BUTTONS) as g:
-        await g.take(received("hello"), command("clear"))
+        await g.take(received("hello"))
+        await g.take(command("clear"))
         await g.clock.advance(601)
         await press(g, "Delete")
         assert g.texts[-1] == "This question is no longer open."
@@ -150,7 +154,8 @@ async def test_the_context_tells_only_what_the_model_would_see() -> None:
 
 async def test_without_buttons_clearing_is_done_at_once() -> None:
     async with gateway() as g:
-        await g.take(received("hello"), command("clear"))
+        await g.take(received("hello"))
+        await g.take(command("clear"))
         assert g.texts[-1] == "Done: 2 messages deleted."
         assert await g.rows("turns") == 0
 

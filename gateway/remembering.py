@@ -1,0 +1,162 @@
+"""The seam to memory: what the gateway tells it of a turn, and what it wants back.
+
+The gateway knows no memory; `parley/app.py` hands one in. Without one everything works as before,
+and nothing is remembered beyond the conversation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gateway.errors import ToolError
+from gateway.message import Button, Place, Reply
+from gateway.people import Principal
+from gateway.ports import CommandSpec, ToolProvider, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wants something, where, and in which words.
+
+    `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
+    themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
+    `conversation` is a `str(ConversationKey)`.
+    """
+
+    id: str
+    principal: Principal
+    name: str
+    place: Place
+    conversation: str
+    at: datetime
+    message_ids: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """What is said under an answer, apart from it: Markdown, and buttons for an open question."""
+
+    note: str = ""
+    buttons: tuple[Button, ...] = ()
+
+
+class TurnMemory(Protocol):
+    """Memory for one turn, bound to the person who asks and to whoever reads along."""
+
+    @property
+    def tools(self) -> ToolProvider:
+        """What the model can do with memory in this turn."""
+        ...
+
+    async def prompt(self) -> str:
+        """What the model is told before the conversation begins, empty for nothing. The same all
+        through a session, because what stays the same is cached by the model's service."""
+        ...
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        """The turn is over: keep it. Doing it again for the same turn changes nothing."""
+        ...
+
+
+class Remembering(Protocol):
+    """A memory beyond the conversation. Everything raises `StoreUnavailable`."""
+
+    async def turn(self, asker: Asker) -> TurnMemory:
+        """Memory for this person, here and now."""
+        ...
+
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
+        """True when something goes back to one of these messages."""
+        ...
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        """A person changed a message that was answered."""
+        ...
+
+    async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
+        """Messages are gone, and what goes back to them goes too."""
+        ...
+
+
+class CommandSet(Protocol):
+    """Further commands that people have."""
+
+    @property
+    def specs(self) -> tuple[CommandSpec, ...]:
+        """Their names and texts."""
+        ...
+
+    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+        """Do what a command says; the answer. Raises `BadInput` with words for the person."""
+        ...
+
+    def owns(self, value: str) -> bool:
+        """True for the value of a button under an answer of these commands, or an aftermath."""
+        ...
+
+    async def press(self, value: str, asker: Asker) -> Reply:
+        """Do what a button stands for. Raises `BadInput` with words for the person."""
+        ...
+
+
+class NoTools:
+    """Offers nothing."""
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """None."""
+        return ()
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Never offered, so never there."""
+        raise ToolError(f"there is no tool {name!r}")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class Forgetful:
+    """No memory: implements `Remembering` and `TurnMemory`."""
+
+    tools: ToolProvider = NoTools()
+
+    async def turn(self, asker: Asker) -> TurnMemory:
+        """Nothing."""
+        return self
+
+    async def prompt(self) -> str:
+        """Nothing."""
+        return ""
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        """Keeps nothing."""
+        return Aftermath()
+
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
+        """Nothing."""
+        return False
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        """Nothing to change."""
+
+    async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
+        """Nothing to delete."""
+
+
+class NoCommands:
+    """No further commands."""
+
+    specs: tuple[CommandSpec, ...] = ()
+
+    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+        """Never asked."""
+        raise AssertionError(f"/{name} is not one of these commands")
+
+    def owns(self, value: str) -> bool:
+        """None of them."""
+        return False
+
+    async def press(self, value: str, asker: Asker) -> Reply:
+        """Never asked."""
+        raise AssertionError("there are no buttons")
