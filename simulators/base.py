@@ -93,6 +93,7 @@ FaultKind = Literal[
     "server_error",
     "drop_before",
     "drop_after",
+    "drop_within",
     "slow",
     # of the models' services only:
     "overloaded",
@@ -108,9 +109,12 @@ class Fault:
 
     `method` is the platform's name of the request ("sendMessage", "chat.postMessage",
     "POST /channels/{id}/messages", "messages"), or "*". `drop_before` closes the connection
-    before anything happened, `drop_after` after it happened but before the answer, `broken_stream`
-    in the middle of the answer; `stream_error` says an error there. `slow` waits `delay` seconds
-    before the answer begins, `slow_stream` before each piece of it.
+    before anything happened, `drop_after` after it happened but before the answer, `drop_within`
+    in the middle of the answer's body. Of a model's stream, `broken_stream` breaks off in the
+    middle, and `stream_error` says an error there. `slow` waits `delay` seconds before the answer
+    begins, `slow_stream` before each piece of it.
+
+    `every`: only each so-many-th matching request, counted on from `seen`.
     """
 
     method: str
@@ -118,6 +122,8 @@ class Fault:
     times: int = 1
     retry_after: float = 1.0
     delay: float = 0.0
+    every: int = 1
+    seen: int = 0
 
 
 class Faults:
@@ -132,13 +138,17 @@ class Faults:
 
     def take(self, method: str) -> Fault | None:
         """The fault for this request, if any; counts it as used."""
+        due: Fault | None = None
         for fault in self._waiting:
             if fault.method in ("*", method):
-                fault.times -= 1
-                if fault.times <= 0:
-                    self._waiting.remove(fault)
-                return fault
-        return None
+                fault.seen += 1
+                if due is None and fault.seen % fault.every == 0:
+                    due = fault
+        if due is not None:
+            due.times -= 1
+            if due.times <= 0:
+                self._waiting.remove(due)
+        return due
 
     def clear(self) -> None:
         """Nothing goes wrong any more."""

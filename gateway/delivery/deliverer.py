@@ -30,9 +30,9 @@ from gateway.tasks import Tasks
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 """Seconds between tries where the platform does not name its own; doubled each time."""
-SAFE_REPEATS = 5
-"""Repetitions of a send that may have happened, where the platform recognises them: with their
-pauses they stay within the minutes that platforms remember a key."""
+REPEATS = 5
+"""Repetitions of a send that may have happened. Where the platform recognises them, their pauses
+stay within the minutes that it remembers a key; elsewhere each may be seen once more."""
 AT_START = 10_000
 """Sends that a start takes up again from the outbox."""
 SEND_SECONDS = 5.0
@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRules:
-    """`lifetime`: how long an answer is worth sending. `repeat_ambiguous`: send once more, with a
+    """`lifetime`: how long an answer is worth sending. `repeat_ambiguous`: send again, below a
     note, when nobody knows whether it arrived."""
 
     lifetime: timedelta = timedelta(hours=24)
@@ -62,11 +62,14 @@ class Line:
 
 @dataclass(slots=True)
 class _Send:
-    """A send under way: what it is by now, and what happened to it so far."""
+    """A send under way: what it is by now, and what happened to it so far. `announced` is false
+    while the note that a repetition needs is not known to stand there; `notes` got no answer."""
 
     outbound: Outbound
     tries: int
     unsure: int = 0
+    announced: bool = True
+    notes: int = 0
 
     @property
     def pause(self) -> float:
@@ -208,11 +211,13 @@ class Deliverer:
             if self._clock.now() - entry.created_at >= self._rules.lifetime:
                 await self._give_up(send.outbound, waiting, f"too old; {problem}")
                 return
+            if not await self._announce(line, send):
+                continue
             error = await self._try(line, send)
             if error is None or self._closed:
                 return
             problem = _reason(error)
-            if not await self._prepare_next(error, line, send):
+            if not self._prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
                 if not isinstance(error, Ambiguous | WindowClosed):
                     await self._say(line, send.outbound, LOST_NOTE)
@@ -249,34 +254,56 @@ class Deliverer:
         seconds = self._clock.monotonic() - began
         self._observer.attempted(Attempt(send.outbound, began, seconds, failed))
 
-    async def _prepare_next(self, error: Exception, line: Line, send: _Send) -> bool:
+    def _prepare_next(self, error: Exception, line: Line, send: _Send) -> bool:
         """Make ready for another try after a failed one; False where there is none to make."""
         match error:
             case Transient():
-                pause = send.pause if error.retry_after is None else error.retry_after
-                longest = self._rules.lifetime.total_seconds()
-                line.pacer.penalise(send.outbound.place, min(pause, longest))
+                self._pause(line, send, error)
                 return True
             case FormatRejected():
                 form = simpler(send.outbound)
                 send.outbound = form or send.outbound
                 return form is not None
             case Ambiguous():
-                return await self._prepare_repetition(line, send)
+                return self._prepare_repetition(line, send)
             case _:
                 return False
 
-    async def _prepare_repetition(self, line: Line, send: _Send) -> bool:
-        """Whether a send that may have happened is made again: once and with a note, a few times
-        where the platform shows it once all the same."""
+    def _pause(self, line: Line, send: _Send, error: Transient | Ambiguous) -> None:
+        """Let the chat wait, as long as the platform asks for where it does."""
+        asked = error.retry_after if isinstance(error, Transient) else None
+        longest = self._rules.lifetime.total_seconds()
+        line.pacer.penalise(
+            send.outbound.place, min(send.pause if asked is None else asked, longest)
+        )
+
+    def _prepare_repetition(self, line: Line, send: _Send) -> bool:
+        """Whether a send that may have happened is made again: below a note, except where the
+        platform shows it once all the same."""
         send.unsure += 1
         safe = line.adapter.capabilities.idempotent_sends
-        if send.unsure > (SAFE_REPEATS if safe else int(self._rules.repeat_ambiguous)):
+        if send.unsure > REPEATS or not (safe or self._rules.repeat_ambiguous):
             return False
         line.pacer.penalise(send.outbound.place, send.pause)
-        if not safe:
-            await line.pacer.wait(send.outbound.place)
-            await self._say(line, send.outbound, REPEAT_NOTE)
+        send.announced = safe
+        return True
+
+    async def _announce(self, line: Line, send: _Send) -> bool:
+        """Say that what follows may come twice, if that is due. False when it has to be tried
+        again, after a wait; without the note nobody could tell a repetition from an answer."""
+        if send.announced:
+            return True
+        try:
+            await line.adapter.send(note(send.outbound, REPEAT_NOTE))
+        except (Transient, Ambiguous) as error:
+            send.tries += 1
+            send.notes += isinstance(error, Ambiguous)
+            self._pause(line, send, error)
+            send.announced = send.notes > REPEATS
+            return False
+        except Exception as error:  # noqa: BLE001 - the answer matters more than this note
+            log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)
+        send.announced = True
         return True
 
     async def _say(self, line: Line, of: Outbound, part: Part) -> None:

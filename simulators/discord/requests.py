@@ -13,6 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from simulators.base import ApiCall, Fault
+from simulators.cutting import cut_within
 from simulators.discord.errors import (
     ENTITY_TOO_LARGE,
     INVALID_JSON,
@@ -141,7 +142,8 @@ class Front:
         at = asyncio.get_running_loop().time()
         fault = self._take_fault(name)
         answer = await self._with_fault(request, handler, fault)
-        answer.headers.update(GOOGLE_FRONT_END)
+        if not answer.prepared:
+            answer.headers.update(GOOGLE_FRONT_END)
         self._record(ApiCall(name, await logged_body(request), answer.status, at))
         return answer
 
@@ -158,6 +160,8 @@ class Front:
             await asyncio.sleep(fault.delay)
             return await self._serve(request, handler)
         await request.read()
+        if fault.kind == "drop_within":
+            return await cut_within(request, await self._serve(request, handler))
         if fault.kind == "drop_after":
             await self._serve(request, handler)
         if request.transport is not None:

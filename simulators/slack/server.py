@@ -12,6 +12,7 @@ from typing import Final
 from aiohttp import web
 
 from simulators.base import MAX_CALLS, ApiCall, Fault, Faults
+from simulators.cutting import cut_within
 from simulators.slack.api_chat import CHAT
 from simulators.slack.api_read import READING
 from simulators.slack.api_stream import STREAMS
@@ -130,6 +131,8 @@ class SlackServer:
         else:
             response = web.Response(status=503)
             self._remember(name, body, 0)
+        if kind == "drop_within":
+            return await cut_within(request, response)
         if kind in _DROPS and request.transport is not None:
             # What is returned after this is never sent.
             request.transport.abort()

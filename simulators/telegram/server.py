@@ -10,6 +10,7 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
 
 from simulators.base import MAX_CALLS, ApiCall, Fault, Faults
+from simulators.cutting import cut_within
 from simulators.telegram.api import BotApi
 from simulators.telegram.params import MAX_BODY, ApiError, Params, read_params
 from simulators.telegram.updates import Waiting
@@ -81,6 +82,8 @@ class ApiServer:
         self.calls.append(ApiCall(method, params.values, answer.status, now))
         if fault is not None and fault.kind == "drop_after":
             return _cut(request)
+        if fault is not None and fault.kind == "drop_within":
+            return await cut_within(request, answer)
         if fault is not None and fault.kind == "slow":
             await asyncio.sleep(fault.delay)
         return answer

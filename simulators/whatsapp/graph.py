@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from aiohttp import BodyPartReader, web
 
 from simulators.base import MAX_CALLS, ApiCall, ChangeSignal, Fault, Faults, SimFile
+from simulators.cutting import cut_within
 from simulators.whatsapp.checks import Draft, ReadMark, check
 from simulators.whatsapp.errors import GraphError, bad_token, unknown_node
 from simulators.whatsapp.world import Human, World
@@ -240,6 +241,8 @@ class GraphServer:
         now = asyncio.get_running_loop().time()
         self.state.calls.append(ApiCall(method, held, response.status, now))
         self.changed.notify()
+        if fault is not None and fault.kind == "drop_within":
+            return await cut_within(request, response)
         if fault is not None and fault.kind in ("drop_before", "drop_after") and request.transport:
             request.transport.abort()
         return response

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.delivery.deliverer import SAFE_REPEATS, Deliverer, DeliveryRules, Line
+from gateway.delivery.deliverer import REPEATS, Deliverer, DeliveryRules, Line
 from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE
 from gateway.delivery.pacing import Pacer
 from gateway.errors import (
@@ -179,10 +179,23 @@ async def test_an_account_that_is_gone_is_said_so(bench: Bench) -> None:
     assert await bench.states() == {"r:0": "dead"}
 
 
-async def test_what_may_have_happened_twice_is_not_repeated_for_ever(bench: Bench) -> None:
-    bench.adapter.failures.extend([Ambiguous("1"), None, Ambiguous("2")])
-    assert await bench.send(outbound("r:0", "a"), seconds=7200) == [REPEAT_NOTE.text]
+async def test_what_may_have_happened_often_is_not_repeated_for_ever(bench: Bench) -> None:
+    bench.adapter.failures.extend([Ambiguous("1"), *[None, Ambiguous("2")] * REPEATS])
+    said = await bench.send(outbound("r:0", "a"), seconds=7200)
+    assert said == [REPEAT_NOTE.text] * REPEATS
     assert await bench.states() == {"r:0": "dead"}
+
+
+async def test_a_repetition_waits_for_the_note_that_announces_it(bench: Bench) -> None:
+    bench.adapter.failures.extend([Ambiguous("?"), Transient("429", 30.0), Ambiguous("?")])
+    assert await bench.send(outbound("r:0", "a"), seconds=29.0) == []
+    await bench.clock.advance(20.0)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_but_not_for_ever(bench: Bench) -> None:
+    bench.adapter.failures.extend(Ambiguous("?") for _ in range(2 + REPEATS))
+    assert await bench.send(outbound("r:0", "a"), seconds=7200) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +204,8 @@ async def test_what_may_have_happened_twice_is_not_repeated_for_ever(bench: Benc
 async def test_safe_repetitions_wait_longer_each_time_and_end(bench: Bench) -> None:
     bench.adapter.failures.extend(Ambiguous("cut") for _ in range(100))
     await bench.send(outbound("r:0", "a"), seconds=7200)
-    assert len(bench.adapter.failures) == 100 - 1 - SAFE_REPEATS
-    assert [s for s in bench.clock.slept if s > 0] == [0.5 * 2**n for n in range(SAFE_REPEATS)]
+    assert len(bench.adapter.failures) == 100 - 1 - REPEATS
+    assert [s for s in bench.clock.slept if s > 0] == [0.5 * 2**n for n in range(REPEATS)]
     assert await bench.states() == {"r:0": "dead"}
     assert bench.adapter.texts == []
 
@@ -253,7 +266,7 @@ async def test_nothing_is_said_where_it_could_not_arrive_or_might_be_untrue(
 async def test_notes_that_cannot_be_sent_are_not_insisted_on(bench: Bench) -> None:
     bench.adapter.failures.extend([Permanent("blocked"), Permanent("blocked")])
     assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
-    bench.adapter.failures.extend([Ambiguous("?"), Transient("429", 5.0)])
+    bench.adapter.failures.extend([Ambiguous("?"), Permanent("no notes here")])
     assert await bench.send(outbound("t:0", "c")) == ["b", "c"]
 
 
