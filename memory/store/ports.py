@@ -80,6 +80,15 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def like(self, reach: Reach, record: Record, *, threshold: float) -> Like | None:
+        """The current memory that would keep `insert` from storing this one as a duplicate."""
+        ...
+
+    async def keep_turns(self, reach: Reach, records: Sequence[Record]) -> None:
+        """Store turns of a conversation (`role` is set), without any check; the same id again is
+        replaced. They count towards no quota and are no duplicates of anything."""
+        ...
+
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits; expired memories never do."""
         ...
@@ -89,7 +98,7 @@ class MemoryStore(Protocol):
         ...
 
     async def count(self, reach: Reach) -> int:
-        """How many current memories of their own this person has in the tiers that count."""
+        """How many current memories of their own this person has; turns do not count."""
         ...
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
@@ -99,6 +108,12 @@ class MemoryStore(Protocol):
 
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers; returns how many."""
+        ...
+
+    async def knows_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> bool:
+        """True when a memory goes back to one of these messages."""
         ...
 
     async def forget_message(

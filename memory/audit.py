@@ -1,0 +1,90 @@
+"""What happened to memory, without content: who, what, when, how much.
+
+Every entry carries a keyed hash over itself and over the one before it, so that an entry that was
+changed, removed or put in later is noticed by whoever has the key (`parley audit verify`).
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.ports import Clock
+from memory.scope import Occasion
+from memory.store.ports import AuditAction, AuditEntry, AuditLog
+
+FIRST: Final = "0" * 64
+"""What stands before the first entry."""
+MAX_DETAILS: Final = 20
+MAX_DETAIL: Final = 8_000
+"""Characters of one detail: room for the ids of a large deletion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry in its place of the chain; `number` counts from 1 without gaps."""
+
+    number: int
+    entry: AuditEntry
+    previous: str
+    hash: str
+
+
+class Audit:
+    """Writes entries for the person who acts."""
+
+    def __init__(self, log: AuditLog, key: bytes, clock: Clock) -> None:
+        self._log = log
+        self._key = key
+        self._clock = clock
+
+    async def note(self, action: AuditAction, occasion: Occasion, **details: str | int) -> None:
+        """Record what this person did. Raises `StoreUnavailable`: what cannot be recorded is not
+        done quietly."""
+        principal = occasion.principal
+        await self.append(action, principal.tenant, str(principal.person), **details)
+
+    async def append(
+        self, action: AuditAction, tenant: str, person: str, **details: str | int
+    ) -> None:
+        """Record what somebody, or with an empty `person` the program, did."""
+        kept = tuple(
+            (name, value[:MAX_DETAIL] if isinstance(value, str) else value)
+            for name, value in sorted(details.items())[:MAX_DETAILS]
+        )
+        await self._log.append(AuditEntry(action, tenant, person, self._clock.now(), kept))
+
+    def sealed(self, text: str) -> str:
+        """Stands for a text: the same for the same text, and nothing can be read from it."""
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
+    """The entry in its place, after the one whose hash is `previous`."""
+    told = json.dumps(
+        [
+            number,
+            entry.action,
+            entry.tenant,
+            entry.person,
+            entry.at.timestamp(),
+            entry.details,
+            previous,
+        ],
+        ensure_ascii=True,
+        separators=(",", ":"),
+    )
+    made = hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
+    return Link(number, entry, previous, made)
+
+
+def first_broken(key: bytes, links: Iterable[Link], previous: str = FIRST, after: int = 0) -> int:
+    """The number of the first link that is not what was written, 0 when all of them are."""
+    for link in links:
+        expected = chained(key, after + 1, link.entry, previous)
+        if link.number != after + 1 or not hmac.compare_digest(link.hash, expected.hash):
+            return after + 1
+        previous, after = link.hash, link.number
+    return 0
