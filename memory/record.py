@@ -85,6 +85,8 @@ class Trust(StrEnum):
 class Provenance:
     """Where and when something was learned. `person` is the `str(PersonId)` under which it was
     written; `group` names the conversation; `room` is empty for what was said in private.
+    `channel` is `channel_of(place)` in `memory/scope.py`: message ids are unique only within it, and
+    a deleted message is looked for by both.
     """
 
     source: SourceType
@@ -96,6 +98,7 @@ class Provenance:
     tool: str = ""
     group: str = ""
     room: str = ""
+    channel: str = ""
     audience: Audience = Audience.DIRECT
     external: bool = False
     """True when the assistant repeated what came from outside: a file, a page, a tool."""

@@ -98,6 +98,11 @@ def room_of(place: Place) -> str:
     return f"{room}:{place.thread_id}" if place.closed_thread else room
 
 
+def channel_of(place: Place) -> str:
+    """Within what a platform's message ids are unique: `Provenance.channel`."""
+    return f"{place.platform}:{place.account}:{place.channel_id}"
+
+
 def project_of(place: Place) -> str:
     """The project a room belongs to: its workspace, or the room itself where there is none.
 
