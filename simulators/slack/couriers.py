@@ -10,7 +10,9 @@ import hmac
 import json
 import time
 import uuid
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 from urllib.parse import urlencode
 
@@ -23,8 +25,20 @@ Kind: TypeAlias = Literal["events_api", "slash_commands", "interactive"]
 
 MAX_SOCKETS: Final = 10
 """Open Socket Mode connections of one app (docs.slack.dev/apis/events-api/using-socket-mode)."""
+MAX_ATTEMPTS: Final = 20_000
+"""How many of the latest attempts are remembered."""
 VERIFY_SECONDS: Final = 3.0
 """How long the app may take to answer the challenge, however short `ack_within` is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One envelope on a socket; `began` and `ended` are the loop's time in seconds."""
+
+    payload: Mapping[str, object]
+    acknowledged: bool
+    began: float
+    ended: float
 
 
 class Courier(Protocol):
@@ -76,6 +90,7 @@ class SocketCourier:
         self.sockets: list[web.WebSocketResponse] = []
         self.changed = ChangeSignal()
         self.given_up: list[dict[str, object]] = []
+        self.attempts: deque[Attempt] = deque(maxlen=MAX_ATTEMPTS)
         self.deaf: set[web.WebSocketResponse] = set()
         self._waiting: dict[str, tuple[web.WebSocketResponse, asyncio.Future[bool]]] = {}
         self._turn = 0
@@ -113,14 +128,17 @@ class SocketCourier:
     async def bring(self, kind: Kind, lane: str, payload: dict[str, object]) -> None:
         """Deliver one payload; the lane needs no care, one socket keeps the order."""
         attempts = (0.0, *self.retry_after) if kind == "events_api" else (0.0,)
-        late = 0
+        late, clock = 0, asyncio.get_running_loop().time
         for number, pause in enumerate(attempts):
             if pause:
                 await asyncio.sleep(pause)
             while not self.sockets:
                 late = 1
                 await self.changed.wait_until(lambda: bool(self.sockets), 60.0)
-            if await self._attempt(kind, payload, max(number, late)):
+            began = clock()
+            acknowledged = await self._attempt(kind, payload, max(number, late))
+            self.attempts.append(Attempt(payload, acknowledged, began, clock()))
+            if acknowledged:
                 return
         self.given_up.append(payload)
 

@@ -33,11 +33,15 @@ UNSIGNED: Final = Unsigned()
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt and its outcome; `status` 0 when no answer came."""
+    """One attempt and its outcome; `status` 0 when no answer came, `reached` False when nobody
+    listened. `began` and `ended` are the loop's time in seconds."""
 
     payload: Mapping[str, object]
     status: int
     attempt: int
+    began: float
+    ended: float
+    reached: bool
 
 
 class WebhookCaller:
@@ -109,6 +113,13 @@ class WebhookCaller:
 
         `signature` None signs as Meta does, `UNSIGNED` leaves the header out, a text is sent as is.
         """
+        status, _ = await self._post(payload, signature)
+        return status
+
+    async def _post(
+        self, payload: Mapping[str, object], signature: str | Unsigned | None
+    ) -> tuple[int, bool]:
+        """The status, and whether there was anybody to give one."""
         # Meta escapes slashes and everything beyond ASCII: only the raw body has this signature.
         body = json.dumps(payload).replace("/", "\\/").encode()
         headers = {"Content-Type": "application/json", "User-Agent": "facebookexternalua"}
@@ -119,9 +130,11 @@ class WebhookCaller:
         try:
             async with self._client().post(self._url, data=body, headers=headers) as answer:
                 await answer.read()
-                return answer.status
+                return answer.status, True
+        except aiohttp.ClientConnectorError:
+            return _NO_ANSWER, False
         except (aiohttp.ClientError, TimeoutError):
-            return _NO_ANSWER
+            return _NO_ANSWER, True
 
     def sign(self, body: bytes) -> str:
         """The hexadecimal HMAC-SHA256 of a body under the app secret."""
@@ -167,8 +180,10 @@ class WebhookCaller:
         self.changed.notify()
 
     async def _attempt(self, payload: Mapping[str, object], attempt: int) -> bool:
-        status = await self.deliver(payload)
-        self.deliveries.append(Delivery(payload, status, attempt))
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        status, reached = await self._post(payload, None)
+        self.deliveries.append(Delivery(payload, status, attempt, began, clock(), reached))
         self.changed.notify()
         return status == 200
 

@@ -1,0 +1,101 @@
+"""What became of the messages, as numbers. Pure."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Answers = Mapping[str, Sequence[int]]
+"""By chat: the numbers of the messages that were answered, in the order the answers stand there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """When a platform handed a message over: it may have arrived from `began` on, and had arrived
+    for certain at `taken`, when the program said so. On any clock."""
+
+    began: float
+    taken: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kills:
+    """What was done to the program. `in_flight` has, for each kill, the sends that the platform
+    has got and the program had not written down, `requests` those of them that the platform had
+    not answered either, `unanswered` the messages without an answer; `restarts` the seconds until
+    it was ready."""
+
+    in_flight: Sequence[int]
+    requests: Sequence[int]
+    unanswered: Sequence[int]
+    restarts: Sequence[float]
+    while_starting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The figures of one platform."""
+
+    messages: int
+    lost: int
+    answered_twice: int
+    allowed_twice: int
+    out_of_order: int
+    out_of_order_as_written: int
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise was kept."""
+        twice = self.answered_twice > self.allowed_twice
+        return not (self.lost or self.out_of_order or twice)
+
+
+def judge(
+    answers: Answers, written: int, handed: Mapping[int, Handed], allowed_twice: int
+) -> Verdict:
+    """Compare what was answered with what was written: the numbers below `written`."""
+    times = Counter(number for numbers in answers.values() for number in numbers)
+    first = [list(dict.fromkeys(numbers)) for numbers in answers.values()]
+    as_written = {number: Handed(number, number) for number in range(written)}
+    return Verdict(
+        messages=written,
+        lost=written - len(times),
+        answered_twice=sum(count - 1 for count in times.values()),
+        allowed_twice=allowed_twice,
+        out_of_order=sum(overtaken(numbers, handed) for numbers in first),
+        out_of_order_as_written=sum(overtaken(numbers, as_written) for numbers in first),
+    )
+
+
+def overtaken(numbers: Sequence[int], handed: Mapping[int, Handed]) -> int:
+    """How many were answered after one that was handed over later. Two that were on their way at
+    the same time have no order; what was never seen to be handed over stands for itself."""
+    late, newest = 0, float("-inf")
+    for number in numbers:
+        at = handed.get(number)
+        if at is None:
+            continue
+        late += at.taken < newest
+        newest = max(newest, at.began)
+    return late
+
+
+def row(verdict: Verdict, kills: Kills) -> dict[str, object]:
+    """Everything as one JSON object."""
+    return {
+        "messages": verdict.messages,
+        "kills": len(kills.in_flight),
+        "kills_while_starting": kills.while_starting,
+        "lost": verdict.lost,
+        "answered_twice": verdict.answered_twice,
+        "allowed_twice": verdict.allowed_twice,
+        "in_flight_at_the_kills": sum(kills.in_flight),
+        "open_requests_at_the_kills": sum(kills.requests),
+        "in_flight_at_most": max(kills.in_flight, default=0),
+        "unanswered_at_the_kills_median": statistics.median(kills.unanswered or [0]),
+        "out_of_order": verdict.out_of_order,
+        "out_of_order_as_written": verdict.out_of_order_as_written,
+        "restart_seconds_median": round(statistics.median(kills.restarts or [0.0]), 2),
+        "restart_seconds_longest": round(max(kills.restarts, default=0.0), 2),
+        "kept": verdict.kept,
+    }
