@@ -2,21 +2,25 @@
 
 python -m benchmarks                     all of them, some minutes
 python -m benchmarks startup gateway     only these
+python -m benchmarks soak                ten minutes, in `make nightly`, never among all of them
 """
 
 import subprocess
 import sys
 from typing import Final
 
-ALL: Final = ("startup", "gateway", "keeping", "faults")
+ALL: Final = ("startup", "gateway", "latency", "growth", "keeping", "faults")
+LONG: Final = ("soak",)
 
 
 def main() -> int:
     """Run what was asked for; 1 when one of them failed."""
     chosen = sys.argv[1:] or list(ALL)
-    unknown = [name for name in chosen if name not in ALL]
+    unknown = [name for name in chosen if name not in ALL + LONG]
     if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}", file=sys.stderr)
+        print(
+            f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL + LONG)}", file=sys.stderr
+        )
         return 2
     failed = 0
     for name in chosen:

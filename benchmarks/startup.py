@@ -4,7 +4,7 @@
 
 The program is started as a person starts it, against simulated platforms in this process. Seconds
 are from the start of the process to its line `ready gateway`; memory is the resident set, idle and
-after the first answer, for which the model's library is loaded.
+after the first answer, for which the model's library is loaded. Held to `PROMISED` in the median.
 """
 
 import argparse
@@ -32,6 +32,12 @@ from simulators.whatsapp import WhatsAppSimulator
 IDLE_SECONDS: Final = 3.0
 READY_SECONDS: Final = 30.0
 MEGABYTE: Final = 1024 * 1024
+PROMISED: Final = {
+    "seconds_to_ready": 2.0,
+    "megabytes_idle": 120.0,
+    "bytes_of_first_request": 3_000.0,
+}
+"""Each stays below it."""
 
 
 @asynccontextmanager
@@ -116,16 +122,18 @@ async def _start(
     }
 
 
-def main() -> None:
-    """Command line."""
+def main() -> int:
+    """Command line; 1 when a promise is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.startup")
     parser.add_argument("--rounds", type=int, default=3)
     rows = [asyncio.run(measure()) for _ in range(parser.parse_args().rounds)]
     for row in rows:
         print(json.dumps(row), flush=True)
     middle = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
-    print(json.dumps({"median": middle}), flush=True)
+    held = all(middle[name] < most for name, most in PROMISED.items())
+    print(json.dumps({"median": middle, "promised": PROMISED, "held": held}), flush=True)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

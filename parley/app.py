@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import structlog
@@ -21,7 +21,7 @@ from gateway.intake import Intake
 from gateway.llm.factory import build_provider
 from gateway.message import place_of
 from gateway.observe.model import TimedProvider
-from gateway.observe.observer import Several
+from gateway.observe.observer import Observer, Several
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
 from gateway.ports import AdapterContext, Clock
@@ -77,10 +77,13 @@ class App:
         *,
         role: Role = "all",
         platform: str = "",
+        observers: Sequence[Observer] = (),
     ) -> None:
         """`role` and `platform` say what this process does where several share the work; raises
-        `ConfigurationError` for a part of the work without a shared `storage.url`."""
+        `ConfigurationError` for a part of the work without a shared `storage.url`. `observers`
+        are told what happens, besides the program's own."""
         self.settings = settings
+        self._observers = observers
         self._role = role
         self._platform = platform
         self._clock = clock or SystemClock()
@@ -114,8 +117,10 @@ class App:
         )
         self._sharing = self._share(connected)
         self._intake = Intake(self.services, self._workplace(control))
+        # A worker holds no connection: its accounts are other processes' to keep.
+        held = {} if role == "worker" else connected
         self.supervisor = Supervisor(
-            {_account_name(key): account.adapter for key, account in connected.items()},
+            {_account_name(key): account.adapter for key, account in held.items()},
             self._intake,
             self._clock,
             self._account_ready,
@@ -303,7 +308,7 @@ class App:
             for key, account in connected.items()
         }
         self._lines = {_account_name(key): line for key, line in lines.items()}
-        watchers = (self.watching.metrics, self._tracing)
+        watchers = (self.watching.metrics, self._tracing, *self._observers)
         observer = Several(*(each for each in watchers if each is not None))
         provider = build_provider(
             choice_of(settings.model),

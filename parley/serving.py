@@ -5,6 +5,7 @@ import logging
 import sys
 
 from gateway.observe.logs import configure_logs
+from parley import garbage
 from parley.app import App
 from parley.roles import Role
 from parley.settings import Settings
@@ -24,6 +25,7 @@ async def serve(settings: Settings, role: Role = "all", platform: str = "") -> i
 
     async def start() -> None:
         await app.start(on_ready)
+        garbage.set_aside()
         for name, problem in app.supervisor.errors.items():
             sys.stderr.write(f"{name} is not connected: {problem}\n")
         await on_ready("gateway")

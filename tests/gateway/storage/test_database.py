@@ -1,7 +1,10 @@
 """One file: work done together, failures, other processes, the end."""
 
 import asyncio
+import contextlib
 import sqlite3
+import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -102,6 +105,37 @@ async def test_under_load_the_log_is_begun_anew(
             await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
             largest = max(largest, wal.stat().st_size)
     assert largest > 200_000
+    await database.stop()
+
+
+async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 0)
+    monkeypatch.setattr("gateway.storage.sqlite.database.BUSY_SECONDS", 5.0)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def emptied(path: str) -> None:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # what a transaction would meet
+            begun.set()
+            assert go_on.wait(10)
+            other.execute("ROLLBACK")
+
+    monkeypatch.setattr("gateway.storage.sqlite.database._emptied", emptied)
+    database = Database(tmp_path / "anew.db")
+    await database.start()
+    await database.run(insert("first"))
+    assert await asyncio.to_thread(begun.wait, 10)
+    waiting = asyncio.ensure_future(database.run(insert("second")))
+    began = time.monotonic()
+    await asyncio.sleep(0.01)
+    assert time.monotonic() - began < 4
+    assert not waiting.done()
+    assert database.waiting == 1
+    go_on.set()
+    await asyncio.wait_for(waiting, 10)
     await database.stop()
 
 

@@ -1,0 +1,151 @@
+"""The gateway's own time from stored to sent at 100 messages a second, without the model.
+
+    python -m benchmarks.latency                       5 rounds of 20 seconds each
+    python -m benchmarks.latency --fsync full          waiting for the disk at every commit
+
+Messages are written at random moments, 100 a second on average, in 500 chats; simulator and
+gateway are processes of their own, and all moments are on the clock that both share.
+
+own                from the moment an event was received, before it is stored, to the moment the
+                   platform's confirmation of the (last) send was read; less the model
+until_send         the part of it before the send was begun: inbox, lane, every stage, journal
+send               the rest: building the request, HTTP both ways, the platform's own work
+send_there         of that, until the platform had it and had its answer ready
+send_back          of that, from there until the gateway had read the answer
+for_people         from written to answered as the simulator saw it: also polling, and the model
+
+`own` is held to 20 ms in the median of the rounds' p99, although the simulator's share is in it.
+"""
+
+import argparse
+import json
+import signal
+import statistics
+import sys
+import tempfile
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, cast
+
+from benchmarks import echo_bot
+from benchmarks.served import number, shares
+
+PROMISE: Final = 20.0
+"""Milliseconds."""
+LEAVE_OUT: Final = 2.0
+"""Seconds at the beginning that do not count: connections are opened, code is read."""
+STOP_SECONDS: Final = 40
+PARTS: Final = ("own", "until_send", "send", "send_there", "send_back", "for_people")
+
+
+def measure(rate: float, seconds: float, chats: int, fsync: str) -> dict[str, object]:
+    """One round."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = Path(folder) / "ours", Path(folder) / "theirs"
+        simulator = echo_bot.start(
+            "benchmarks.steady",
+            *("--rate", str(rate), "--seconds", str(seconds), "--chats", str(chats)),
+            *("--times", str(theirs), "--linger", str(STOP_SECONDS)),
+        )
+        assert simulator.stdout is not None
+        try:
+            where = json.loads(simulator.stdout.readline())
+            gateway = echo_bot.start(
+                "benchmarks.served",
+                *("--url", where["url"], "--token", where["token"], "--folder", folder),
+                *("--fsync", fsync, "--times", str(ours)),
+            )
+            outcome: dict[str, object] = json.loads(simulator.stdout.readline())
+            gateway.send_signal(signal.SIGTERM)
+            output, _ = gateway.communicate(timeout=STOP_SECONDS)
+        finally:
+            simulator.terminate()
+            simulator.wait(STOP_SECONDS)
+        used = json.loads(output.splitlines()[-1])
+        messages = number(outcome, "messages")
+        return {
+            "fsync": fsync,
+            **outcome,
+            "cpu_seconds_per_1000": round(used["cpu_seconds"] / messages * 1000, 3),
+            "transactions_per_message": round(used["transactions"] / messages, 2),
+            **spans(doubles(ours), doubles(theirs)),
+            "stages": used["stages"],
+        }
+
+
+def spans(ours: "array[float]", theirs: "array[float]") -> dict[str, dict[str, float]]:
+    """Each part in milliseconds, from the moments that both sides kept."""
+    of_people = {
+        int(theirs[at]): (theirs[at + 1], theirs[at + 2]) for at in range(0, len(theirs), 3)
+    }
+    first = min(ours[1::5], default=0.0) + LEAVE_OUT
+    found: dict[str, list[float]] = {name: [] for name in PARTS}
+    for at in range(0, len(ours), 5):
+        message, stored, began, ended, model = ours[at : at + 5]
+        if stored < first:
+            continue
+        written, there = of_people[int(message)]
+        parts = (
+            ended - stored - model,
+            began - stored - model,
+            ended - began,
+            there - began,
+            ended - there,
+            there - written,
+        )
+        for name, seconds in zip(PARTS, parts, strict=True):
+            found[name].append(seconds)
+    return {f"{name}_ms": shares(seconds) for name, seconds in found.items()}
+
+
+def doubles(file: Path) -> "array[float]":
+    """What a process left."""
+    found: array[float] = array("d")
+    found.frombytes(file.read_bytes())
+    return found
+
+
+def verdict(rows: Sequence[dict[str, object]]) -> dict[str, object]:
+    """The median round, and whether it is as promised."""
+    middle = {
+        name: {
+            share: round(statistics.median(_shares(row, name)[share] for row in rows), 2)
+            for share in _shares(rows[0], name)
+        }
+        for name in (f"{part}_ms" for part in PARTS)
+    }
+    wrong = sum(number(row, name) for row in rows for name in ("lost", "doubled", "out_of_order"))
+    return {
+        "median": middle,
+        "own_p99_each_round": [_shares(row, "own_ms")["p99"] for row in rows],
+        "promised_ms": PROMISE,
+        "wrong": wrong,
+        "held": not wrong and middle["own_ms"]["p99"] < PROMISE,
+    }
+
+
+def _shares(row: dict[str, object], name: str) -> dict[str, float]:
+    return cast("dict[str, float]", row[name])
+
+
+def main() -> int:
+    """Command line; 1 when the promise is broken."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.latency")
+    parser.add_argument("--rate", type=float, default=100.0)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--chats", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--fsync", choices=("normal", "full"), default="normal")
+    arguments = parser.parse_args()
+    rows = []
+    for _ in range(arguments.rounds):
+        rows.append(measure(arguments.rate, arguments.seconds, arguments.chats, arguments.fsync))
+        print(json.dumps(rows[-1]), flush=True)
+    found = verdict(rows)
+    print(json.dumps(found), flush=True)
+    return 0 if found["held"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

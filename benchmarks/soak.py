@@ -1,0 +1,184 @@
+"""Ten minutes at 100 messages a second over 5,000 chats: does the memory stay, does anything go?
+
+    python -m benchmarks.soak                          ten minutes; not part of `make bench`
+    python -m benchmarks.soak --minutes 2              a short form
+
+The program is `parley run` as a person starts it, with the offline model, limits lifted, and inbox,
+conversations, traces and outbox in one SQLite file. People, gateway and this observer are processes
+of their own. A line each half minute: resident memory, database file and its log, answers that took
+less than 20 ms from stored to sent without the model (as the program's own /metrics tell it).
+
+Held to: nothing lost, doubled or out of order; from the second minute on (in the short form from
+its first third) memory within `FLAT_SHARE` and growing by less than `FLAT_PER_MINUTE`; the log
+bounded. The file grows by what is kept of each message for its day; that this has an end is
+measured by `benchmarks.growth`.
+"""
+
+import argparse
+import json
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+import yaml
+
+from benchmarks import echo_bot
+from benchmarks.served import mapping_for, number
+from gateway.storage.sqlite.database import MAX_LOG
+from tests.support.servers import free_port
+
+MEGABYTE: Final = 1024 * 1024
+EVERY: Final = 30.0
+"""Seconds between two looks."""
+WARM_SECONDS: Final = 120.0
+FLAT_PER_MINUTE: Final = 0.5
+"""Megabytes a minute: the slope of a line through all looks after the warm-up."""
+FLAT_SHARE: Final = 0.03
+"""How much larger the last look may be than the first one after the warm-up."""
+LOG_SHARE: Final = 2.0
+"""The log is begun anew a second after it is larger than `MAX_LOG`, so it may pass that."""
+STOP_SECONDS: Final = 60
+OWN: Final = "parley_answer_own_seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How things stood. Sizes in megabytes; `own_below_20_ms` is a share of all answers so far."""
+
+    seconds: float
+    rss: float
+    database: float
+    log: float
+    answered: int
+    own_below_20_ms: float
+    loop_lag_ms: float
+
+
+def looks(gateway: int, port: int, database: Path, until: float) -> Iterator[Look]:
+    """Look every half minute until then."""
+    began, process = time.monotonic(), psutil.Process(gateway)
+    due = began
+    while (due := due + EVERY) <= began + until + 1.0:
+        time.sleep(max(0.0, due - time.monotonic()))
+        page = figures(port)
+        answered = page.get(f'{OWN}_count{{platform="telegram"}}', 0.0)
+        quick = page.get(f'{OWN}_bucket{{le="0.02",platform="telegram"}}', 0.0)
+        yield Look(
+            seconds=round(time.monotonic() - began, 1),
+            rss=round(process.memory_info().rss / MEGABYTE, 2),
+            database=round(size_of(database), 2),
+            log=round(size_of(Path(f"{database}-wal")), 2),
+            answered=int(answered),
+            own_below_20_ms=round(quick / answered, 5) if answered else 0.0,
+            loop_lag_ms=round(page.get("parley_event_loop_lag_seconds", 0.0) * 1000, 1),
+        )
+
+
+def figures(port: int) -> dict[str, float]:
+    """The page of figures, name and labels to value."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    pairs = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    return {name: float(value) for name, _, value in pairs}
+
+
+def size_of(file: Path) -> float:
+    """Megabytes, 0 for a file that is not there."""
+    return file.stat().st_size / MEGABYTE if file.exists() else 0.0
+
+
+def run(minutes: float, rate: float, chats: int) -> dict[str, object]:
+    """The whole soak; prints every look, returns the verdict."""
+    seconds = minutes * 60
+    simulator = echo_bot.start(
+        "benchmarks.steady",
+        *("--rate", str(rate), "--seconds", str(seconds), "--chats", str(chats)),
+        *("--linger", str(STOP_SECONDS)),
+    )
+    assert simulator.stdout is not None
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            where = json.loads(simulator.stdout.readline())
+            port, config = free_port(), Path(folder) / "parley.yaml"
+            settings = mapping_for(where["url"], where["token"], folder)
+            config.write_text(yaml.safe_dump({**settings, "server": {"port": port}}))
+            gateway = start(config)
+            try:
+                seen = []
+                for look in looks(gateway.pid, port, Path(folder) / "parley.db", seconds):
+                    seen.append(look)
+                    print(json.dumps(asdict(look)), flush=True)
+                outcome: dict[str, object] = json.loads(simulator.stdout.readline())
+            finally:
+                gateway.send_signal(signal.SIGTERM)
+                gateway.wait(STOP_SECONDS)
+        finally:
+            simulator.terminate()
+            simulator.wait(STOP_SECONDS)
+    return {**outcome, **judged(seen, min(WARM_SECONDS, seconds / 3))}
+
+
+def start(config: Path) -> "subprocess.Popen[str]":
+    """`parley run`, once it is ready; its log goes to a file beside the configuration."""
+    with config.with_suffix(".log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "parley", "run", "--config", str(config)],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.strip() == "ready gateway":
+            return process
+    raise RuntimeError("parley ended before it was ready")
+
+
+def judged(seen: Sequence[Look], warm: float) -> dict[str, object]:
+    """What the looks say, and whether it is as promised."""
+    after = [look for look in seen if look.seconds >= warm - 1.0]
+    minutes = [look.seconds / 60 for look in after]
+    slope = statistics.linear_regression(minutes, [look.rss for look in after]).slope
+    written = statistics.linear_regression(
+        [float(look.answered) for look in after], [look.database * MEGABYTE for look in after]
+    ).slope
+    first, last, log = after[0].rss, after[-1].rss, max(look.log for look in seen)
+    flat = slope <= FLAT_PER_MINUTE and last <= first * (1 + FLAT_SHARE)
+    return {
+        "rss_after_warm_up": first,
+        "rss_at_the_end": last,
+        "rss_megabytes_per_minute": round(slope, 3),
+        "bytes_kept_per_message": round(written),
+        "largest_log": log,
+        "own_below_20_ms": after[-1].own_below_20_ms,
+        "flat": flat,
+        "log_bounded": log <= LOG_SHARE * MAX_LOG / MEGABYTE,
+    }
+
+
+def main() -> int:
+    """Command line; 1 when a promise is broken."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--rate", type=float, default=100.0)
+    parser.add_argument("--chats", type=int, default=5000)
+    arguments = parser.parse_args()
+    if arguments.minutes < 1.5:
+        parser.error("a soak takes a minute and a half at least")
+    verdict = run(arguments.minutes, arguments.rate, arguments.chats)
+    print(json.dumps(verdict), flush=True)
+    gone = sum(number(verdict, name) for name in ("lost", "doubled", "out_of_order"))
+    return 0 if not gone and verdict["flat"] and verdict["log_bounded"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
