@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from gateway.errors import StoreUnavailable
-from gateway.message import CommandInvoked, MessageDeleted, MessageEdited, MessageReceived
+from gateway.message import InboundEvent, MessageDeleted, MessageEdited, MessageReceived
 from gateway.observe.correlation import about, correlation_id
+from gateway.revision import message_of, revised
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
@@ -30,6 +31,7 @@ class _Lane:
     waiting: deque[InboxEntry] = field(default_factory=deque)
     batch: list[InboxEntry] = field(default_factory=list)
     running: "asyncio.Task[None] | None" = None
+    begun: bool = False
     stopped: bool = False
 
 
@@ -37,7 +39,7 @@ class Lanes:
     """Runs `handle` for the entries of each lane in order, at most `concurrency` at a time.
 
     A lane exists only while it has work. `dropped` gets what the overlap "drop" turns away and
-    what was stopped.
+    what was stopped, `withdrawn` what its author deleted before its turn began.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class Lanes:
         handle: Handle,
         dropped: Handle,
         *,
+        withdrawn: Handle | None = None,
         concurrency: int = 32,
         overlap: Overlap = "collect",
     ) -> None:
         self._handle = handle
         self._dropped = dropped
+        self._withdrawn = withdrawn or dropped
         self._overlap = overlap
         self._concurrency = concurrency
         self._lanes: dict[str, _Lane] = {}
@@ -90,6 +94,8 @@ class Lanes:
         elif self._overlap == "drop" and isinstance(entry.event, MessageReceived):
             self._tasks.spawn(self._dropped([entry]))
             return
+        else:
+            self._revise(lane, entry.event)
         lane.waiting.append(entry)
         self._waiting += 1
         self._start_ready()
@@ -99,12 +105,15 @@ class Lanes:
         found = self._lanes.get(lane)
         if found is None:
             return False
-        return any(_message_id(e) in message_ids for e in (*found.batch, *found.waiting))
+        held = map(message_of, (*found.batch, *found.waiting))
+        return any(message is not None and message.id in message_ids for message in held)
 
     def stop_running(self, lane: str) -> bool:
         """End the turn that runs in a lane, which is then `dropped`; False when none does."""
         found = self._lanes.get(lane)
-        if found is None or found.running is None or _is_revision(found.batch[0]):
+        if found is None or found.running is None:
+            return False
+        if not found.batch or _is_revision(found.batch[0]):
             return False
         found.stopped = found.running.cancel()
         return found.stopped
@@ -125,15 +134,36 @@ class Lanes:
         while self._ready:
             self._waiting -= len(self._lanes.pop(self._ready.popleft()).waiting)
 
+    def _revise(self, lane: _Lane, event: InboundEvent) -> None:
+        """Let what has not begun follow an edit or a deletion; what has is revised after it."""
+        if not isinstance(event, MessageEdited | MessageDeleted):
+            return
+        before = len(lane.waiting)
+        lane.waiting = deque(self._kept(lane.waiting, event))
+        self._waiting -= before - len(lane.waiting)
+        if lane.running is not None and not lane.begun:
+            lane.batch = self._kept(lane.batch, event)
+
+    def _kept(
+        self, entries: Iterable[InboxEntry], revision: MessageEdited | MessageDeleted
+    ) -> list[InboxEntry]:
+        pairs = [(entry, revised(entry, revision)) for entry in entries]
+        gone = [entry for entry, now in pairs if now is None]
+        if gone:
+            self._tasks.spawn(self._withdrawn(gone))
+        return [now for _, now in pairs if now is not None]
+
     async def _turn(self, lane: _Lane) -> None:
-        await self._handle(lane.batch)
+        lane.begun = True
+        if lane.batch:
+            await self._handle(lane.batch)
         lane.stopped = False  # it was done before a stop could take effect
 
     def _start_ready(self) -> None:
         while self._ready and self._running < self._concurrency:
             name = self._ready.popleft()
             lane = self._lanes[name]
-            lane.batch, lane.stopped = self._next_batch(lane), False
+            lane.batch, lane.begun, lane.stopped = self._next_batch(lane), False, False
             self._waiting -= len(lane.batch)
             self._running += 1
             # Who happens to start the turn is about another message, more often than not.
@@ -169,15 +199,6 @@ class Lanes:
 
 def _is_revision(entry: InboxEntry) -> bool:
     return isinstance(entry.event, MessageEdited | MessageDeleted)
-
-
-def _message_id(entry: InboxEntry) -> str:
-    event = entry.event
-    if isinstance(event, MessageReceived):
-        return event.message.id
-    if isinstance(event, CommandInvoked) and event.message is not None:
-        return event.message.id
-    return ""
 
 
 def _same_author(first: InboxEntry, second: InboxEntry) -> bool:

@@ -128,6 +128,13 @@ class Pipeline:
                 exchange.outbound = shown.stopped(exchange.id)
             await self._finish(exchange, "dropped")
 
+    async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
+        """Be done with entries whose messages were deleted before their turn."""
+        for entry in entries:
+            exchange = self.open(entry)
+            exchange.note(Decision("lane", False, "deleted"))
+            await self._finish(exchange, "deleted")
+
     def open(self, entry: InboxEntry) -> Exchange:
         """The exchange that an entry begins."""
         services, event = self._services, entry.event

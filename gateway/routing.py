@@ -43,7 +43,13 @@ class Router:
     ) -> None:
         self._pipeline = pipeline
         self._control = control
-        self.lanes = Lanes(self._in_lane, pipeline.drop, concurrency=concurrency, overlap=overlap)
+        self.lanes = Lanes(
+            self._in_lane,
+            pipeline.drop,
+            withdrawn=pipeline.withdraw,
+            concurrency=concurrency,
+            overlap=overlap,
+        )
         self._controls = Tasks("control_failed")
         self._clock = clock
         self._closed = False

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.lanes import MAX_COLLECTED, Lanes, Overlap
-from gateway.message import MessageDeleted
+from gateway.message import MessageDeleted, MessageEdited, MessageReceived
 from gateway.stores import InboxEntry
 from gateway.uninterrupted import uninterrupted
 from tests.support.clock import settle
@@ -90,6 +90,71 @@ async def test_drop_turns_away_what_arrives_during_a_turn() -> None:
     await worker.release()
     assert worker.done == [["a"], ["c"]]
     assert worker.dropped == ["b"]
+
+
+def revision(event: MessageEdited | MessageDeleted, lane: str = "lane") -> InboxEntry:
+    return InboxEntry(event.event_id, lane, event, AT)
+
+
+def text_of(entry: InboxEntry) -> str:
+    assert isinstance(entry.event, MessageReceived)
+    return entry.event.message.content
+
+
+async def test_what_is_deleted_before_its_turn_is_withdrawn() -> None:
+    worker, gone = Worker(), list[str]()
+
+    async def withdraw(entries: Sequence[InboxEntry]) -> None:
+        gone.extend(entry.id for entry in entries)
+
+    lanes = Lanes(worker.handle, worker.drop, withdrawn=withdraw)
+    for name in ("a", "b", "c"):
+        lanes.submit(entry(name))
+    lanes.submit(revision(MessageDeleted("gone", direct(), ("b",))))
+    assert lanes.waiting == 2, "c and the deletion"
+    await worker.release(3)
+    assert worker.done == [["a"], ["c"], ["gone"]]
+    assert (gone, worker.dropped) == (["b"], [])
+
+
+async def test_what_is_edited_before_its_turn_is_handled_in_its_new_wording() -> None:
+    words: list[list[str]] = []
+    gate = asyncio.Semaphore(0)
+
+    async def handle(entries: Sequence[InboxEntry]) -> None:
+        await gate.acquire()
+        words.append([text_of(e) for e in entries if isinstance(e.event, MessageReceived)])
+
+    lanes = Lanes(handle, handle)
+    lanes.submit(InboxEntry("a", "lane", received("first", message_id="a"), AT))
+    await settle()
+    lanes.submit(InboxEntry("b", "lane", received("secnd", message_id="b"), AT))
+    for name, text in (("a", "too late"), ("b", "second")):
+        changed = received(text, message_id=name).message
+        lanes.submit(revision(MessageEdited(f"edit-{name}", changed)))
+    for _ in range(4):
+        gate.release()
+    await settle()
+    assert words[:2] == [["first"], ["second"]]
+
+
+async def test_an_edit_and_a_deletion_reach_what_a_restart_takes_up_with_them() -> None:
+    """They stand in the inbox one after the other; none of it has begun."""
+    worker = Worker()
+    lanes = worker.lanes()
+    lanes.submit(entry("a"))
+    lanes.submit(revision(MessageDeleted("gone", direct(), ("a",))))
+    await settle()
+    assert worker.started == ["gone"]
+    assert worker.dropped == ["a"]
+
+
+async def test_a_turn_without_a_message_left_is_not_stopped() -> None:
+    worker = Worker()
+    lanes = worker.lanes()
+    lanes.submit(entry("a"))
+    lanes.submit(revision(MessageDeleted("gone", direct(), ("a",))))
+    assert not lanes.stop_running("lane")
 
 
 async def test_conversations_do_not_wait_for_each_other() -> None:

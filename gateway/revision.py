@@ -1,0 +1,41 @@
+"""What an edit or a deletion makes of a question that still waits. Pure."""
+
+from dataclasses import replace
+
+from gateway.message import (
+    ChatMessage,
+    CommandInvoked,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    TelegramExtras,
+)
+from gateway.stores import InboxEntry
+
+
+def message_of(entry: InboxEntry) -> ChatMessage | None:
+    """The message that an entry asks to be answered; None where it is something else."""
+    event = entry.event
+    return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
+
+
+def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> InboxEntry | None:
+    """The entry after the revision: in its new wording, None when it was deleted, and the same
+    when it is about something else."""
+    message = message_of(entry)
+    if message is None:
+        return entry
+    if isinstance(revision, MessageDeleted):
+        return None if message.id in revision.message_ids else entry
+    now = revision.message
+    if now.id != message.id:
+        return entry
+    event = entry.event
+    if isinstance(event, MessageReceived):
+        return replace(entry, event=replace(event, message=now))
+    extras = now.extras
+    if not (isinstance(event, CommandInvoked) and isinstance(extras, TelegramExtras)):
+        return entry
+    if extras.command.lower() != event.name:
+        return entry
+    return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
