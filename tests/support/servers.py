@@ -52,6 +52,16 @@ class RedisServer:
             process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
             process.wait(START_SECONDS)
 
+    def pause(self) -> None:
+        """Hold it up: connections stay open and nothing answers, until `resume`."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on where it was held up."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
 
 class PostgresServer:
     """A PostgreSQL cluster with one process tree. Runs as `nobody` when we are root."""
@@ -108,6 +118,26 @@ class PostgresServer:
         if process is not None:
             process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)
             process.wait(START_SECONDS)
+
+    def crash(self) -> None:
+        """End every process of it with SIGKILL: nothing is written any more."""
+        process, self._process = self._process, None
+        assert process is not None
+        for pid in (process.pid, *_children(process.pid)):
+            os.kill(pid, signal.SIGKILL)
+        process.wait(START_SECONDS)
+
+    def pause(self) -> None:
+        """Hold up every process of it: connections stay open and nothing answers."""
+        assert self._process is not None
+        for pid in (self._process.pid, *_children(self._process.pid)):
+            os.kill(pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let them go on where they were held up."""
+        assert self._process is not None
+        for pid in (*_children(self._process.pid), self._process.pid):
+            os.kill(pid, signal.SIGCONT)
 
 
 @contextmanager
@@ -172,6 +202,11 @@ def wait_for_port(port: int) -> None:
         if time.monotonic() > until:
             raise TimeoutError(f"nothing listens on port {port}")
         time.sleep(0.02)
+
+
+def _children(pid: int) -> list[int]:
+    """The processes that a process has started, on Linux."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _answers(url: str) -> bool:

@@ -1,0 +1,1 @@
+"""What a store that goes away for a while costs, while people write."""

@@ -1,0 +1,77 @@
+"""What `/readyz` of a process says over time."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+
+LOOK_SECONDS: Final = 0.1
+ANSWER_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One answer, at a moment of `time.monotonic()`. Without `parts` there was none."""
+
+    at: float
+    ready: bool
+    parts: Mapping[str, str]
+
+
+@dataclass
+class Readiness:
+    """Asks one process again and again."""
+
+    url: str
+    said: list[Said] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        async with httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as client:
+            while True:
+                self.said.append(await self._ask(client))
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _ask(self, client: httpx.AsyncClient) -> Said:
+        try:
+            answer = await client.get(self.url)
+            told = answer.json()
+        except (httpx.HTTPError, ValueError):
+            return Said(time.monotonic(), ready=False, parts={})
+        return Said(time.monotonic(), answer.status_code == 200, told.get("parts", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a process told of an outage. Seconds until it said so after the beginning, and until it
+    was ready after the end; None where it never did. `wrongly` has what it said that was not so."""
+
+    noticed: float | None
+    recovered: float | None
+    wrongly: tuple[str, ...]
+
+
+def told(said: Sequence[Said], part: str, began: float, ended: float) -> Told:
+    """What a process said of an outage of `part` between two moments."""
+    during = [one for one in said if began <= one.at < ended]
+    after = [one for one in said if one.at >= ended]
+    named = [one.at for one in during if one.parts.get(part) == "unavailable"]
+    ready_again = next((one.at for one in after if one.ready), None)
+    wrongly = []
+    if any(one.ready for one in during if named and one.at > named[0]):
+        wrongly.append("ready during the outage")
+    if any(not one.parts for one in said):
+        wrongly.append("no answer")
+    if not any(one.ready for one in said if one.at < began):
+        wrongly.append("not ready before the outage")
+    others = {"storage", "database"} - {part}
+    if any(one.parts.get(name) == "unavailable" for one in said for name in others):
+        wrongly.append("another store was blamed")
+    return Told(
+        named[0] - began if named else None,
+        None if ready_again is None else ready_again - ended,
+        tuple(wrongly),
+    )

@@ -1,0 +1,125 @@
+"""A store goes away for a moment while people write: it is told, nothing is lost or said twice."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from parley.app import App
+from parley.settings import from_mapping
+from simulators.base import SimRoom
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import app_on, by_bot, configuration, simulated
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+AWAY_SECONDS = 1.5
+CHATS = 5
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watch looks often enough for an outage that is short enough for a test."""
+    monkeypatch.setattr("parley.store_watch.EVERY", 0.1)
+    monkeypatch.setattr("parley.store_watch.ANSWER_SECONDS", 0.5)
+
+
+@pytest.mark.parametrize("how", ["held", "killed"])
+@pytest.mark.parametrize("part", ["storage", "database"])
+async def test_what_is_written_while_a_store_is_away_is_answered_once_and_in_order(
+    part: str, how: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    server = redis if part == "storage" else postgres
+    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    sim = TelegramSimulator()
+    whole = {**stores, "conversation": {"overlap": "queue"}}
+    async with (
+        simulated({"telegram": sim}) as port,
+        app_on({"telegram": sim}, tmp_path, port, whole) as app,
+    ):
+        writing = asyncio.create_task(_write(sim, 60))
+        await _until(lambda: sum(map(len, _answers(sim))) > CHATS)
+        await _take_away(server, how)
+        try:
+            await _until(lambda: app.readiness().parts[part] == "unavailable")
+            await asyncio.sleep(AWAY_SECONDS)
+            told = app.readiness()
+        finally:
+            await _give_back(server, how)
+        assert (told.ready, part in told.problems) == (False, True)
+        await _until(lambda: app.readiness().ready)
+        await writing
+        await _until(lambda: sum(map(len, _answers(sim))) >= 60)
+        await _until(app.settled)
+    for said in _answers(sim):
+        assert said == sorted(set(said)), "twice, or out of order"
+
+
+async def test_a_worker_is_ready_without_a_connection_of_its_own(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
+    whole = configuration({"telegram": TelegramSimulator()}, tmp_path, 0, stores)
+    app = App(from_mapping(whole), role="worker")
+    await app.start()
+    try:
+        assert app.readiness().parts == {
+            "gateway": "ready",
+            "storage": "ready",
+            "database": "ready",
+        }
+    finally:
+        await app.stop()
+
+
+async def _write(sim: TelegramSimulator, count: int) -> None:
+    """Numbered messages, in turn in every chat, over some seconds."""
+    for number in range(count):
+        person = sim.person(f"Person {number % CHATS}")
+        await sim.say(person, sim.direct(person), f"number {number:03d}")
+        await asyncio.sleep(0.05)
+
+
+def _answers(sim: TelegramSimulator) -> list[list[int]]:
+    """By chat, the numbers that were answered, in the order of the answers."""
+    rooms: list[SimRoom] = [sim.direct(sim.person(f"Person {who}")) for who in range(CHATS)]
+    return [
+        [int(m.text.rpartition("number ")[2][:3]) for m in by_bot(sim.shown(room))]
+        for room in rooms
+    ]
+
+
+async def _take_away(server: RedisServer | PostgresServer, how: str) -> None:
+    if how == "held":
+        server.pause()
+    elif isinstance(server, PostgresServer):
+        await asyncio.to_thread(server.crash)
+    else:
+        await asyncio.to_thread(server.stop, kill=True)
+
+
+async def _give_back(server: RedisServer | PostgresServer, how: str) -> None:
+    if how == "held":
+        server.resume()
+    else:
+        await asyncio.to_thread(server.start)
+
+
+async def _until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(40):
+        while not done():
+            await asyncio.sleep(0.02)
