@@ -22,6 +22,7 @@ import tempfile
 from typing import Final
 
 from benchmarks import echo_bot
+from benchmarks.machine import Machine
 from benchmarks.served import number
 
 STOP_SECONDS: Final = 20
@@ -67,11 +68,13 @@ def compare(messages: int, chats: int, rounds: int, fsync: str) -> dict[str, obj
     bare: list[dict[str, object]] = []
     for turn in range(rounds):
         for is_ours in (False, True) if turn % 2 == 0 else (True, False):
+            machine = Machine()
             row = (
                 measure(messages, chats, fsync)
                 if is_ours
                 else echo_bot.measure("httpx", messages, chats)
             )
+            row["others_cpu"] = machine.others()
             (ours if is_ours else bare).append(row)
             print(json.dumps(row), flush=True)
     ratios = [

@@ -1,0 +1,34 @@
+"""How much of the machine others used while something was measured."""
+
+import resource
+import time
+from typing import Final
+
+import psutil
+
+QUIET: Final = 0.2
+"""Processors that others may use, on average, in a measurement that counts."""
+
+
+class Machine:
+    """Looks at all processors from now on. Children of this process count as its own once they
+    are waited for."""
+
+    def __init__(self) -> None:
+        self._began, self._busy, self._ours = time.monotonic(), _busy(), _ours()
+
+    def others(self) -> float:
+        """Processors (1.0 is one of them, all the time) that others used since then."""
+        seconds = time.monotonic() - self._began
+        used = (_busy() - self._busy) - (_ours() - self._ours)
+        return round(max(0.0, used / seconds), 3)
+
+
+def _busy() -> float:
+    times = psutil.cpu_times()
+    return float(sum(times) - times.idle - times.iowait - times.guest - times.guest_nice)
+
+
+def _ours() -> float:
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, whose))
