@@ -1,13 +1,18 @@
 """One step of the ledger."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
+
+_END: Final = re.compile(r";\n(?= {0,4}\S|\s*\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
     """One step, never changed once it was released.
 
-    `sqlite` and `postgres` hold statements that end with a semicolon at the end of a line; None
+    `sqlite` and `postgres` hold statements that end with a semicolon at the end of a line; lines
+    indented by more than four spaces belong to the statement above them, as in a trigger. None
     where the step has nothing to do in that engine. It is noted as done all the same.
     """
 
@@ -19,4 +24,4 @@ class Migration:
 
 def statements(sql: str | None) -> list[str]:
     """The statements of a step, one by one."""
-    return [part.strip() for part in (sql or "").split(";\n") if part.strip()]
+    return [part.strip() for part in _END.split(sql or "") if part.strip()]

@@ -1,0 +1,55 @@
+"""Under which words a record is filed, and under which a duplicate of it would be.
+
+Turns of a conversation are not compared: people say the same thing twice.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memory.record import Record
+from memory.scope import Reach
+from memory.store.ports import Like
+from memory.store.shelves import alike_shelves, owner_of, word_key
+from memory.write.similarity import duplicate_of, lookup_keys, size_bounds, stored_keys, words
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A record's words and the numbers that stand for them in the index.
+
+    `stored` is what it is filed under, `lookup` where a duplicate is looked for, `sizes` how many
+    words a duplicate has, at least and at most.
+    """
+
+    words: frozenset[str] = frozenset()
+    stored: tuple[int, ...] = ()
+    lookup: tuple[int, ...] = ()
+    sizes: tuple[int, int] = (0, 0)
+
+    @property
+    def size(self) -> int:
+        """How many different words there are."""
+        return len(self.words)
+
+
+def filed_under(reach: Reach, record: Record, threshold: float | None) -> Filed:
+    """The numbers of a record; without a threshold it is filed but nothing is looked for."""
+    if record.role:
+        return Filed()
+    of, own = words(record.content), owner_of(record)
+    stored = tuple(word_key(own, record.project, word) for word in stored_keys(of))
+    if threshold is None:
+        return Filed(of, stored)
+    lookup = tuple(
+        word_key(shelf, record.project, word)
+        for shelf in alike_shelves(reach, record)
+        for word in lookup_keys(of, threshold)
+    )
+    return Filed(of, stored, lookup, size_bounds(len(of), threshold))
+
+
+def same_among(
+    filed: Filed, candidates: Iterable[tuple[str, str]], threshold: float
+) -> Like | None:
+    """The candidate (id, text) that is the same memory, None when there is none."""
+    return duplicate_of(filed.words, ((id_, words(text)) for id_, text in candidates), threshold)

@@ -1,0 +1,20 @@
+"""What no store takes, whoever asks."""
+
+from gateway.errors import BadInput
+from memory.record import Record
+from memory.scope import Reach, may_change
+from memory.store.ports import Filter
+
+MAX_FOUND = 1_000
+
+
+def check_writable(reach: Reach, record: Record) -> None:
+    """Raise `BadInput` unless the record is one that this reach may write."""
+    if not may_change(reach, record):
+        raise BadInput(f"{record.scope.value} memory of this owner cannot be written from here")
+
+
+def check_limit(wanted: Filter) -> None:
+    """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
+    if not 1 <= wanted.limit <= MAX_FOUND:
+        raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {wanted.limit}")

@@ -1,0 +1,181 @@
+"""The records in PostgreSQL. Every call but `insert` is one statement, and thus one transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from gateway.ports import Clock
+from memory.record import Embedding, Record, Tier
+from memory.scope import Reach
+from memory.store.alike import filed_under
+from memory.store.guard import check_limit, check_writable
+from memory.store.ports import Filter, Insertion, Match
+from memory.store.postgres.engine import Connection, PostgresEngine
+from memory.store.postgres.finding import VISIBLE, asked_by, find
+from memory.store.postgres.inserting import COUNT, PUT_VECTOR, insert, questions
+from memory.store.postgres.reach import MAY_CHANGE, OWN, parameters
+from memory.store.postgres.rows import SELECTED, record_from, vector, vector_text
+from memory.store.postgres.vectors import PostgresVectors
+from memory.store.rows import origin, storable
+from memory.store.terms import searchable
+
+AT_ONCE: Final = 2_000
+"""Rows that one step of forgetting deletes, so that no lock is held for long."""
+
+GET: Final = f"SELECT {SELECTED} FROM memories m WHERE m.id = %(id)s AND {VISIBLE}"  # noqa: S608
+VECTOR: Final = """
+    SELECT v.model, v.vector::text FROM memory_vectors v JOIN memories m ON m.seq = v.memory
+    WHERE m.id = %(id)s
+"""
+DELETE: Final = f"""
+    DELETE FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {MAY_CHANGE} RETURNING m.id
+"""  # noqa: S608 - constants
+CLEAR: Final = f"""
+    DELETE FROM memories m WHERE m.tenant = %(for_tenant)s AND {OWN}
+        AND m.tier = ANY (%(tiers)s::text[])
+"""  # noqa: S608 - constants
+DERIVED: Final = """
+    m.tenant = %(for_tenant)s AND m.seq IN (
+        SELECT memory FROM memory_origins WHERE origin = ANY (%(origins)s::text[]))
+"""
+KNOWS: Final = f"SELECT EXISTS (SELECT FROM memories m WHERE {DERIVED})"  # noqa: S608 - constants
+FORGET: Final = f"DELETE FROM memories m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
+REVISE: Final = f"""
+    WITH gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
+        UPDATE memories m SET content = %(content)s,
+            lexemes = to_tsvector('parley', %(search)s || ' ' || array_to_string(m.tags, ' '))
+        WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM changed)
+"""  # noqa: S608 - constants
+NOT_EMBEDDED: Final = """
+    SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
+    WHERE v.model IS DISTINCT FROM %(model)s AND m.superseded_by = ''
+        AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+    ORDER BY m.seq DESC LIMIT %(limit)s
+"""
+PRUNE: Final = f"""
+    DELETE FROM memories WHERE seq IN (
+        SELECT seq FROM memories WHERE expires_at <= %(now)s OR superseded_at <= %(superseded)s
+        LIMIT {AT_ONCE} FOR UPDATE SKIP LOCKED
+    ) RETURNING id
+"""  # noqa: S608 - constants
+
+
+class PostgresMemories:
+    """Implements `memory.store.ports.MemoryStore`."""
+
+    def __init__(self, engine: PostgresEngine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+        self.vectors = PostgresVectors(engine)
+
+    async def insert(
+        self, reach: Reach, record: Record, *, threshold: float, quota: int | None
+    ) -> Insertion:
+        """Store a record, in one step with everything that speaks against it."""
+        check_writable(reach, record)
+        filed = filed_under(reach, record, threshold)
+        asked = questions(reach, record, filed, self._clock.now())
+        if record.embedding is not None and await self.vectors.made():
+            asked |= _vector_of(record.embedding)
+
+        async def work(connection: Connection) -> Insertion:
+            return await insert(
+                connection, reach, record, filed, asked, threshold=threshold, quota=quota
+            )
+
+        return await self._engine.run(work)
+
+    async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
+        """What may be seen and fits, without its vectors."""
+        check_limit(wanted)
+        return await find(self._engine, wanted, asked_by(reach, self._clock.now()))
+
+    async def get(self, reach: Reach, memory_id: str) -> Record | None:
+        """One memory with its vector, None when there is none or it may not be seen."""
+        asked = asked_by(reach, self._clock.now()) | {"id": storable(memory_id)}
+        rows = await self._engine.fetch(GET, asked)
+        if not rows:
+            return None
+        found = await self._engine.fetch(VECTOR, asked) if await self.vectors.there() else []
+        embedding = Embedding(found[0][0], vector(found[0][1])) if found else None
+        return record_from(rows[0], embedding)
+
+    async def count(self, reach: Reach) -> int:
+        """How many memories count towards this person's plan."""
+        rows = await self._engine.fetch(COUNT, asked_by(reach, self._clock.now()))
+        return int(rows[0][0])
+
+    async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete what may be changed; the ids that went."""
+        asked = parameters(reach) | {"ids": [storable(id_) for id_ in memory_ids]}
+        return [str(row[0]) for row in await self._engine.fetch(DELETE, asked)]
+
+    async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
+        """Delete everything of the person's own in these tiers."""
+        asked = parameters(reach) | {"tiers": [tier.value for tier in tiers]}
+        return await self._engine.change(CLEAR, asked)
+
+    async def knows_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> bool:
+        """True when a memory goes back to one of these messages."""
+        rows = await self._engine.fetch(KNOWS, _messages(tenant, channel, message_ids))
+        return bool(rows[0][0])
+
+    async def forget_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """Delete what was derived from these messages and never confirmed."""
+        return await self._engine.change(FORGET, _messages(tenant, channel, message_ids))
+
+    async def revise_message(
+        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+    ) -> int:
+        """Replace the stored turn; delete what else was derived and never confirmed."""
+        asked = _messages(tenant, channel, (message_id,))
+        asked |= {"content": storable(content), "search": searchable(content)}
+        return int((await self._engine.fetch(REVISE, asked))[0][0])
+
+    async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
+        """Set the vectors of these memories; how many exist, 0 without the extension `vector`."""
+        if not vectors or not await self.vectors.made():
+            return 0
+
+        async def work(connection: Connection) -> int:
+            found = 0
+            async with connection.transaction():
+                for memory_id, embedding in vectors:
+                    asked = {"id": storable(memory_id), **_vector_of(embedding)}
+                    found += (await connection.execute(PUT_VECTOR, asked)).rowcount
+            return found
+
+        return await self._engine.run(work)
+
+    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
+        """Ids and texts of current memories without a vector of this model, newest first; none
+        where vectors cannot be kept."""
+        if not await self.vectors.made():
+            return []
+        asked = {"model": model, "limit": limit, "now": self._clock.now()}
+        return [(id_, text) for id_, text in await self._engine.fetch(NOT_EMBEDDED, asked)]
+
+    async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
+        """Delete some of what expired, or was superseded before then; the ids."""
+        asked = {"now": now, "superseded": superseded_before}
+        return [str(row[0]) for row in await self._engine.fetch(PRUNE, asked)]
+
+
+def _vector_of(embedding: Embedding) -> dict[str, object]:
+    return {"model": embedding.model, "vector": vector_text(embedding.vector)}
+
+
+def _messages(
+    tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+) -> dict[str, object]:
+    where = ":".join(channel)
+    return {
+        "for_tenant": storable(tenant),
+        "origins": [origin(where, message_id) for message_id in message_ids],
+    }

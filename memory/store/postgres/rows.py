@@ -1,0 +1,47 @@
+"""Rows of `memories` in PostgreSQL."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from psycopg.rows import TupleRow
+
+from memory.record import Embedding, Record
+from memory.store.rows import COLUMNS, SHAPES, columns_of, record_of
+from memory.store.terms import searchable
+
+SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
+
+
+def _cast(name: str) -> str:
+    return f"%({name})s" + {"list": "::text[]", "time": "::timestamptz"}.get(SHAPES[name], "")
+
+
+INSERT: Final = (
+    f"INSERT INTO memories ({', '.join(COLUMNS)}, lexemes)"  # noqa: S608 - constants
+    f" VALUES ({', '.join(_cast(name) for name in COLUMNS)}, to_tsvector('parley', %(search)s))"
+)
+
+
+def values_of(record: Record) -> dict[str, object]:
+    """What `INSERT` takes."""
+    return columns_of(record) | {"search": searchable(record.content, *record.tags)}
+
+
+def record_from(row: TupleRow, embedding: Embedding | None = None) -> Record:
+    """The record of a row of `SELECTED`."""
+    values = {name: _given(value) for name, value in zip(COLUMNS, row, strict=True)}
+    return record_of(values, embedding)
+
+
+def vector_text(vector: tuple[float, ...]) -> str:
+    """A vector as pgvector reads it."""
+    return f"[{','.join(map(repr, vector))}]"
+
+
+def vector(text: str) -> tuple[float, ...]:
+    """The vector of pgvector's text."""
+    return tuple(float(part) for part in text.strip("[]").split(","))
+
+
+def _given(value: Any) -> Any:
+    return value.astimezone(UTC) if isinstance(value, datetime) else value

@@ -1,0 +1,60 @@
+"""Which memories lie together: short names for owners and rooms.
+
+They narrow a search to what may come into question before the rule of `memory/scope.py` is asked;
+they never replace it.
+"""
+
+from hashlib import blake2b
+
+from memory.record import Record, Scope
+from memory.scope import Reach
+
+
+def shelves_of(record: Record) -> str:
+    """The names under which a record is found, separated by spaces."""
+    names = [owner_of(record)]
+    if record.provenance.room and record.role:
+        names.append(_name(record.tenant, "room", record.provenance.room))
+    return " ".join(names)
+
+
+def owner_of(record: Record) -> str:
+    """The name for whom it belongs to: one person, one project, everybody of the tenant."""
+    match record.scope:
+        case Scope.USER:
+            return _name(record.tenant, "user", record.provenance.person)
+        case Scope.PROJECT:
+            return _name(record.tenant, "project", record.project)
+        case Scope.GLOBAL:
+            return _name(record.tenant, "global", "")
+
+
+def within(reach: Reach) -> list[str]:
+    """Every shelf on which there can be something for this reach."""
+    names = [_name(reach.tenant, "global", "")]
+    if reach.project:
+        names.append(_name(reach.tenant, "project", reach.project))
+    names += [_name(reach.tenant, "user", person) for person in reach.persons]
+    if reach.room:
+        names.append(_name(reach.tenant, "room", reach.room))
+    return names
+
+
+def alike_shelves(reach: Reach, record: Record) -> list[str]:
+    """Where a duplicate of a new record would lie: with everybody its owner is linked with."""
+    if record.scope is not Scope.USER:
+        return [owner_of(record)]
+    persons = sorted({*reach.persons, record.provenance.person})
+    return [_name(record.tenant, "user", person) for person in persons]
+
+
+def word_key(shelf: str, scope_project: str, word: str) -> int:
+    """The number under which a word of a shelf is looked up: 48 bits; what shares one by chance
+    is told apart by comparing the texts."""
+    text = f"{shelf}\x1f{scope_project}\x1f{word}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=6).digest())
+
+
+def _name(tenant: str, what: str, who: str) -> str:
+    text = f"{tenant}\x1f{what}\x1f{who}".encode("utf-8", "surrogatepass")
+    return f"x{blake2b(text, digest_size=8).hexdigest()}x"

@@ -1,0 +1,122 @@
+"""Stores a record in SQLite, with everything that speaks against it asked in the same step."""
+
+import json
+import sqlite3
+from typing import Final
+
+from memory.record import Record, Scope
+from memory.scope import Reach
+from memory.store.alike import Filed, same_among
+from memory.store.ports import Insertion, Like
+from memory.store.rows import origins_of
+from memory.store.sqlite.reach import MAY_CHANGE, OWN, SEES, parameters
+from memory.store.sqlite.rows import INSERT, blob, values_of
+
+CURRENT: Final = "m.superseded_by = '' AND (m.expires_at IS NULL OR m.expires_at > :now)"
+COUNTED: Final = (
+    f"m.tenant = :for_tenant AND {OWN} AND m.role = '' AND m.tier <> 'working' AND {CURRENT}"
+)
+"""What counts towards a plan: what was learned, not the turns of conversations."""
+
+TARGET: Final = f"""
+    SELECT m.seq FROM memories m WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND {CURRENT}
+"""  # noqa: S608 - constants
+CANDIDATES: Final = f"""
+    SELECT DISTINCT m.id, m.content FROM json_each(:words) k
+    CROSS JOIN memory_words w ON w.word = k.value AND w.size BETWEEN :least AND :most
+    CROSS JOIN memories m ON m.seq = w.memory
+    WHERE m.tenant = :for_tenant AND m.scope = :scope AND m.project = :of_project
+        AND (m.scope <> 'user' OR {OWN}) AND m.id <> :target AND {CURRENT}
+"""  # noqa: S608 - constants
+COUNT: Final = f"SELECT count(*) FROM memories m WHERE {COUNTED}"  # noqa: S608 - constants
+SUPERSEDE: Final = """
+    UPDATE memories SET superseded_by = :by, superseded_at = :at WHERE seq = :seq
+"""
+
+
+def insert(
+    db: sqlite3.Connection,
+    reach: Reach,
+    record: Record,
+    filed: Filed,
+    *,
+    threshold: float,
+    quota: int | None,
+    now: float,
+) -> Insertion:
+    """What `MemoryStore.insert` does, inside the caller's transaction."""
+    asked = parameters(reach) | {"now": now, "target": record.supersedes}
+    if db.execute("SELECT 1 FROM memories WHERE id = ?", (record.id,)).fetchone():
+        return Insertion(True)
+    target: int | None = None
+    if record.supersedes:
+        found = db.execute(TARGET, asked).fetchone()
+        if found is None:
+            return Insertion(False, missing=record.supersedes)
+        target = found[0]
+    duplicate = _duplicate(db, record, filed, asked, threshold)
+    if duplicate is not None:
+        return Insertion(False, duplicate=duplicate)
+    if quota is not None and record.scope is Scope.USER and not record.role:
+        used = count(db, asked) - (target is not None)
+        if used >= quota:
+            return Insertion(False, quota=(used, quota))
+    _put(db, record, filed, target)
+    return Insertion(True)
+
+
+def count(db: sqlite3.Connection, asked: dict[str, object]) -> int:
+    """How many memories count towards the person's plan; `asked` has the reach and `now`."""
+    return int(db.execute(COUNT, asked).fetchone()[0])
+
+
+def file_words(db: sqlite3.Connection, seq: int, filed: Filed) -> None:
+    """File a memory under its words."""
+    db.executemany(
+        "INSERT OR IGNORE INTO memory_words (word, size, memory) VALUES (?, ?, ?)",
+        [(word, filed.size, seq) for word in filed.stored],
+    )
+
+
+def put_vector(db: sqlite3.Connection, seq: int, model: str, values: tuple[float, ...]) -> None:
+    """Set the vector of a memory."""
+    db.execute(
+        "INSERT OR REPLACE INTO memory_vectors VALUES (?, ?, ?, ?)",
+        (seq, model, len(values), blob(values)),
+    )
+
+
+def _duplicate(
+    db: sqlite3.Connection,
+    record: Record,
+    filed: Filed,
+    asked: dict[str, object],
+    threshold: float,
+) -> Like | None:
+    if not filed.lookup:
+        return None
+    least, most = filed.sizes
+    asked = asked | {
+        "words": json.dumps(filed.lookup),
+        "least": least,
+        "most": most,
+        "scope": record.scope.value,
+        "of_project": record.project,
+    }
+    return same_among(filed, db.execute(CANDIDATES, asked), threshold)
+
+
+def _put(db: sqlite3.Connection, record: Record, filed: Filed, target: int | None) -> None:
+    seq = db.execute(INSERT, values_of(record)).lastrowid
+    if seq is None:
+        raise sqlite3.DatabaseError("the stored row has no number")
+    file_words(db, seq, filed)
+    db.executemany(
+        "INSERT OR IGNORE INTO memory_origins (origin, memory) VALUES (?, ?)",
+        [(origin, seq) for origin in origins_of(record)],
+    )
+    if record.embedding is not None:
+        put_vector(db, seq, record.embedding.model, record.embedding.vector)
+    if target is not None:
+        at = record.provenance.at.timestamp()
+        db.execute(SUPERSEDE, {"by": record.id, "at": at, "seq": target})

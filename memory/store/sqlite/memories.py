@@ -1,0 +1,203 @@
+"""The records in SQLite."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from gateway.ports import Clock
+from memory.record import Embedding, Record, Tier
+from memory.scope import Reach
+from memory.store.alike import filed_under
+from memory.store.guard import check_limit, check_writable
+from memory.store.ports import Filter, Insertion, Match
+from memory.store.rows import origin, storable
+from memory.store.sqlite import inserting
+from memory.store.sqlite.engine import SqliteEngine
+from memory.store.sqlite.finding import VISIBLE, find
+from memory.store.sqlite.reach import MAY_CHANGE, OWN, parameters
+from memory.store.sqlite.rows import SELECTED, record_from, vector
+
+AT_ONCE: Final = 500
+"""Rows that one step of forgetting deletes, because nothing else is done meanwhile."""
+MERGE_PAGES: Final = 200
+"""Pages of the full-text index that one step of upkeep rewrites: some milliseconds."""
+
+GET: Final = f"""
+    SELECT {SELECTED}, v.model, v.vector FROM memories m
+    LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {VISIBLE}
+"""  # noqa: S608 - constants
+DELETE: Final = f"""
+    DELETE FROM memories AS m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {MAY_CHANGE}
+    RETURNING id
+"""  # noqa: S608 - constants
+CLEAR: Final = f"""
+    DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN}
+        AND m.tier IN (SELECT value FROM json_each(:tiers))
+"""  # noqa: S608 - constants
+DERIVED: Final = """
+    m.tenant = :for_tenant AND m.seq IN (
+        SELECT memory FROM memory_origins WHERE origin IN (SELECT value FROM json_each(:origins)))
+"""
+FORGET: Final = f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
+SAID: Final = f"{DERIVED} AND m.role = 'user' AND NOT m.confirmed"
+UNEMBEDDED: Final = """
+    SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
+    WHERE v.model IS NOT :model AND m.superseded_by = ''
+        AND (m.expires_at IS NULL OR m.expires_at > :now)
+    ORDER BY m.seq DESC LIMIT :limit
+"""
+PRUNE: Final = f"""
+    DELETE FROM memories WHERE seq IN (
+        SELECT seq FROM memories WHERE expires_at IS NOT NULL AND expires_at <= :now
+        UNION SELECT seq FROM memories
+            WHERE superseded_at IS NOT NULL AND superseded_at <= :superseded
+        LIMIT {AT_ONCE}
+    ) RETURNING id
+"""  # noqa: S608 - constants
+
+
+class SqliteMemories:
+    """Implements `memory.store.ports.MemoryStore`."""
+
+    def __init__(self, engine: SqliteEngine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    async def insert(
+        self, reach: Reach, record: Record, *, threshold: float, quota: int | None
+    ) -> Insertion:
+        """Store a record, in one step with everything that speaks against it."""
+        check_writable(reach, record)
+        filed, now = filed_under(reach, record, threshold), self._now()
+        return await self._engine.run(
+            lambda db: inserting.insert(
+                db, reach, record, filed, threshold=threshold, quota=quota, now=now
+            )
+        )
+
+    async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
+        """What may be seen and fits, without its vectors."""
+        check_limit(wanted)
+        now = self._now()
+        return await self._engine.run(lambda db: find(db, reach, wanted, now))
+
+    async def get(self, reach: Reach, memory_id: str) -> Record | None:
+        """One memory with its vector, None when there is none or it may not be seen."""
+        asked = parameters(reach) | {"now": self._now(), "id": storable(memory_id)}
+        row = await self._engine.run(lambda db: db.execute(GET, asked).fetchone())
+        if row is None:
+            return None
+        *columns, model, data = row
+        embedding = None if model is None else Embedding(model, vector(data))
+        return record_from(tuple(columns), embedding)
+
+    async def count(self, reach: Reach) -> int:
+        """How many memories count towards this person's plan."""
+        asked = parameters(reach) | {"now": self._now()}
+        return await self._engine.run(lambda db: inserting.count(db, asked))
+
+    async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete what may be changed; the ids that went."""
+        asked = parameters(reach) | {"ids": _json(memory_ids)}
+        return await self._engine.run(lambda db: _ids(db, DELETE, asked))
+
+    async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
+        """Delete everything of the person's own in these tiers."""
+        asked = parameters(reach) | {"tiers": _json(tiers)}
+        return await self._engine.run(lambda db: db.execute(CLEAR, asked).rowcount)
+
+    async def knows_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> bool:
+        """True when a memory goes back to one of these messages."""
+        asked = _messages(tenant, channel, message_ids)
+        sql = f"SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})"  # noqa: S608 - constants
+        return await self._engine.run(lambda db: bool(db.execute(sql, asked).fetchone()[0]))
+
+    async def forget_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """Delete what was derived from these messages and never confirmed."""
+        asked = _messages(tenant, channel, message_ids)
+        return await self._engine.run(lambda db: db.execute(FORGET, asked).rowcount)
+
+    async def revise_message(
+        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+    ) -> int:
+        """Replace the stored turn; delete what else was derived and never confirmed."""
+        asked = _messages(tenant, channel, (message_id,)) | {"content": storable(content)}
+
+        def job(db: sqlite3.Connection) -> int:
+            gone = db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
+            sql = f"UPDATE memories AS m SET content = :content WHERE {SAID}"  # noqa: S608 - constants
+            return gone + db.execute(sql, asked).rowcount
+
+        return await self._engine.run(job)
+
+    async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
+        """Set the vectors of these memories, where they still exist; returns how many do."""
+
+        def job(db: sqlite3.Connection) -> int:
+            found = 0
+            for memory_id, embedding in vectors:
+                row = db.execute("SELECT seq FROM memories WHERE id = ?", (memory_id,)).fetchone()
+                if row is not None:
+                    inserting.put_vector(db, row[0], embedding.model, embedding.vector)
+                    found += 1
+            return found
+
+        return await self._engine.run(job)
+
+    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
+        """Ids and texts of current memories without a vector of this model, newest first."""
+        asked = {"model": model, "limit": limit, "now": self._now()}
+        return await self._engine.run(lambda db: db.execute(UNEMBEDDED, asked).fetchall())
+
+    async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
+        """Delete some of what expired, or was superseded before then; the ids."""
+        asked = {"now": now.timestamp(), "superseded": superseded_before.timestamp()}
+        return await self._engine.run(lambda db: _ids(db, PRUNE, asked))
+
+    async def merge(self) -> int:
+        """One step of taking the words of deleted memories out of the index's file pages; the
+        number of steps done, 0 when there is nothing to do.
+
+        FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make
+        the file unreadable to SQLite before 3.42).
+        """
+        return await self._engine.run(_merge)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()
+
+
+def _merge(db: sqlite3.Connection) -> int:
+    due = db.execute("SELECT due FROM memory_upkeep WHERE task = 'merge'").fetchone()[0]
+    if not due:
+        return 0
+    pages = -MERGE_PAGES if due == 1 else MERGE_PAGES  # the first step marks everything for merging
+    before = db.total_changes
+    db.execute("INSERT INTO memories_text (memories_text, rank) VALUES ('merge', ?)", (pages,))
+    done = due > 1 and db.total_changes - before < 2  # as SQLite documents the end of a merge
+    db.execute("UPDATE memory_upkeep SET due = ? WHERE task = 'merge'", (0 if done else 2,))
+    return 1
+
+
+def _ids(db: sqlite3.Connection, sql: str, asked: Mapping[str, object]) -> list[str]:
+    return [str(row[0]) for row in db.execute(sql, asked).fetchall()]
+
+
+def _messages(
+    tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+) -> dict[str, object]:
+    where = ":".join(channel)
+    return {
+        "for_tenant": storable(tenant),
+        "origins": _json([origin(where, i) for i in message_ids]),
+    }
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps([storable(value) for value in values])

@@ -1,0 +1,66 @@
+"""Rows of `memories` in SQLite: times as seconds since 1970, lists as JSON."""
+
+import json
+import struct
+from datetime import UTC, datetime
+from typing import Final
+
+from memory.record import Embedding, Record
+from memory.store.rows import COLUMNS, SHAPES, columns_of, record_of
+from memory.store.shelves import shelves_of
+
+SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
+INSERT: Final = (
+    f"INSERT INTO memories ({', '.join(COLUMNS)}, shelves)"  # noqa: S608 - constants
+    f" VALUES ({', '.join(f':{name}' for name in COLUMNS)}, :shelves)"
+)
+
+Row = tuple[object, ...]
+
+
+def values_of(record: Record) -> dict[str, object]:
+    """What `INSERT` takes."""
+    values = {name: _kept(value) for name, value in columns_of(record).items()}
+    return values | {"shelves": shelves_of(record)}
+
+
+def record_from(row: Row, embedding: Embedding | None = None) -> Record:
+    """The record of a row of `SELECTED`."""
+    values = {name: _given(name, value) for name, value in zip(COLUMNS, row, strict=True)}
+    return record_of(values, embedding)
+
+
+def seconds(at: datetime | None) -> float | None:
+    """A time as it is kept."""
+    return None if at is None else at.timestamp()
+
+
+def moment(at: float) -> datetime:
+    """A kept time."""
+    return datetime.fromtimestamp(at, UTC)
+
+
+def blob(vector: tuple[float, ...]) -> bytes:
+    """A vector as float32, little-endian."""
+    return struct.pack(f"<{len(vector)}f", *vector)
+
+
+def vector(data: bytes) -> tuple[float, ...]:
+    """The vector of a BLOB."""
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def _kept(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+
+
+def _given(name: str, value: object) -> object:
+    match SHAPES[name], value:
+        case "time", float() | int():
+            return moment(value)
+        case "list", str():
+            return json.loads(value)
+        case _:
+            return value

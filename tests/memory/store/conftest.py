@@ -1,0 +1,64 @@
+"""Both engines behind one fixture: every test of a store runs once on either."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.sqlite.database import Database
+from memory.store.ports import MemoryStore
+from memory.store.postgres.memories import PostgresMemories
+from memory.store.sqlite.memories import SqliteMemories
+from tests.support.clock import FakeClock
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, postgres_server
+
+Engine = Database | PostgresPool
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = Database(tmp_path / "test.db")
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresPool]:
+    opened = PostgresPool(new_database(postgres))
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    opened: Engine = request.getfixturevalue("database" if request.param == "sqlite" else "pool")
+    return opened
+
+
+@pytest.fixture
+def memories(engine: Engine, clock: FakeClock) -> MemoryStore:
+    return memories_on(engine, clock)
+
+
+def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
+    """The records of an open engine."""
+    if isinstance(engine, Database):
+        return SqliteMemories(engine, clock)
+    return PostgresMemories(engine, clock)

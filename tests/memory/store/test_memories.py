@@ -1,0 +1,375 @@
+"""What both memory stores do: keep, find, supersede, delete, forget."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from gateway.errors import BadInput
+from gateway.people import Audience
+from memory.record import (
+    Embedding,
+    Evidence,
+    Kind,
+    Provenance,
+    Scope,
+    SourceType,
+    Tier,
+    Trust,
+)
+from memory.store.ports import Filter, MemoryStore
+from tests.memory.store.records import ADA, AT, BOB, CHANNEL, operator, reach, record, store, texts
+from tests.support.clock import FakeClock
+
+DAY = timedelta(days=1)
+
+
+async def test_every_field_comes_back_as_it_was_stored(memories: MemoryStore) -> None:
+    said = Provenance(
+        *(SourceType.TOOL_OUTPUT, Trust.MEDIUM, ADA, AT + timedelta(microseconds=1)),
+        session="s1",
+        message_id="m1",
+        tool="weather",
+        group='["t","test"]',
+        room="test:main:W1:C1",
+        channel="test:main:C1",
+        audience=Audience.PUBLIC_ROOM,
+        external=True,
+    )
+    full = replace(
+        record("Ünï “quoted” %s {} \\ 'x'; -- 🙂", tags=("a b", 'q"', "ž"), kind=Kind.CORRECTION),
+        provenance=said,
+        evidence=Evidence("claim", AT, 0.75, "ADR-003", AT + DAY),
+        project="p",
+        role="tool",
+        true_from=AT - DAY,
+        true_until=AT + DAY,
+        expires_at=AT + 2 * DAY,
+        confirmed=True,
+        derived_from=("m1", "m2"),
+        embedding=Embedding("m", (0.5, -1.25, 3.0)),
+    )
+    assert (await store(memories, full)).stored
+    assert await memories.get(reach(), full.id) == full
+    assert await memories.get(reach(BOB), full.id) is None
+    found = (await memories.find(reach(), Filter()))[0].record
+    assert found == replace(full, embedding=None)
+
+
+async def test_the_same_id_again_replaces_nothing(memories: MemoryStore) -> None:
+    first = record("likes tea")
+    await store(memories, first)
+    assert (await store(memories, replace(first, content="likes rum"))).stored
+    assert await texts(memories) == ["likes tea"]
+
+
+async def test_the_same_words_are_stored_once_and_the_other_is_named(
+    memories: MemoryStore,
+) -> None:
+    first = record("I always drink green tea in the morning")
+    await store(memories, first)
+    again = await store(memories, record("I ALWAYS drink green tea, in the morning."))
+    assert not again.stored
+    assert again.duplicate is not None
+    assert (again.duplicate.id, again.duplicate.similarity) == (first.id, 1.0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record("I like tea", person=BOB),
+        record("I like tea", tenant="u"),
+        record("I like tea", project="p"),
+        record("I like tea", role="user"),
+        record("I like tea and coffee and a long walk"),
+    ],
+)
+async def test_what_belongs_to_others_or_is_otherwise_is_no_duplicate(
+    memories: MemoryStore, other: object
+) -> None:
+    await store(memories, record("I like tea"))
+    assert isinstance(other, type(record()))
+    by = reach(other.provenance.person, tenant=other.tenant)
+    assert (await store(memories, other, by)).stored
+
+
+async def test_a_linked_person_s_memory_is_a_duplicate(memories: MemoryStore) -> None:
+    await store(memories, record("I like tea", person=BOB))
+    assert not (await store(memories, record("I like tea"), reach(ADA, BOB))).stored
+    assert (await store(memories, record("I like tea"))).stored
+
+
+async def test_what_is_gone_or_replaced_is_no_duplicate(
+    memories: MemoryStore, clock: FakeClock
+) -> None:
+    first = record("I like tea", expires_at=AT + DAY)
+    await store(memories, first)
+    await clock.advance(DAY.total_seconds())
+    second = record("I like tea")
+    assert (await store(memories, second)).stored
+    third = record("I like rum", supersedes=second.id)
+    assert (await store(memories, third)).stored
+    assert (await store(memories, record("I like tea"))).stored
+
+
+async def test_a_rewording_of_what_it_supersedes_is_stored(memories: MemoryStore) -> None:
+    old = record("the meeting is on Monday at noon")
+    await store(memories, old)
+    new = record("The meeting is on Monday, at noon!", supersedes=old.id)
+    assert (await store(memories, new)).stored
+    assert await texts(memories) == [new.content]
+    assert sorted(await texts(memories, superseded=True)) == sorted([new.content, old.content])
+    replaced = await memories.get(reach(), old.id)
+    assert replaced is not None
+    assert (replaced.superseded_by, replaced.superseded_at) == (new.id, AT)
+
+
+async def test_only_what_is_there_and_changeable_and_current_can_be_superseded(
+    memories: MemoryStore,
+) -> None:
+    theirs, project = record("b", person=BOB), record("p", scope=Scope.PROJECT, project="p")
+    old = record("old")
+    await store(memories, theirs)
+    await store(memories, project, operator(project="p"))
+    await store(memories, old)
+    await store(memories, record("new", supersedes=old.id))
+    for target in (theirs.id, project.id, old.id, "mem-none"):
+        result = await store(memories, record("x y", supersedes=target), reach(project="p"))
+        assert (result.stored, result.missing) == (False, target)
+
+
+async def test_a_plan_bounds_what_is_current_and_a_replacement_always_fits(
+    memories: MemoryStore, clock: FakeClock
+) -> None:
+    first = record("one")
+    for kept in (first, record("two"), record("three", expires_at=AT + DAY)):
+        assert (await store(memories, kept, quota=3)).stored
+    assert (await store(memories, record("four"), quota=3)).quota == (3, 3)
+    assert (await store(memories, record("said", role="user"), quota=3)).stored
+    assert (await store(memories, record("five", supersedes=first.id), quota=3)).stored
+    assert await memories.count(reach()) == 3
+    assert (await store(memories, record("six", person=BOB), quota=3)).stored
+    assert await memories.count(reach(ADA, BOB)) == 4
+    await clock.advance(DAY.total_seconds())
+    assert await memories.count(reach()) == 2
+
+
+@pytest.mark.parametrize(
+    ("kept", "by"),
+    [
+        (record(person=BOB), reach()),
+        (record(tenant="u"), reach()),
+        (record(scope=Scope.GLOBAL), reach()),
+        (record(scope=Scope.PROJECT, project="p"), reach(project="p")),
+        (record(scope=Scope.PROJECT, project="p"), operator(project="q")),
+    ],
+)
+async def test_nobody_writes_for_others(memories: MemoryStore, kept: object, by: object) -> None:
+    with pytest.raises(BadInput, match="cannot be written from here"):
+        await memories.insert(by, kept, threshold=0.92, quota=None)  # type: ignore[arg-type]
+
+
+async def test_the_newest_come_first_page_by_page(memories: MemoryStore) -> None:
+    for number in range(7):
+        await store(memories, record(f"number {number}", at=AT + timedelta(minutes=number // 2)))
+    seen: list[str] = []
+    after = ""
+    while page := await memories.find(reach(), Filter(limit=3, after_id=after)):
+        seen += [match.record.content for match in page]
+        after = page[-1].record.id
+    assert seen == [f"number {number}" for number in reversed(range(7))]
+    assert await memories.find(reach(), Filter(after_id="mem-none")) == []
+
+
+async def test_the_memory_with_most_of_the_rare_words_is_best(memories: MemoryStore) -> None:
+    for text in (
+        "my dog is called Rex",
+        "my dog likes my cat",
+        "my car is red",
+        "my house is old and my car, too",
+    ):
+        await store(memories, record(text))
+    found = await memories.find(reach(), Filter(text="what is my dog called?"))
+    assert found[0].record.content == "my dog is called Rex"
+    scores = [match.score for match in found]
+    assert all(1 >= one >= two > 0 for one, two in pairwise(scores))
+    assert scores[0] > 2 * scores[-1]
+    assert (await memories.find(reach(), Filter(text="dog Rex")))[0].score == 1.0
+    weak = await memories.find(reach(), Filter(text="my passport"))
+    assert all(match.score < 0.35 for match in weak)
+
+
+async def test_searching_pages_through_everything_once(memories: MemoryStore) -> None:
+    for number in range(11):
+        await store(memories, record(f"tea {'and biscuits ' * (number % 3)}number {number}"))
+    seen: list[str] = []
+    after = ""
+    while page := await memories.find(
+        reach(), Filter(text="biscuits tea", limit=4, after_id=after)
+    ):
+        seen += [match.record.id for match in page]
+        after = page[-1].record.id
+    assert len(seen) == len(set(seen)) == 11
+    assert await memories.find(reach(), Filter(text="tea", after_id="mem-none")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("I prefer dark themes", "theme preferences"),
+        ("wohnt in Žofín", "zofin"),
+        ("wohnt in Žofín", "Z\u030cofi\u0301n"),
+        ("Она живёт в Москве", "МОСКВЕ"),
+        ("mail me at ada@example.com", "example"),
+        ("the key is in snake_case", "snake"),
+    ],
+)
+async def test_words_are_found_in_other_forms(memories: MemoryStore, text: str, query: str) -> None:
+    await store(memories, record(text))
+    assert await texts(memories, text=query) == [text]
+
+
+async def test_tags_are_searched_too(memories: MemoryStore) -> None:
+    await store(memories, record("likes tea", tags=("drinks",)))
+    assert await texts(memories, text="drink") == ["likes tea"]
+
+
+async def test_every_filter_narrows(memories: MemoryStore) -> None:
+    await store(memories, record("tea one", tags=("a", "b"), kind=Kind.PREFERENCE))
+    await store(memories, record("tea two", tags=("b",), tier=Tier.EPISODIC))
+    await store(memories, record("tea three", scope=Scope.GLOBAL), operator())
+    for text in ("", "tea"):
+        assert len(await texts(memories, text=text)) == 3
+        assert await texts(memories, text=text, tags=("b", "a")) == ["tea one"]
+        assert await texts(memories, text=text, kinds=(Kind.PREFERENCE,)) == ["tea one"]
+        assert await texts(memories, text=text, tiers=(Tier.EPISODIC,)) == ["tea two"]
+        assert len(await texts(memories, text=text, own_only=True)) == 2
+        assert len(await texts(memories, text=text, limit=2)) == 2
+
+
+@pytest.mark.parametrize("text", ["", "tea"])
+async def test_what_is_not_true_at_that_time_is_left_out(memories: MemoryStore, text: str) -> None:
+    await store(memories, record("tea from", true_from=AT + DAY))
+    await store(memories, record("tea until", true_until=AT + DAY))
+    await store(memories, record("tea proof", evidence=Evidence("c", AT, 1, "", AT + DAY)))
+    assert set(await texts(memories, text=text, at=AT)) == {"tea until", "tea proof"}
+    assert await texts(memories, text=text, at=AT + DAY) == ["tea from"]
+    assert len(await texts(memories, text=text)) == 3
+
+
+@pytest.mark.parametrize("text", ["", "tea"])
+async def test_what_expired_is_gone_before_anything_was_pruned(
+    memories: MemoryStore, clock: FakeClock, text: str
+) -> None:
+    kept = record("tea", expires_at=AT + DAY)
+    await store(memories, kept)
+    assert await texts(memories, text=text) == ["tea"]
+    await clock.advance(DAY.total_seconds())
+    assert await texts(memories, text=text) == []
+    assert await memories.get(reach(), kept.id) is None
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_001])
+async def test_the_number_of_memories_is_bounded(memories: MemoryStore, limit: int) -> None:
+    with pytest.raises(BadInput, match="limit must be 1 to 1,000"):
+        await memories.find(reach(), Filter(limit=limit))
+
+
+async def test_only_what_may_be_changed_is_deleted(memories: MemoryStore) -> None:
+    mine, theirs = record("mine"), record("theirs", person=BOB)
+    shared = record("shared", scope=Scope.PROJECT, project="p")
+    await store(memories, mine)
+    await store(memories, theirs)
+    await store(memories, shared, operator(project="p"))
+    ids = [mine.id, theirs.id, shared.id, "mem-none"]
+    assert await memories.delete(reach(project="p"), ids) == [mine.id]
+    assert await memories.delete(operator(project="q"), ids) == []
+    assert await memories.delete(operator(project="p"), ids) == [shared.id]
+    assert await texts(memories, reach(BOB)) == ["theirs"]
+
+
+async def test_clearing_takes_these_tiers_of_one_person(memories: MemoryStore) -> None:
+    await store(memories, record("one"))
+    await store(memories, record("two", tier=Tier.EPISODIC))
+    await store(memories, record("three", person=BOB, tier=Tier.EPISODIC))
+    assert await memories.clear(reach(), (Tier.EPISODIC, Tier.WORKING)) == 1
+    assert await texts(memories) == ["one"]
+    assert await texts(memories, reach(BOB)) == ["three"]
+
+
+async def test_a_deleted_message_takes_along_what_was_never_confirmed(
+    memories: MemoryStore,
+) -> None:
+    await store(memories, record("said", role="user", message_id="m1"))
+    await store(memories, record("answered", role="assistant", derived_from=("m1",)))
+    await store(memories, record("learned", derived_from=("m0", "m1")))
+    await store(memories, record("confirmed", derived_from=("m1",), confirmed=True))
+    await store(memories, record("other", message_id="m2"))
+    for wrong in (("u", CHANNEL, "m1"), ("t", ("test", "main", "C2"), "m1"), ("t", CHANNEL, "m9")):
+        assert not await memories.knows_message(wrong[0], wrong[1], [wrong[2]])
+        assert await memories.forget_message(wrong[0], wrong[1], [wrong[2]]) == 0
+    assert await memories.knows_message("t", CHANNEL, ["m9", "m1"])
+    assert await memories.forget_message("t", CHANNEL, ["m1"]) == 3
+    assert set(await texts(memories)) == {"confirmed", "other"}
+
+
+async def test_an_edited_message_is_searched_by_its_new_words(memories: MemoryStore) -> None:
+    turn = record("I like tea", role="user", message_id="m1", tags=("drinks",))
+    turn = replace(turn, embedding=Embedding("m", (1.0,)))
+    await store(memories, turn)
+    await store(memories, record("likes tea", derived_from=("m1",)))
+    await store(memories, record("answered", role="assistant", derived_from=("m1",)))
+    assert await memories.revise_message("t", CHANNEL, "m1", "I like rum") == 3
+    assert await texts(memories) == ["I like rum"]
+    assert await texts(memories, text="tea") == []
+    assert await texts(memories, text="rum drinks") == ["I like rum"]
+    kept = await memories.get(reach(), turn.id)
+    assert kept is not None
+    assert kept.embedding is None
+
+
+async def test_vectors_are_set_where_the_memory_still_exists(memories: MemoryStore) -> None:
+    one, two = record("one"), record("two")
+    await store(memories, one)
+    await store(memories, two)
+    assert await memories.unembedded("m", 10) == [(two.id, "two"), (one.id, "one")]
+    vector = Embedding("m", (1.0, 2.0))
+    assert await memories.embed([(one.id, vector), ("mem-none", vector)]) == 1
+    assert await memories.unembedded("m", 10) == [(two.id, "two")]
+    assert len(await memories.unembedded("other", 10)) == 2
+    kept = await memories.get(reach(), one.id)
+    assert kept is not None
+    assert kept.embedding == vector
+    assert await memories.embed([(one.id, Embedding("other", (1.0, 2.0, 3.0)))]) == 1
+    assert await memories.unembedded("other", 10) == [(two.id, "two")]
+
+
+async def test_pruning_takes_what_expired_or_was_replaced_long_ago(
+    memories: MemoryStore, clock: FakeClock
+) -> None:
+    old, gone = record("old"), record("gone", expires_at=AT + DAY)
+    await store(memories, old)
+    await store(memories, gone)
+    await store(memories, record("new", supersedes=old.id))
+    assert await memories.prune(AT, AT - DAY) == []
+    assert await memories.prune(AT + DAY, AT - DAY) == [gone.id]
+    assert await memories.prune(AT + DAY, AT) == [old.id]
+    assert await memories.prune(AT + DAY, AT) == []
+    assert await texts(memories, superseded=True) == ["new"]
+
+
+async def test_of_many_at_once_one_supersedes_and_the_others_are_told(
+    memories: MemoryStore,
+) -> None:
+    head = record("version 0")
+    await store(memories, head)
+    for version in range(1, 6):
+        tries = [record(f"version {version} of {n}", supersedes=head.id) for n in range(8)]
+        results = await asyncio.gather(*(store(memories, each) for each in tries))
+        won = [each for each, result in zip(tries, results, strict=True) if result.stored]
+        assert len(won) == 1
+        assert {result.missing for result in results} == {"", head.id}
+        head = won[0]
+    assert await texts(memories) == [head.content]
