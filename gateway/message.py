@@ -371,7 +371,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One send: a rendered part or a file.
+    """One send: a rendered part or a file; or neither, which ends a command that is not answered.
 
     `key` is the same on every attempt and unique among all sends, so that a platform that takes a
     nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
@@ -388,6 +388,11 @@ class Outbound:
     private_to: str = ""
     reply_handle: str = field(default="", repr=False)
     replaces: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing is said: the sign that a command waits is taken away, no more."""
+        return self.part is None and self.file is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,14 @@ from gateway.message import (
     MessageAuthor,
     MessageEdited,
     MessageReceived,
+    Outbound,
     Reply,
     author_of,
     place_of,
 )
 from gateway.observe.correlation import about, correlation_id
 from gateway.observe.observer import Answered, Timing, collected_in
+from gateway.patience import Patience
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.refusals import refusal_for
@@ -80,6 +82,7 @@ class Pipeline:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._since = services.clock.now()
+        self.patience = Patience(services.clock)
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
@@ -204,7 +207,8 @@ class Pipeline:
 
     async def _finish(self, exchange: Exchange, outcome: str) -> None:
         """Keep the exchange and send what is to be sent. A stop comes too late for that: an answer
-        that is kept and not sent would come out at the next start."""
+        that is kept and not sent would come out at the next start. While a store is away the answer
+        waits: what the model said, and people may have seen, is not asked for again."""
         with about(exchange.id):
             await uninterrupted(self._keep(exchange, outcome))
 
@@ -212,8 +216,9 @@ class Pipeline:
         services = self._services
         if exchange.live is not None:
             exchange.outbound = exchange.live.finished(exchange.outbound)
+        exchange.outbound = exchange.outbound or dismissal(exchange)
         done, began = completed(exchange, services, outcome), services.clock.monotonic()
-        if await services.stores.journal.complete(done):
+        if await self.patience.insist(lambda: services.stores.journal.complete(done)):
             services.deliverer.submit(exchange.outbound)
         services.count("exchange", outcome)
         services.observe(done.trace)
@@ -301,6 +306,15 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
     last.inbox_ids = tuple(inbox_id for e in exchanges for inbox_id in e.inbox_ids)
     last.contents = tuple(content for e in exchanges for content in e.contents)
     return last
+
+
+def dismissal(exchange: Exchange) -> tuple[Outbound, ...]:
+    """What ends a command that gets no answer, where people would see it wait."""
+    waits = exchange.connected.manifest.capabilities.commands_wait
+    if exchange.kind != "command" or not (waits and exchange.reply_handle):
+        return ()
+    key = f"{exchange.id}:0"
+    return (Outbound(key, exchange.place, reply_handle=exchange.reply_handle),)
 
 
 def private_reader(exchange: Exchange) -> str:

@@ -47,6 +47,8 @@ class Capabilities:
     topics that gather a whole room (Telegram forums).
     `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
     `live`: an answer can be shown while it is written, in some kind of conversation at least.
+    `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
+    with nothing in it takes that sign away (Discord's "thinking").
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
@@ -64,6 +66,7 @@ class Capabilities:
     files_in: bool = False
     files_out: bool = False
     native_commands: bool = False
+    commands_wait: bool = False
     idempotent_sends: bool = False
     live: bool = False
     max_buttons: int = 0

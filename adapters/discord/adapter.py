@@ -96,6 +96,9 @@ class DiscordAdapter:
         """Send one part or file, once. Raises a `DeliveryError`."""
         connection = self._connected()
         handle = handle_of(outbound)
+        if handle is not None and outbound.is_empty:
+            await connection.answers.dismiss(handle)
+            return Receipt("")
         if handle is not None and outbound.private_to:
             return _receipt(await connection.answers.whisper(handle, outbound))
         if handle is not None:

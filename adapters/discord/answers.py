@@ -112,6 +112,12 @@ class Answers:
         changed = await self._post("PATCH", _ORIGINAL, handle, body_of(outbound), outbound)
         return identity(changed.get("id"))
 
+    async def dismiss(self, handle: Handle) -> None:
+        """End a command that gets no answer: nothing is left of it. Raises a `DeliveryError`."""
+        await self._state(handle)
+        if handle.kind == "command":
+            await self._clear_public_place(handle)
+
     async def whisper(self, handle: Handle, outbound: Outbound) -> Mapping[str, object]:
         """Answer so that only the person who asked sees it. Raises a `DeliveryError`."""
         await self._state(handle)

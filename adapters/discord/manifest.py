@@ -49,6 +49,7 @@ MANIFEST: Final = AdapterManifest(
         files_in=True,
         files_out=True,
         native_commands=True,
+        commands_wait=True,
         idempotent_sends=True,
         live=True,
         max_buttons=MAX_BUTTONS,

@@ -219,7 +219,7 @@ class Deliverer:
             problem = _reason(error)
             if not self._prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
-                if not isinstance(error, Ambiguous | WindowClosed):
+                if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
                     await self._say(line, send.outbound, LOST_NOTE)
                 return
 

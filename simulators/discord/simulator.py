@@ -293,6 +293,11 @@ class DiscordSimulator:
             if not message.flags & LOADING and message.type != THREAD_CREATED
         ]
 
+    def waiting_commands(self, room: SimRoom) -> int:
+        """How many commands show "thinking" in the room."""
+        messages = self._channel(room).messages.values()
+        return sum(bool(m.flags & LOADING) and not m.deleted for m in messages)
+
     def typing(self, room: SimRoom) -> int:
         """How often the bot showed that it writes in the room."""
         return self._channels.typing.count(room.thread_id or room.id)

@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import count
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from gateway.clock import SystemClock
 from gateway.commands.catalogue import REGISTERED
 from gateway.message import (
     Button,
     ChatMessage,
+    CommandInvoked,
     InboundEvent,
     MessageReceived,
     Outbound,
@@ -101,6 +102,13 @@ class MemoryState:
         self.values[key] = value
 
 
+@runtime_checkable
+class ShowsWaiting(Protocol):
+    """A platform on which people see that a command waits."""
+
+    def waiting_commands(self, room: SimRoom) -> int: ...
+
+
 @dataclass(slots=True)
 class Stage:
     """Everything that a test looks at. `person` is Ada, `room` her direct conversation."""
@@ -140,6 +148,16 @@ class Stage:
     def file(self, file: OutboundFile, place: Place) -> Outbound:
         """A file as the gateway would send it."""
         return Outbound(f"test:{next(self._keys)}", place, file=file)
+
+    def nothing(self, asked: CommandInvoked) -> Outbound:
+        """What ends a command that is not answered."""
+        key = f"test:{next(self._keys)}"
+        return Outbound(key, asked.place, reply_handle=asked.reply_handle)
+
+    def platform_waits(self, room: SimRoom) -> bool:
+        """Whether people see that a command in the room waits for its answer."""
+        platform = self.platform
+        return isinstance(platform, ShowsWaiting) and platform.waiting_commands(room) > 0
 
     async def shown(self, room: SimRoom, found: Callable[[list[Shown]], bool]) -> list[Shown]:
         """The bot's messages in the room, as soon as `found` says yes of them."""

@@ -36,8 +36,8 @@ from gateway.ports import (
     Capabilities,
     LiveView,
 )
-from simulators.base import NotSupported, SimFile, SimPerson
-from tests.contract.stage import Stage, buttons, by_bot
+from simulators.base import NotSupported, SimFile, SimPerson, SimRoom
+from tests.contract.stage import PATIENCE, Stage, buttons, by_bot
 
 PROTOCOLS: Final = {
     "edits": CanEdit,
@@ -361,6 +361,31 @@ async def test_elsewhere_a_command_is_a_written_message(stage: Stage) -> None:
     assert isinstance(event, CommandInvoked | MessageReceived)
     assert event.message is not None
     assert event.message.content == "/ask why is it so?"
+
+
+@proves("commands_wait")
+async def test_a_command_that_gets_no_answer_waits_until_that_is_said(stage: Stage) -> None:
+    room = stage.platform.room("general")
+    await stage.platform.command(stage.person, room, "context")
+    asked = await stage.sink.first(CommandInvoked)
+    await waits(stage, room, True)
+    await stage.adapter.send(stage.nothing(asked))
+    await waits(stage, room, False)
+    assert by_bot(stage.platform.shown(room)) == []
+    await stage.adapter.send(stage.nothing(asked))
+    assert by_bot(stage.platform.shown(room)) == [], "saying it again changes nothing"
+
+
+@lacks("commands_wait")
+async def test_elsewhere_a_command_without_an_answer_leaves_nothing(stage: Stage) -> None:
+    await stage.platform.command(stage.person, stage.room, "context")
+    await stage.sink.until(lambda: stage.sink.events != [])
+    assert not stage.platform_waits(stage.room)
+
+
+async def waits(stage: Stage, room: SimRoom, expected: bool) -> None:
+    """Return once people see that a command waits, or no longer do."""
+    await stage.platform.wait_for(room, lambda _: stage.platform_waits(room) is expected, PATIENCE)
 
 
 @proves("max_buttons")

@@ -73,9 +73,12 @@ async def test_a_connection_cut_before_anything_happened_delivered_nothing(stage
 
 
 @served
-async def test_a_connection_cut_before_the_answer_leaves_it_open(stage: Stage) -> None:
+@pytest.mark.parametrize("kind", ["drop_after", "drop_within"])
+async def test_a_connection_cut_before_the_answer_or_in_it_leaves_it_open(
+    stage: Stage, kind: FaultKind
+) -> None:
     place = (await stage.hear()).place
-    before = await broken(stage, "drop_after")
+    before = await broken(stage, kind)
     outbound = stage.outbound("hello", place)
     with pytest.raises(Ambiguous):
         await stage.adapter.send(outbound)

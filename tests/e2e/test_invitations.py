@@ -170,3 +170,18 @@ async def test_a_list_of_who_is_served_refuses_everybody_else(variant: str, tmp_
         await lab.answer(lab.platform.direct(ada))
         assert await lab.quiet(lab.platform.direct(ben)) == []
         assert await lab.stored() == ["hello"]
+
+
+@only("discord")
+async def test_a_command_of_somebody_who_is_not_served_ends_in_silence(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab(variant, tmp_path, {"access": {"allowed_users": ["1"]}}) as lab:
+        discord = lab.platform
+        assert isinstance(discord, DiscordSimulator)
+        room = discord.room("general")
+        await discord.command(discord.person("Mallory"), room, "ask", "who am I?")
+        await discord.wait_for(room, lambda _: discord.waiting_commands(room) == 1)
+        await discord.wait_for(room, lambda _: discord.waiting_commands(room) == 0)
+        assert by_bot(await lab.quiet(room)) == []
+        assert lab.app.services.deliverer.idle
