@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from gateway.people import Audience
 
+ID_PREFIX: Final = "mem-"
 MAX_MEMORY: Final = 1_000
 """Characters of one memory; a longer one is cut, and the write says so (sources 000)."""
 MAX_TAGS: Final = 10
@@ -85,8 +86,8 @@ class Trust(StrEnum):
 class Provenance:
     """Where and when something was learned. `person` is the `str(PersonId)` under which it was
     written; `group` names the conversation; `room` is empty for what was said in private.
-    `channel` is `channel_of(place)` in `memory/scope.py`: message ids are unique only within it, and
-    a deleted message is looked for by both.
+    `channel` is `channel_of(place)` in `memory/scope.py`: message ids are unique only within it,
+    and a deleted message is looked for by both.
     """
 
     source: SourceType
@@ -197,4 +198,4 @@ class Draft:
 
 def new_id() -> str:
     """An id that cannot be guessed: "mem-" and a random UUID (122 random bits)."""
-    return f"mem-{uuid.uuid4()}"
+    return f"{ID_PREFIX}{uuid.uuid4()}"
