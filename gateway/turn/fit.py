@@ -67,12 +67,11 @@ def fit(
     if left <= 0:
         return None
     own_size = estimate_messages(own, calibration)
-    start = _first_that_fits(history, left - own_size, calibration)
+    start, kept_size = _first_that_fits(history, left - own_size, calibration)
     kept = tuple(history[start:])
     if own_size <= left:
-        size = overhead + own_size + estimate_messages(kept, calibration)
         messages = kept + (_without_reasoning(own) if start else tuple(own))
-        return Fitted(messages, size, dropped=start)
+        return Fitted(messages, overhead + own_size + kept_size, dropped=start)
     shorter, cuts = _shortened(_without_reasoning(own), left, calibration)
     size = estimate_messages(shorter, calibration)
     if size > left:
@@ -92,17 +91,19 @@ def smaller_room(sent: Fitted, error: ContextTooLong) -> int:
     return int(sent.tokens * share)
 
 
-def _first_that_fits(history: Sequence[ModelMessage], left: int, calibration: Calibration) -> int:
-    """Where the history begins: at a question of the person, never between a call and its
-    outcome."""
-    start, size = len(history), 0
+def _first_that_fits(
+    history: Sequence[ModelMessage], left: int, calibration: Calibration
+) -> tuple[int, int]:
+    """Where the history begins, and the tokens from there on: at a question of the person, never
+    between a call and its outcome."""
+    start, size, kept = len(history), 0, 0
     for index in range(len(history) - 1, -1, -1):
         size += estimate_messages(history[index : index + 1], calibration)
         if size > left:
             break
         if _is_question(history[index]):
-            start = index
-    return start
+            start, kept = index, size
+    return start, kept
 
 
 def _is_question(message: ModelMessage) -> bool:
