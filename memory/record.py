@@ -17,6 +17,8 @@ from gateway.people import Audience
 ID_PREFIX: Final = "mem-"
 MAX_MEMORY: Final = 1_000
 """Characters of one memory; a longer one is cut, and the write says so (sources 000)."""
+MAX_DOCUMENT: Final = 10_000
+"""Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn (sources 000)."""
 MAX_TAGS: Final = 10
 MAX_TAG: Final = 50
 MAX_ARGUMENT: Final = 2_000

@@ -69,6 +69,11 @@ def reach_of(occasion: Occasion) -> Reach:
     )
 
 
+def system_reach(tenant: str, project: str) -> Reach:
+    """What the program itself reaches of a project: for HEARTBEAT and a first BIBLE."""
+    return Reach(tenant, "system", ("system",), "", project, private=False, operates=True)
+
+
 def sees(reach: Reach, record: Record) -> bool:
     """Whether this memory may be shown on the occasion that the reach was made for."""
     if record.tenant != reach.tenant:
