@@ -2,6 +2,7 @@
 
 import structlog
 
+from gateway.commands.spoken import spoken_command
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import StoreUnavailable
 from gateway.message import (
@@ -91,11 +92,16 @@ class Intake:
         key = self.key_for(event)
         takes_part = await self._takes_part(event.message, key)
         policy = self._services.policies.invocation
-        decision = decide_invocation(event.message, policy, bot_takes_part=takes_part).decision
-        if decision.allowed:
-            await self._store(event, key)
+        invocation = decide_invocation(event.message, policy, bot_takes_part=takes_part)
+        if not invocation.decision.allowed:
+            self._forget(event, key, invocation.decision)
+            return
+        known = {command.name for command in self._services.commands}
+        command = spoken_command(event, invocation.content, known)
+        if command is not None:
+            await self._store(command, self.key_for(command))
         else:
-            self._forget(event, key, decision)
+            await self._store(event, key)
 
     async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
         """Whether the assistant has spoken in this thread; asked only where that matters."""

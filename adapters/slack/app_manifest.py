@@ -42,6 +42,7 @@ COMMANDS: Final = (
     CommandSpec("ask", "Ask the assistant", takes_arguments=True),
     CommandSpec("context", "Show what the assistant remembers of this conversation"),
     CommandSpec("clear", "Forget this conversation"),
+    CommandSpec("stop", "Stop the answer that is being written"),
 )
 """The slash commands that exist unless others are given."""
 

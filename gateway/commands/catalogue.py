@@ -1,6 +1,8 @@
 """The commands people have, and what is registered with the platforms."""
 
-from gateway.ports import CommandSpec
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports import Capabilities, CommandSpec
 
 REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
@@ -16,6 +18,16 @@ UNLISTED = (CommandSpec(HELP, "Show what I can do"), CommandSpec(START, "Begin")
 """Understood, but not registered: Slack keeps /help for itself, Telegram sends /start unasked."""
 
 COMMANDS = REGISTERED + UNLISTED
+
+
+def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> str:
+    """What to add where a command reached a channel, and the answers run in threads under it."""
+    if not can.answers_open_threads or place.audience is Audience.DIRECT or place.thread_id:
+        return ""
+    return (
+        " Each of my answers here has a thread of its own, which this command does not reach: "
+        f"write `@{assistant_name} /{name}` in the thread."
+    )
 
 
 def help_text(assistant_name: str) -> str:

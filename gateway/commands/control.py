@@ -4,7 +4,7 @@ import structlog
 
 from gateway.auditing import audit
 from gateway.commands import confirmations
-from gateway.commands.catalogue import HELP, START, help_text
+from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Confirmation
 from gateway.conversation import window
 from gateway.errors import BadInput, DeliveryError
@@ -52,7 +52,8 @@ class Control:
             return
         match event.name:
             case "context":
-                await self._answer(exchange, Reply(await self._context(exchange)))
+                text = await self._context(exchange) + self._aside(exchange, "context")
+                await self._answer(exchange, Reply(text))
             case "clear":
                 await self._ask_to_clear(exchange)
             case _ if event.name in (HELP, START):
@@ -70,7 +71,9 @@ class Control:
         if not stopped and not await self._pipeline.admit(exchange, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
-        await self._answer(exchange, Reply(text))
+        await self._answer(
+            exchange, Reply(text if stopped else text + self._aside(exchange, "stop"))
+        )
 
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
         """Do, or leave, what one of our questions asked about."""
@@ -169,7 +172,8 @@ class Control:
             await self._answer(exchange, Reply(await self._settle(asked, True, True)))
             return
         await confirmations.remember(self._services, exchange.id, asked)
-        question = "Delete what I remember of this conversation?"
+        aside = self._aside(exchange, "clear")
+        question = f"Delete what I remember of this conversation?{aside}"
         await self._answer(
             exchange,
             Reply(question, buttons=confirmations.buttons(exchange.id, "Delete", "Keep")),
@@ -182,6 +186,10 @@ class Control:
             return "Nothing was deleted."
         gone = await self._services.stores.conversations.clear(asked.key)
         return f"Done: {gone} messages deleted." if gone else "There was nothing to delete."
+
+    def _aside(self, exchange: Exchange, name: str) -> str:
+        can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
+        return threads_aside(name, exchange.place, can, assistant)
 
     async def _answer(self, exchange: Exchange, reply: Reply) -> None:
         """Answer a command; in a room, where the platform can, only the asker sees it."""

@@ -1,0 +1,38 @@
+"""Commands that people write in a message, where the platform has no slash command for the place.
+
+Slack sends none from threads; what works there is a message to the assistant: `@Parley /stop`.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from gateway.message import CommandInvoked, MessageReceived
+
+_WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
+_BARE: Final = re.compile(r"stop[.!]*", re.IGNORECASE)
+"""The one command that is understood without its slash: whoever wants it is in a hurry, and as a
+question to the model it means nothing else."""
+
+
+def spoken_command(
+    event: MessageReceived, content: str, known: Collection[str]
+) -> CommandInvoked | None:
+    """The command that a message to the assistant consists of; None when it is a question.
+
+    `content` is the message without what called the assistant.
+    """
+    said = content.strip()
+    if event.message.attachments:
+        return None
+    if _BARE.fullmatch(said):
+        name, arguments = "stop", ""
+    else:
+        written = _WRITTEN.fullmatch(said)
+        if written is None:
+            return None
+        name, arguments = written.group(1), (written.group(2) or "").strip()
+    if name not in known:
+        return None
+    message = event.message
+    return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)

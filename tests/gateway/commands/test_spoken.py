@@ -1,0 +1,55 @@
+"""A message that is a command, and one that only begins like one."""
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.commands.spoken import spoken_command
+from gateway.message import Attachment, MessageReceived
+from tests.support.messages import message, received
+
+KNOWN = ("ask", "context", "clear", "stop")
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "arguments"),
+    [
+        ("/stop", "stop", ""),
+        ("stop", "stop", ""),
+        (" Stop! ", "stop", ""),
+        ("/clear", "clear", ""),
+        ("/ask what is\na whale?", "ask", "what is\na whale?"),
+    ],
+)
+def test_a_message_to_the_assistant_can_be_a_command(said: str, name: str, arguments: str) -> None:
+    event = received(f"@Parley {said}")
+    command = spoken_command(event, said, KNOWN)
+    assert command is not None
+    assert (command.name, command.arguments) == (name, arguments)
+    assert (command.event_id, command.message) == (event.event_id, event.message)
+    assert (command.place, command.author) == (event.message.place, event.message.author)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "clear",
+        "context",
+        "stop it",
+        "don't stop",
+        "/unknown",
+        "/",
+        "/stopping",
+        "//stop",
+        "/Stop",
+    ],
+)
+def test_everything_else_is_a_question(said: str) -> None:
+    assert spoken_command(received(said), said, KNOWN) is None
+
+
+def test_whoever_sends_a_file_means_the_file() -> None:
+    file = Attachment("document", "ref")
+    with_file = MessageReceived("e", replace(message("/clear"), attachments=(file,)))
+    assert spoken_command(with_file, "/clear", KNOWN) is None
