@@ -8,10 +8,10 @@ conversations, traces and outbox in one SQLite file. People, gateway and this ob
 of their own. A line each half minute: resident memory, database file and its log, answers that took
 less than 20 ms from stored to sent without the model (as the program's own /metrics tell it).
 
-Held to: nothing lost, doubled or out of order; from the second minute on (in the short form from the
-first, when every chat was seen) memory within `FLAT_SHARE` and growing by less than
-`FLAT_PER_MINUTE`; the log bounded. The file grows by what is kept of each message for its day; that this has an end is
-measured by `benchmarks.growth`.
+Held to: nothing lost, doubled or out of order; from the second minute on (in the short form from
+the first, when every chat was seen) memory within `FLAT_SHARE` and growing by less than
+`FLAT_PER_MINUTE`; the log bounded. The file grows by what is kept of each message for its day; that
+this has an end is measured by `benchmarks.growth`.
 """
 
 import argparse
