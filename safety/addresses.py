@@ -1,0 +1,139 @@
+"""Which network addresses are on the public internet, and how hosts are written without tricks."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import Final, TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+MAX_HOST: Final = 253
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
+_NUMERIC: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)\Z")
+
+
+def _networks(*texts: str) -> tuple[Network, ...]:
+    return tuple(ip_network(text) for text in texts)
+
+
+METADATA: Final = frozenset(
+    ip_address(text)
+    for text in (
+        "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192",
+        "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fe80::a9fe:a9fe",
+    )
+)  # fmt: skip
+"""Where clouds give their machines credentials: refused whatever network is allowed."""
+
+_SPECIAL: Final = _networks(
+    # IANA's IPv4 special-purpose registry: this network, private, shared (CGNAT), loopback,
+    # link-local, protocol assignments, documentation, 6to4 relays, benchmarks, multicast, reserved.
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+    # Within IPv6's global unicast space: protocol assignments (Teredo, benchmarks, ORCHID),
+    # documentation, 6to4.
+    "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)  # fmt: skip
+_GLOBAL_IPV6: Final = IPv6Network("2000::/3")
+"""All of IPv6 that is routed publicly; mapped, compatible and NAT64 addresses are outside of it."""
+
+
+def is_public(address: Address) -> bool:
+    """True for an address of the public internet and nothing else."""
+    if address in METADATA or (isinstance(address, IPv6Address) and address.scope_id):
+        return False
+    if isinstance(address, IPv6Address) and address not in _GLOBAL_IPV6:
+        return False
+    return not any(address in network for network in _SPECIAL)
+
+
+def may_connect(address: Address, allowed: Iterable[Network]) -> bool:
+    """Public, or in a network that the operator named; never a cloud's metadata service."""
+    if address in METADATA:
+        return False
+    return is_public(address) or any(address in network for network in allowed)
+
+
+def read_host(host: str) -> tuple[str, Address | None]:
+    """A host in lower case without its final dot, and its address when it is one.
+
+    `host` as in a URL, an IPv6 address without brackets. Raises ValueError for what somebody could
+    read differently: octal, hexadecimal, short or decimal IPv4 addresses, zones, characters that
+    are not ASCII (a name of another script is written as `xn--…`).
+    """
+    if not host.isascii():
+        raise ValueError("holds characters outside ASCII; write the xn-- form")
+    name = host.lower()
+    if ":" in name:
+        return _ipv6(name)
+    name = name.removesuffix(".")
+    if not 1 <= len(name) <= MAX_HOST:
+        raise ValueError(f"is empty or longer than {MAX_HOST} characters")
+    labels = name.split(".")
+    if _NUMERIC.match(labels[-1]):
+        try:
+            return name, IPv4Address(name)
+        except AddressValueError:
+            raise ValueError("is an odd spelling of an IPv4 address") from None
+    if not all(_LABEL.match(label) for label in labels):
+        raise ValueError("is not a host name")
+    return name, None
+
+
+def _ipv6(text: str) -> tuple[str, Address]:
+    try:
+        address = IPv6Address(text)
+    except AddressValueError:
+        raise ValueError("is not an IPv6 address") from None
+    if address.scope_id:
+        raise ValueError("names a zone")
+    return str(address), address
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """A host that may be reached: `name` is exact, or with `below` any name under it.
+
+    `port` is the only one allowed; None allows 80 and 443.
+    """
+
+    name: str
+    below: bool = False
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "HostRule":
+        """From "docs.example.org", "*.example.org", "10.1.2.3:8080" or "[fd00::1]:8080".
+
+        Raises ValueError with what is wrong.
+        """
+        bracketed = re.fullmatch(r"\[([^\]]{1,60})\](?::([0-9]{1,5}))?", text)
+        plain = re.fullmatch(r"(\*\.)?([^\s:/\[\]*@?#]{1,255})(?::([0-9]{1,5}))?", text)
+        if bracketed:
+            below, host, port = False, bracketed[1], bracketed[2]
+        elif plain:
+            below, host, port = bool(plain[1]), plain[2], plain[3]
+        else:
+            raise ValueError("should be a host such as docs.example.org or *.example.org")
+        name, address = read_host(host)
+        if below and (address is not None or "." not in name):
+            raise ValueError("should name a domain behind the star, such as *.example.org")
+        if port is not None and not 1 <= int(port) <= 65_535:
+            raise ValueError("names a port outside 1 to 65535")
+        return cls(name, below, None if port is None else int(port))
+
+    def covers(self, host: str, port: int) -> bool:
+        """`host` as `read_host` gives it."""
+        named = host.endswith(f".{self.name}") if self.below else host == self.name
+        return named and (port in {80, 443} if self.port is None else port == self.port)
