@@ -146,7 +146,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=100.0, help="messages a second")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--chats", type=int, default=500)
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds until the bot polls")
+    parser.add_argument("--patience", type=float, default=20.0, help="seconds until the bot polls")
     parser.add_argument("--linger", type=float, default=0.0, help="seconds to serve on at the end")
     parser.add_argument("--times", type=Path)
     arguments = parser.parse_args()
