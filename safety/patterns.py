@@ -47,11 +47,17 @@ class Pattern:
     @cached_property
     def beginning(self) -> re.Pattern[str]:
         """Matches, at the end of a text, what may become a match with more text."""
+        first, *rest = self.elements
         source = r"\Z"
-        for chars, least, most in reversed(self.elements):
+        for chars, least, most in reversed(rest):
             ends_here = rf"{chars}{{0,{most}}}\Z" if most > 1 else r"\Z"
             source = f"(?:{ends_here}|{chars}{{{least},{most}}}{source})"
-        return re.compile(source, self._flags)
+        # The first character stands in front, so that the search can skip to it.
+        chars, least, most = first
+        if (least, most) == (1, 1):
+            return re.compile(f"{chars}{source}", self._flags)
+        whole = f"{chars}{{{least},{most}}}{source}"
+        return re.compile(rf"(?:{chars}{{1,{most}}}\Z|{whole})", self._flags)
 
     def find(self, text: str) -> re.Match[str] | None:
         """The first match."""

@@ -1,148 +1,113 @@
 """Recognising credentials in text, in three degrees of certainty.
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
-probable ones removed with a note, possible ones shown to the person. Formats of tokens are those
-their issuers document.
+probable ones removed with a note, possible ones shown to the person. The formats are in
+`vendors.py` and `vendors_apps.py`, what only the words around tell in `assigned.py`.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
-from safety.patterns import Element, Pattern, literal, some
+from safety import vendors, vendors_apps
+from safety.assigned import CONNECTION_STRING, find_assigned
+from safety.cut import REDACTED
+from safety.patterns import Pattern, literal, some
+from safety.private_keys import PRIVATE_KEY, find_private_keys
+from safety.secret_kinds import KEY, Finding, Level, SecretKind
 
-_ALNUM: Final = "[A-Za-z0-9]"
-_KEY_CHAR: Final = "[A-Za-z0-9_-]"
+__all__ = [
+    "CONNECTION_STRING",
+    "KINDS",
+    "REDACTED",
+    "Finding",
+    "Level",
+    "Redaction",
+    "SecretKind",
+    "find_secrets",
+    "redact_secrets",
+]
+
 _GAP: Final = some(r"\s", 0, 100)
-_IS: Final = (*some("[\"']", 0, 1), *_GAP, *some("[:=]", 1, 1), *_GAP)
-_PRIVATE_KEY_END: Final = re.compile("-----END [A-Z ]{1,40}-----")
-_MAX_PRIVATE_KEY: Final = 20_000
-
-
-class Level(StrEnum):
-    """How certain it is that a text is a secret."""
-
-    DEFINITE = "definite"
-    PROBABLE = "probable"
-    POSSIBLE = "possible"
-
-
-@dataclass(frozen=True, slots=True)
-class SecretKind:
-    """One kind of secret; `name` is a stable code, fit for logs."""
-
-    name: str
-    level: Level
-    pattern: Pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A secret found at `start` to `end` of a text; it does not hold the secret itself."""
-
-    kind: SecretKind
-    start: int
-    end: int
-
-
-def _definite(name: str, anchor: str, *rest: Element) -> SecretKind:
-    return SecretKind(name, Level.DEFINITE, Pattern((*literal(anchor), *rest), anchor))
-
-
-CONNECTION_STRING: Final = SecretKind(
-    "connection_string",
-    Level.PROBABLE,
+_AWS_SECRET: Final = SecretKind(
+    "aws_secret",
+    Level.DEFINITE,
     Pattern(
         (
-            *literal("://"),
-            *some(r"[^\s:/@]", 0, 100),
-            *literal(":"),
-            *some(r"[^\s/@]", 1, 200),
-            *literal("@"),
+            *literal("secret_access_key"),
+            *some("[\"']", 0, 1),
+            *_GAP,
+            *some("[:=]", 1, 1),
+            *_GAP,
+            *some("[\"']", 0, 1),
+            *some("[A-Za-z0-9/+=]", 40, 40),
         ),
-        anchor="://",
+        ignore_case=True,
     ),
 )
-"""An address with a password in it, from `://` on."""
+_JWT: Final = SecretKind(
+    "jwt",
+    Level.DEFINITE,
+    Pattern(
+        (*literal("eyJ"), *some(KEY, 8, 300), *literal(".eyJ"), *some("[A-Za-z0-9_.-]", 8, 4000)),
+        "eyJ",
+    ),
+)
+_LONG_BASE64: Final = SecretKind(
+    "long_base64", Level.POSSIBLE, Pattern(some("[A-Za-z0-9+/]", 64, 10_000))
+)
+_FORTY_HEX: Final = SecretKind(
+    "forty_hex_digits", Level.POSSIBLE, Pattern(some("[0-9a-f]", 40, 40)), exact=True
+)
 
-KINDS: Final[tuple[SecretKind, ...]] = (
-    _definite("anthropic_key", "sk-ant-", *some(_KEY_CHAR, 20, 200)),
-    _definite("openai_key", "sk-proj-", *some(_KEY_CHAR, 20, 300)),
-    _definite("openai_key", "sk-svcacct-", *some(_KEY_CHAR, 20, 300)),
-    _definite("openai_key", "sk-admin-", *some(_KEY_CHAR, 20, 300)),
-    _definite("openai_key", "sk-", *some(_ALNUM, 32, 128)),
-    _definite("aws_key_id", "AKIA", *some("[A-Z0-9]", 16, 16)),
-    _definite("aws_key_id", "ASIA", *some("[A-Z0-9]", 16, 16)),
-    SecretKind(
-        "aws_secret",
-        Level.DEFINITE,
-        Pattern(
-            (
-                *literal("secret_access_key"),
-                *_IS,
-                *some("[\"']", 0, 1),
-                *some("[A-Za-z0-9/+=]", 40, 40),
-            ),
-            ignore_case=True,
-        ),
-    ),
-    *(
-        _definite("github_token", prefix, *some(_ALNUM, 36, 255))
-        for prefix in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
-    ),
-    _definite("github_token", "github_pat_", *some("[A-Za-z0-9_]", 22, 255)),
-    _definite("gitlab_token", "glpat-", *some(_KEY_CHAR, 20, 100)),
-    _definite(
-        "slack_token", "xox", *some("[abeoprs]", 1, 1), *literal("-"), *some(_KEY_CHAR, 10, 250)
-    ),
-    _definite("slack_token", "xapp-", *some(_KEY_CHAR, 10, 250)),
-    _definite("slack_webhook", "hooks.slack.com/services/", *some("[A-Za-z0-9/]", 20, 100)),
-    _definite("google_key", "AIza", *some(_KEY_CHAR, 35, 35)),
-    _definite("stripe_key", "sk_live_", *some(_ALNUM, 16, 250)),
-    _definite("stripe_key", "rk_live_", *some(_ALNUM, 16, 250)),
-    SecretKind(
-        "telegram_token",
-        Level.DEFINITE,
-        Pattern((*some("[0-9]", 8, 10), *literal(":AA"), *some(_KEY_CHAR, 33, 33)), anchor=":AA"),
-    ),
-    SecretKind(
-        "discord_token",
-        Level.DEFINITE,
-        Pattern(
-            (
-                *some("[MNO]", 1, 1),
-                *some(_KEY_CHAR, 23, 27),
-                *literal("."),
-                *some(_KEY_CHAR, 6, 6),
-                *literal("."),
-                *some(_KEY_CHAR, 27, 60),
-            ),
-            anchor=".",
-        ),
-    ),
-    _definite(
-        "jwt", "eyJ", *some(_KEY_CHAR, 8, 300), *literal(".eyJ"), *some("[A-Za-z0-9_.-]", 8, 4000)
-    ),
-    _definite("private_key", "-----BEGIN ", *some("[A-Z ]", 0, 24), *literal("PRIVATE KEY")),
-    CONNECTION_STRING,
-    SecretKind(
-        "password",
-        Level.PROBABLE,
-        Pattern((*literal("password"), *_IS, *some(r"\S", 1, 200)), ignore_case=True),
-    ),
-    SecretKind(
-        "bearer_token",
-        Level.PROBABLE,
-        Pattern(
-            (*literal("bearer"), *some(r"\s", 1, 100), *some("[A-Za-z0-9._-]", 1, 1000)),
-            ignore_case=True,
-        ),
-    ),
-    SecretKind("long_base64", Level.POSSIBLE, Pattern(some("[A-Za-z0-9+/]", 64, 10_000))),
-    SecretKind("forty_hex_digits", Level.POSSIBLE, Pattern(some("[0-9a-f]", 40, 40))),
+_TOKENS: Final[tuple[SecretKind, ...]] = (
+    *vendors.MODELS,
+    *vendors.CLOUDS,
+    *vendors.CODE,
+    *vendors_apps.CHAT,
+    *vendors_apps.MONEY,
+    *vendors_apps.MAIL,
+    *vendors_apps.TEAMS,
+    *vendors_apps.DATA,
+    *vendors_apps.WALLETS,
+    _AWS_SECRET,
+    _JWT,
 )
-"""Every kind, the most certain first."""
+KINDS: Final[tuple[SecretKind, ...]] = (
+    *_TOKENS,
+    PRIVATE_KEY,
+    CONNECTION_STRING,
+    _LONG_BASE64,
+    _FORTY_HEX,
+)
+"""Every kind that its form alone tells, the most certain first."""
+
+_BEFORE: Final = re.compile(r"[A-Za-z0-9_/+]")
+_AFTER: Final = re.compile(r"[A-Za-z0-9]")
+_REST: Final = re.compile(r"[A-Za-z0-9_+/=-]{0,4000}")
+_BARE_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_COMMIT: Final = re.compile(
+    r"(?i)(?:commit|rev(?:ision)?|sha-?1?|hash|checksum|digest|tree|blob|parent|merge|head|git|"
+    r"fingerprint|etag|cherry|@|pin(?:ned)?)\W{0,6}(?:\w{1,20}\W{1,3}){0,3}\Z"
+)
+_CONTEXT: Final = 60
+_SAMPLE: Final = re.compile(
+    r"(?i)(?:\A|[-_])(?:your|insert|replace|example|placeholder|redacted|dummy)(?:[-_]|\Z)"
+)
+_ALL: Final = list(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A text with `[SECRET_REDACTED]` for every definite and probable secret.
+
+    `findings` holds the possible ones as well, which still stand in `text`: a person has to say.
+    Their places are those in the text that was given.
+    """
+
+    text: str
+    findings: tuple[Finding, ...]
 
 
 def find_secrets(text: str) -> list[Finding]:
@@ -150,32 +115,102 @@ def find_secrets(text: str) -> list[Finding]:
 
     Time grows with the length of the text and nothing else.
     """
-    found: list[Finding] = []
-    for kind in KINDS:
-        if kind.pattern.anchor not in text:
-            continue
-        for match in kind.pattern.whole.finditer(text):
-            finding = Finding(kind, match.start(), _end(kind, text, match.end()))
-            found.append(finding)
+    found = list(find_private_keys(text))
+    for kind in _TOKENS:
+        if kind.pattern.anchor in text:
+            found.extend(_of_kind(kind, text))
+    found.extend(_bare_aws_secrets(text, found))
+    found.extend(find_assigned(text))
+    found.extend(_possible(text))
     return _without_overlaps(found)
 
 
-def _end(kind: SecretKind, text: str, end: int) -> int:
-    """A private key goes on to its last line, or as far as one can reach."""
-    if kind.name != "private_key":
-        return end
-    reach = min(len(text), end + _MAX_PRIVATE_KEY)
-    last = _PRIVATE_KEY_END.search(text, end, reach)
-    return last.end() if last else reach
+def redact_secrets(text: str) -> Redaction:
+    """The text without its definite and probable secrets; doing it twice changes nothing.
+
+    Expects what `safety.unicode.safe_unicode` returns: a secret with hidden characters in it is
+    not seen.
+    """
+    findings = find_secrets(text)
+    pieces: list[str] = []
+    position = 0
+    for finding in findings:
+        if finding.kind.level is not Level.POSSIBLE:
+            pieces.extend((text[position : finding.start], REDACTED))
+            position = finding.end
+    pieces.append(text[position:])
+    return Redaction("".join(pieces), tuple(findings))
+
+
+def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
+    for match in kind.pattern.whole.finditer(text):
+        start, end = match.span()
+        if kind.alone and start and _BEFORE.match(text[start - 1]):
+            continue
+        if kind.exact and _AFTER.match(text, end):
+            continue
+        if kind.alone and not kind.exact and not _is_made(match[0]):
+            continue
+        if _is_sample(match[0], kind.pattern.anchor):
+            continue
+        yield Finding(kind, start, end if kind.exact else _whole_end(text, end))
+
+
+def _whole_end(text: str, end: int) -> int:
+    """Issuers lengthen their tokens: what goes on in their alphabet belongs to them."""
+    rest = _REST.match(text, end)
+    end = rest.end() if rest else end
+    while text[end - 1] in ".-=" and text[end - 2] in ".-":
+        end -= 1
+    return end - 1 if text[end - 1] == "." else end
+
+
+def _is_made(token: str) -> bool:
+    digits = any(char.isdigit() for char in token[4:])
+    mixed = token[4:].lower() != token[4:] and token[4:].upper() != token[4:]
+    return len(set(token)) >= 8 and (digits or mixed)
+
+
+def _is_sample(token: str, anchor: str) -> bool:
+    body = token.partition(anchor)[2] if anchor else token
+    return set(body) <= set("xX*._-0") or bool(_SAMPLE.search(body))
+
+
+def _bare_aws_secrets(text: str, found: list[Finding]) -> Iterator[Finding]:
+    """Beside the id of a key, forty characters of base64 are the key."""
+    if not any(finding.kind.name == "aws_key_id" for finding in found):
+        return
+    for match in _BARE_AWS_SECRET.finditer(text):
+        if _is_made(match[0]) and not match[0].islower():
+            yield Finding(_AWS_SECRET, match.start(), match.end())
+
+
+def _possible(text: str) -> Iterator[Finding]:
+    for match in _LONG_BASE64.pattern.whole.finditer(text):
+        if not _is_path(match[0]):
+            yield Finding(_LONG_BASE64, *match.span())
+    for match in _FORTY_HEX.pattern.whole.finditer(text):
+        start, end = match.span()
+        alone = not (start and _AFTER.match(text[start - 1])) and not _AFTER.match(text, end)
+        if alone and not _COMMIT.search(text, max(0, start - _CONTEXT), start):
+            yield Finding(_FORTY_HEX, start, end)
+
+
+def _is_path(value: str) -> bool:
+    return value.count("/") > len(value) // 12 and "+" not in value
 
 
 def _without_overlaps(found: list[Finding]) -> list[Finding]:
-    order = list(Level)
+    """Overlapping findings become one: the surest, over all that they cover."""
     kept: list[Finding] = []
-    for finding in sorted(found, key=lambda f: (f.start, order.index(f.kind.level), -f.end)):
+    for finding in sorted(found, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
         previous = kept[-1] if kept else None
         if previous is None or finding.start >= previous.end:
             kept.append(finding)
-        elif order.index(finding.kind.level) < order.index(previous.kind.level):
-            kept[-1] = finding
+            continue
+        surest = min(previous, finding, key=lambda f: _ALL.index(f.kind.level))
+        if Level.POSSIBLE in {previous.kind.level, finding.kind.level}:
+            kept[-1] = surest
+        else:
+            kept[-1] = Finding(surest.kind, previous.start, max(previous.end, finding.end))
     return kept

@@ -1,0 +1,54 @@
+"""Shortening a text at a place where nothing falls apart."""
+
+import re
+import unicodedata
+from typing import Final
+
+REDACTED: Final = "[SECRET_REDACTED]"
+"""What stands where a secret was."""
+MAX_BACK: Final = 64
+"""Characters a cut may move back; what is longer than this in one piece is no letter."""
+
+_EXTENDING: Final = frozenset("\u200c\u200d\u20e3")
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
+_FLAGS: Final = re.compile("[\U0001f1e6-\U0001f1ff]*\\Z")
+
+
+def cut(text: str, max_length: int) -> str:
+    """At most `max_length` characters from the beginning of a text.
+
+    A letter with its marks, an emoji made of several, a flag, a line's end of two characters and
+    the marker of a removed secret stay whole or go whole. Raises `ValueError` below 0.
+    """
+    if max_length < 0:
+        raise ValueError(f"a length of {max_length}; it must be 0 or more")
+    if len(text) <= max_length:
+        return text
+    end = _before_marker(text, max_length)
+    least = max(0, end - MAX_BACK)
+    while end > least and _is_inside(text, end):
+        end -= 1
+    return text[:end]
+
+
+def _before_marker(text: str, end: int) -> int:
+    begin = max(0, end - len(REDACTED) + 1)
+    marker = text.find(REDACTED, begin, end + len(REDACTED) - 1)
+    return marker if 0 <= marker < end else end
+
+
+def _is_inside(text: str, end: int) -> bool:
+    """Whether `end` falls between two characters that a person sees as one."""
+    before, after = text[end - 1], text[end]
+    if after in _EXTENDING or before == "\u200d" or "\ufe00" <= after <= "\ufe0f":
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0100" <= after <= "\U000e01ef":
+        return True
+    if unicodedata.category(after).startswith("M"):
+        return True
+    if "\ud800" <= before <= "\udbff" or (before == "\r" and after == "\n"):
+        return True
+    if _FLAG.match(before) and _FLAG.match(after):
+        flags = _FLAGS.search(text, max(0, end - MAX_BACK), end)
+        return flags is not None and len(flags[0]) % 2 == 1
+    return False

@@ -1,0 +1,217 @@
+"""The shapes of the usual injections. Every gap is bounded, so that time grows with the text."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_GAP: Final = r"[\s\"'`*_.,:;()-]{1,12}"
+_FEW: Final = rf"(?:{_GAP}[\w']{{1,20}}){{0,4}}?{_GAP}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One shape; `name` is a stable code."""
+
+    name: str
+    expression: re.Pattern[str]
+
+    def found(self, text: str) -> Iterator[re.Match[str]]:
+        """Where it stands."""
+        return self.expression.finditer(text)
+
+
+def _rule(name: str, *alternatives: str) -> Rule:
+    return Rule(name, re.compile("|".join(alternatives), re.IGNORECASE))
+
+
+_COLUMNS: Final = r"(?:\*|[\w.`\"\[\]@()*]{1,60}(?:\s{0,4},\s{0,4}[\w.`\"\[\]@()*]{1,60}){0,20})"
+_NAME: Final = r"[\w.`\"\[\]]{1,60}"
+_SPACE: Final = r"(?:\s|/\*[^*]{0,20}\*/|\+|%20){1,8}"
+# A statement in prose has words behind it; one that is meant ends, goes on in SQL, or is quoted.
+_GOES_ON: Final = (
+    r"(?=\s{0,4}(?:;|--|#|\Z|[\"'`)]|\n)|\s{1,4}(?:where|limit|order\s+by|group\s+by|join|union|"
+    r"inner|left|having|values|set)\b)"
+)
+
+SQL: Final[tuple[Rule, ...]] = (
+    _rule(
+        "select",
+        rf"\bselect{_SPACE}(?:distinct{_SPACE}|all{_SPACE})?\*{_SPACE}from{_SPACE}{_NAME}",
+        rf"\bselect{_SPACE}{_COLUMNS}{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}",
+    ),
+    _rule("union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
+    _rule(
+        "drop",
+        rf"\bdrop{_SPACE}(?:table|database|schema)s?{_SPACE}(?:if{_SPACE}exists{_SPACE})?{_NAME}"
+        r"(?=\s{0,4}(?:;|--|cascade|\Z|[\"'`)]|\n))",
+        rf"\b(?:truncate|alter){_SPACE}table{_SPACE}{_NAME}(?=\s{{0,4}}(?:;|--|\Z|add|drop|rename))",
+    ),
+    _rule("delete", rf"\bdelete{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}"),
+    _rule(
+        "insert",
+        rf"\binsert{_SPACE}into{_SPACE}{_NAME}\s{{0,4}}(?:\([^()]{{1,300}}\)\s{{0,4}})?"
+        r"(?:values|select)\b",
+    ),
+    _rule("update", rf"\bupdate{_SPACE}{_NAME}{_SPACE}set{_SPACE}{_NAME}\s{{0,4}}=\s{{0,4}}\S"),
+    _rule(
+        "tautology",
+        r"['\"`)]\s{0,4}(?:or|and|\|\||&&)\s{1,4}['\"(]{0,2}(\w{1,20})['\"]?\s{0,3}(?:=|like)\s{0,3}['\"]?\1\b",
+        r"\bor\s{1,4}1\s{0,3}=\s{0,3}1\b",
+        r"['\"]\s{0,4}(?:or|and)\s{1,4}(?:true|not\s+false|sleep\(|benchmark\()",
+    ),
+    _rule(
+        "stacked",
+        r"['\")]\s{0,4};\s{0,4}(?:drop|delete|insert|update|select|exec|shutdown|truncate|alter|create)\b",
+        r"\b(?:xp_cmdshell|information_schema\.\w|pg_sleep\s?\(|waitfor\s{1,4}delay|load_file\s?\(|"
+        r"into\s{1,4}(?:out|dump)file\b|sleep\(\d+\)\s{0,4}(?:--|#|\)))",
+        r"\bexec(?:ute)?\s{1,4}(?:immediate|xp_\w|sp_\w)",
+        r"\w['\"]\)?\s{0,4}(?:--|#)(?:\s|\Z|-)(?=\s{0,4}\Z)",
+    ),
+)
+
+_EVENTS: Final = (
+    "abort|animation\\w{3,10}|auxclick|before\\w{3,12}|blur|canplay|change|click|contextmenu|copy|"
+    "cut|dblclick|drag\\w{0,6}|drop|error|finish|focus\\w{0,3}|hashchange|input|invalid|key\\w{2,5}|"
+    "load\\w{0,10}|message|mouse\\w{2,5}|page\\w{4}|paste|play\\w{0,4}|pointer\\w{2,7}|popstate|"
+    "progress|readystatechange|reset|resize|scroll|search|seek\\w{2,3}|select\\w{0,5}|show|start|"
+    "storage|submit|toggle|touch\\w{3,6}|transition\\w{3,6}|unload|wheel|begin|end|repeat"
+)
+
+XSS: Final[tuple[Rule, ...]] = (
+    _rule(
+        "script",
+        r"<\s{0,9}/?\s{0,9}script(?:[\s/>]|\Z)",
+        r"(?:&lt;?|&#0{0,6}60;?|&#x0{0,6}3c;?|%3c|\\u003c|\\x3c)/?script\b",
+    ),
+    _rule(
+        "scheme",
+        r"(?:javascript|vbscript|livescript)\s{0,9}:\s{0,9}[\w(\[/%'\"&]",
+        r"data:text/html[,;]",
+    ),
+    _rule("event", rf"<[^<>\n]{{0,300}}?[\s/\"']on(?:{_EVENTS})\s{{0,9}}="),
+    _rule("event", rf"(?:^|[\s\"'/])on(?:{_EVENTS})\s{{0,4}}=\s{{0,4}}[\"'`]?[^\s\"'>]{{0,80}}\("),
+    _rule("frame", r"<\s{0,4}(?:iframe|frame|object|embed|applet|base|meta)[\s/](?=[^<>]{0,300}=)"),
+    _rule("svg", r"<\s{0,4}(?:svg|math)[\s/][^<>]{0,200}=", r"<svg>"),
+    _rule("cookie", r"\bdocument\s?\.\s?(?:cookie|location|write)\b\s{0,4}(?:[=(+;]|\))"),
+    _rule(
+        "style", r"(?:expression|-moz-binding|behavior)\s{0,4}[:(]\s{0,4}(?:url|alert|javascript)"
+    ),
+)
+
+_ALL: Final = r"(?:(?:all|any|every|each|the|these|those|your|of|and|both)\s{1,4}){0,5}"
+_EARLIER: Final = (
+    r"(?:previous(?:ly)?|prior|preceding|above|earlier|initial|original|system|existing|former|"
+    r"foregoing|past|safety|developer|old|other|current)"
+)
+_RULES: Final = (
+    r"(?:instruction|direction|prompt|rule|guideline|command|order|directive|message|context|"
+    r"constraint|restriction|programming|training|polic(?:y|ies)|conversation|text|filter|task|"
+    r"guardrail|setting|limitation|input)s?"
+)
+_DROP: Final = (
+    r"(?:ignore|disregard|forget|neglect|override|overrule|bypass|skip|discard|drop|dismiss|erase|"
+    r"do\s+not\s+follow|don'?t\s+follow|stop\s+following|pay\s+no\s+attention\s+to|abandon|reset|"
+    r"set\s+aside|delete|cancel)"
+)
+
+PROMPT: Final[tuple[Rule, ...]] = (
+    _rule(
+        "ignore_instructions",
+        rf"\b{_DROP}\s{{1,4}}{_ALL}(?:{_EARLIER}\s{{1,4}}){{1,3}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
+        rf"\b{_DROP}\s{{1,4}}{_ALL}{_RULES}\s{{1,4}}(?:(?:that|which|you|were|have|been|I|we|was)\s+){{0,4}}"
+        r"(?:above|before|given|received|provided|told|so\s+far|until\s+now|previously|earlier|up\s+to)\b",
+        rf"\b(?:ignore|disregard|forget)\s{{1,4}}(?:all|everything|anything)\s{{1,4}}(?:of\s+)?"
+        rf"(?:(?:that|the|you|was|were|have|been|what|I|we)\s+){{0,4}}"
+        rf"(?:above|before|prior|previous|said|told|written|instructed|know|learned)\b",
+        rf"\b(?:ignore|disregard|forget|bypass|override)\s{{1,4}}(?:all\s+(?:of\s+)?)?(?:your|the\s+system'?s?)"
+        rf"\s{{1,4}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
+        rf"\b(?:ignore|disregard)\s{{1,4}}all\s{{1,4}}{_RULES}\b",
+    ),
+    _rule(
+        "ignore_instructions_elsewhere",
+        r"\b(?:ignorier|vergiss|vergesst|missacht|überspring|vergessen\s+sie)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:anweisung|instruktion|vorgabe|regel|befehl|prompt|aufforderung)\w{0,3}",
+        r"\b(?:ignor|oubli|ne\s+(?:tiens|tenez)|fai(?:s|tes)\s+abstraction)\w{0,4}\s{1,4}(?:\S+\s{1,4}){0,4}?"
+        r"(?:instruction|consigne|directive|règle|ordre)s?\b",
+        r"\b(?:ignor|olvid|desestim|descart|omit)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:instruccion|indicacion|regla|orden|directriz|directrice)\w{0,3}\b",
+        r"\b(?:ignor|esque[çc]|desconsider|descart)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:instruç|instruc|regra|orden|diretriz)\w{0,5}",
+        r"\b(?:ignor|dimentic|trascur)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:istruzion|regol|direttiv|comand)\w{0,3}",
+        r"\b(?:negeer|vergeet)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instructie|opdracht|regel|aanwijzing)\w{0,3}",
+        r"\b(?:zignoruj|zapomnij|pomiń)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instrukcj|polece|zasad)\w{0,4}",
+        r"(?:игнорир|забуд|проигнорир|отмен)\w{0,6}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:инструкци|указани|правил|команд)\w{0,4}",
+        r"(?:yoksay|unut|görmezden)\w{0,6}|(?:önceki|yukarıdaki)\s+(?:tüm\s+)?(?:talimat|komut)\w{0,8}\s+(?:yoksay|unut|görmez)",
+        r"(?:忽略|无视|忘记|忘掉|不要理会|無視|忽視)[^\n。]{0,12}(?:指令|指示|提示|规则|規則|命令|说明|內容|内容)",
+        r"(?:以前|これまで|上記|前)の[^\n。]{0,10}(?:指示|命令|プロンプト)[^\n。]{0,6}(?:無視|忘れ)",
+        r"(?:이전|위의|지금까지)[^\n.]{0,12}(?:지시|명령|프롬프트)[^\n.]{0,8}(?:무시|잊)",
+        r"(?:تجاهل|انس)\w{0,2}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:التعليمات|الأوامر|القواعد)",
+        r"(?:पिछले|सभी)\s{1,4}(?:\w+\s{1,4}){0,3}?निर्देश\w{0,4}",
+    ),
+    _rule(
+        "new_identity",
+        r"\byou\s{1,4}are\s{1,4}(?:now|no\s+longer)\s{1,4}(?:going\s+to\s+(?:act|be|pretend|play)|"
+        r"(?:an?\s+|the\s+|my\s+)?(?:\w+\s+){0,3}?(?:dan\b|stan\b|dude\b|aim\b|evil|unrestricted|unfiltered|"
+        r"uncensored|jailbroken|jailbreak|amoral|immoral|unethical|hacker|free\s+(?:from|of)|bound\s+by|in\s+(?:developer|god|admin|debug|dan|root)"
+        r"|root\b|omnipotent|an?\s+ai\b|chatbot|bot\b|language\s+model|pirate|persona|opposite|machiavel\w*|assistant|terminal|system|gpt\w*))",
+        r"\b(?:pretend|act|behave|respond|roleplay|role-play|simulate|imagine)\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:as\s+(?:dan|if\s+you\s+(?:have|had|are|were)\s+(?:no|not|un|free|an?\s+un\w+))|"
+        r"you\s+(?:are|have|were|can|do)\s+(?:no|not|un|free\s+of|without|do\s+anything|dan\b|an?\s+(?:un|evil|jail|hack))\w*)",
+        r"\bdo\s{1,4}anything\s{1,4}now\b",
+        r"\bfrom\s{1,4}now\s{1,4}on\W{0,4}(?:you|your|act|respond|answer|ignore|every|always|only)\b.{0,60}?"
+        r"\b(?:act|respond|answer|ignore|behave|pretend|obey|are|will|must|role|unrestricted|restrictions?|rules|filters?)\b",
+        r"\b(?:jailbreak(?:ed|ing)?|dan|god|developer|debug|sudo|admin(?:istrator)?|unrestricted|root)\s{1,4}mode\s{1,4}"
+        r"(?:is\s+)?(?:now\s+)?(?:on|enabled?|activated?|active|engaged|unlocked|override)\b",
+        r"\b(?:enter|enable|activate|switch\s+(?:in)?to|go\s+into|unlock)\s{1,4}(?:\w+\s{1,4}){0,2}?"
+        r"(?:jailbreak|dan|god|unrestricted|unfiltered|sudo|root)\s{1,4}mode\b",
+        r"\byou\s{1,4}(?:have|are)\s{1,4}(?:been\s{1,4})?(?:freed|liberated|jailbroken)\b",
+    ),
+    _rule(
+        "reveal_prompt",
+        r"\b(?:reveal|show|print|repeat|output|display|tell\s+me|give\s+me|leak|dump|disclose|recite|expose|"
+        r"write\s+out|what\s+(?:is|are|was|were)|copy|summari[sz]e|paste|share|list)\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:your|the\s+system'?s?|hidden|initial|original|full|entire|exact|secret|confidential)\s{1,4}"
+        r"(?:\w+\s{1,4}){0,3}?(?:system\s+prompt|prompt|instructions|system\s+message|guidelines|configuration|directives)\b",
+        r"\b(?:repeat|print|output|copy)\s{1,4}(?:\w+\s{1,4}){0,3}?(?:everything|all|words?|text|content)\s{1,4}"
+        r"(?:\w+\s{1,4}){0,3}?above\b",
+        r"\bsystem\s{1,4}prompt\s{0,4}(?::|=)",
+    ),
+    _rule(
+        "new_instructions",
+        r"\b(?:new|updated|revised|real|actual|true|important|urgent|critical|additional)\s{1,4}"
+        r"(?:system\s+)?(?:instructions?|directives?|task|orders?|rules)\s{0,4}(?::|\n|!)",
+        r"\b(?:system|admin(?:istrator)?|developer|security|operator)\s{1,4}(?:override|notice|alert|instructions?|directive|command)\s{0,4}[:!]",
+        r"(?:^|\n)\s{0,4}(?:\#{2,3}|\*\*)\s{0,4}(?:instructions?|response|system|new\s+task)\s{0,4}\*{0,2}:",
+        r"(?:begin|end|start|stop)\s{0,3}(?:of\s+)?(?:system|user|assistant|admin)\s{0,3}(?:prompt|message|instructions?|output|input)\b",
+        r"\b(?:end|stop)\s{1,4}of\s{1,4}(?:the\s+)?(?:prompt|instructions|conversation|context|document)\b",
+    ),
+    _rule(
+        "role_marker",
+        r"</?\s{0,4}(?:system|assistant|instructions?|system-reminder|admin)\s{0,4}>",
+        r"<\|[\w ]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
+        r"\[\s{0,4}(?:system|admin|instructions?|developer)(?:\s+(?:message|note|prompt|override))?\s{0,4}\](?!\()",
+        r"(?:^|\n)[ \t]{0,8}(?:SYSTEM|Human|Assistant|System\s+(?:message|prompt|note))\s{0,4}:",
+    ),
+    _rule(
+        "exfiltration",
+        r"\b(?:send|post|forward|email|e-mail|upload|exfiltrate|transmit|leak)\s{1,4}(?:\w+\s{1,4}){0,4}?"
+        r"(?:conversation|chat\s+history|memor(?:y|ies)|secrets?|passwords?|credentials?|api\s+keys?|system\s+prompt|private\s+data|tokens)\s{1,4}"
+        r"(?:\w+\s{1,4}){0,4}?(?:to|at|via)\s{1,4}(?:\S{0,20}(?:https?:|@|\.com|\.net|\.org)|the\s+following)",
+        r"!\[[^\]\n]{0,100}\]\(https?://[^)\s]{1,200}\?[^)\s]{0,100}(?:=\{|=\[|=<|\{\{)",
+        r"\bdump\s{1,4}(?:all\s+)?(?:the\s+|your\s+)?(?:passwords|secrets|credentials|memories)\b",
+    ),
+    _rule(
+        "concealment",
+        r"\b(?:do\s+not|don'?t|never)\s{1,4}(?:tell|inform|mention|reveal|show|alert|notify|let)\s{1,4}"
+        r"(?:\w+\s{1,4}){0,3}?(?:the\s+)?user\b.{0,60}?\b(?:this|instruction|that|about|these|know|prompt|message)\b",
+        r"\bwithout\s{1,4}(?:\w+\s{1,4}){0,3}?(?:any\s+)?(?:moral|ethical|safety)\s{1,4}(?:\w+\s{1,4}){0,3}?"
+        r"(?:restriction|constraint|filter|guideline|limit|consideration)s?\b",
+        r"\b(?:no|without)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:restrictions|censorship|content\s+polic(?:y|ies)|filters)\b.{0,40}?\b(?:answer|respond|do|comply|anything)\b",
+    ),
+)
+
+
+def names(rules: Iterable[Rule]) -> set[str]:
+    """The codes that findings of these rules can have."""
+    return {rule.name for rule in rules}

@@ -1,0 +1,104 @@
+"""Whether a text in the place of a secret can be one, or is a placeholder, a name, a plain word."""
+
+import re
+from itertools import pairwise
+from typing import Final
+
+_PLACEHOLDER: Final = re.compile(
+    r"""(?ix)
+    [<\[({%$@#].*                                # <token>, {token}, ${TOKEN}, %TOKEN%
+    | .*(?:\.\.\.|…|\*\*|••|xxx).*               # abc..., ****, xxxx
+    | [x*._•#0-]+
+    | .*(?:your|my|the|some|an?)[-_\ ](?:[a-z]+[-_\ ]){0,4}
+      (?:api|key|token|secret|pass\w*|pwd|value|here)\b.*
+    | (?:your|replace|insert|enter|put|add|set)[-_].*
+    | (?:the|my|your|our|a|an|new|old|super|top|db|test|admin|user|root|example|dummy|sample|fake|
+      mock)?[-_]?(?:pass|passwd|password|passphrase|passwort|kennwort|pwd|pw|secret|token|key|apikey|
+      api[-_]key|credentials?|string|value|example|placeholder|redacted|hidden|masked|removed|
+      changeme|change[-_]me|change[-_]it|changeit|todo|tbd|none|null|nil|undefined|empty|blank|
+      n/?a|true|false|yes|no|str|int|bool|bytes|text|optional|required|any|default|unset|varchar)
+      [-_]?[0-9]?
+    | \[SECRET_REDACTED\].*
+    """
+)
+_CODE: Final = re.compile(
+    r"""(?x)
+    [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+              # settings.PASSWORD
+    | (?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+              # DB_PASSWORD
+    | [~.]?/.* | [A-Za-z]:\\.* | .*://.*         # places
+    | [\d.,:/-]{1,10}                            # a number, a date, a time
+    | [a-z]+(?:[_-][a-z]+)+                      # some_name, some-name
+    """
+)
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ABOUT_PASSWORDS: Final = """
+    about above access accepted again already also always another associated available based
+    because been before being below between both cannot case changed characters check checked
+    compromised correct created default different disabled does encrypted enabled enough entered
+    even exactly expired failed field file first forgotten form found generated given good hashed
+    have help here however incorrect input instead invalid just known later length like located
+    login longer lost match matched minimum missing must need needed never only option optional
+    other over passed please policy possible prompt protected provided required reset right safe
+    same saved secure secured sent sentence set should shown simple since something specified
+    still stored strength strong such sure system taken than that their them then there these they
+    this those through today tomorrow type typed unchanged under unique unknown unless until
+    updated used user users using valid validated value verified very visible weak well were what
+    when where whether which while will with within without word words work working would wrong
+    written yours falsch richtig abgelaufen gespeichert unbekannt notwendig erforderlich sicher
+    incorrect incorrecte incorrecta obligatoire requis requise oublié valide invalide correcto
+    correcta incorrecto obligatorio requerido requerida necesario segura seguro olvidada vencida
+"""
+_NO_PASSWORDS: Final = frozenset(_ABOUT_PASSWORDS.split())
+_ENDINGS: Final = ("ing", "able", "ible", "tion", "ment", "ness", "ly", "ed")
+
+
+def is_placeholder(value: str) -> bool:
+    """True for what stands in a text instead of a secret."""
+    return bool(_PLACEHOLDER.fullmatch(value)) or len(set(value.lower())) < 3
+
+
+def looks_random(value: str, least: int = 16) -> bool:
+    """True for what a machine made: long, of many characters, no name and no place."""
+    if len(value) < least or is_placeholder(value) or _CODE.fullmatch(value):
+        return False
+    if len(set(value)) < 8:
+        return False
+    digits = sum(char.isdigit() for char in value)
+    letters = sum(char.isalpha() for char in value)
+    mixed = value.lower() != value and value.upper() != value
+    return letters >= 2 and (digits >= 2 or (mixed and _turns(value) >= len(value) // 4))
+
+
+def looks_like_password(value: str) -> bool:
+    """True for what a person would take as a password: letters with digits or signs in them."""
+    if not 4 <= len(value) <= 200 or is_placeholder(value) or _CODE.fullmatch(value):
+        return False
+    if value.isdigit():
+        return len(value) >= 6
+    letters = any(char.isalpha() for char in value)
+    inner = value.strip(".,!?:;'\"")
+    marked = any(not char.isalpha() and char not in "-'’/." for char in inner)
+    return letters and marked
+
+
+def may_be_a_word(value: str) -> bool:
+    """True for a plain word that can stand as a password and is no word about passwords."""
+    word = value.lower()
+    return (
+        len(word) >= 5
+        and word.isalpha()
+        and word not in _NO_PASSWORDS
+        and not word.endswith(_ENDINGS)
+        and not is_placeholder(word)
+    )
+
+
+def is_uuid(value: str) -> bool:
+    """True for the 36 characters of a UUID."""
+    return bool(_UUID.fullmatch(value))
+
+
+def _turns(value: str) -> int:
+    """How often upper and lower case change."""
+    cases = [char.isupper() for char in value if char.isalpha()]
+    return sum(a != b for a, b in pairwise(cases))

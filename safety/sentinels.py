@@ -1,0 +1,75 @@
+"""What separates the turns of a conversation in the formats of chat models.
+
+A text that holds such a separator can pretend to be somebody else's turn. The names are those of
+ChatML, Llama, Mistral, Gemma, DeepSeek, Qwen, GLM, Kimi, Phi, Command, MiniMax, gpt-oss and Claude.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_PIPED_NAMES: Final = (
+    "im_start|im_end|im_sep|im_middle|endoftext|endofprompt|end|start|system|user|assistant|tool|"
+    "human|developer|begin_of_text|end_of_text|start_header_id|end_header_id|eot_id|eom_id|"
+    "python_tag|channel|message|call|return|constrain|separator|eos|bos|eot|turn|think|observation"
+)
+_TAG_NAMES: Final = (
+    "start_of_turn|end_of_turn|bos|eos|sop|system|assistant|human|system-reminder|"
+    "function_calls|function_results|tool_call|tool_calls|tool_response|tool_result|tool_use|"
+    "think|thinking|antml:[a-z_]{1,30}"
+)
+_BRACKET_NAMES: Final = (
+    "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|gMASK"
+)
+_MARKER: Final = re.compile(
+    rf"""
+    <[ \t]*\|[ \t]*(?i:/?(?:{_PIPED_NAMES}))[ \t]*\|[ \t]*>   # <|im_start|>, also spaced out
+    | <\|[^\s<>|]{{1,64}}\|>                                  # <|any_other|>
+    | <\|(?i:{_PIPED_NAMES})>                                 # <|turn>
+    | <(?i:{_PIPED_NAMES})\|>                                 # <turn|>
+    | <\s*<\s*/?\s*(?i:SYS)\s*>\s*>                           # <<SYS>>
+    | <[ \t]*/?[ \t]*(?i:{_TAG_NAMES})[ \t]*/?>
+    | (?:(?<![\w\])])|(?=\[[ \t]*/?[ \t]*[A-Z_]{{4}}))        # x[inst] is an index
+      \[[ \t]*/?[ \t]*(?i:{_BRACKET_NAMES})[ \t]*\]
+    | \]~b\] | \[e~\[
+    """,
+    re.VERBOSE,
+)
+_ROLE: Final = re.compile(
+    r"""
+    (?:^|(?<=[\r\n]))[ \t>]{0,20}(?:\#{1,6}[ \t]{1,4})?[*_]{0,3}
+    (?:(?:Human|Assistant|System|HUMAN|ASSISTANT|SYSTEM)[*_]{0,3}[ \t]{0,8}:
+      |(?:human|assistant)[*_]{0,3}:
+      |system[*_]{0,3}:(?=[ \t]{0,8}(?:\S{1,40}[ \t]{1,8}){3}))
+    [*_]{0,3}[ \t]*
+    """,
+    re.VERBOSE,
+)
+_ROLE_AGAIN: Final = re.compile(
+    r"(?:[*_>\s]{0,20}(?i:Human|Assistant|System)[*_]{0,3}[ \t]{0,8}:[*_]{0,3}[ \t]*)*"
+)
+_FENCE_ROLE: Final = re.compile(
+    r"(?:^|(?<=[\r\n]))[ \t>]{0,20}(?:`{3,}|~{3,})[ \t]*"
+    r"((?i:system|assistant|user|human|tool|developer))(?![\w.+-])"
+)
+
+
+def find_sentinels(text: str) -> Iterator[tuple[int, int]]:
+    """Where separators of turns stand: markers, role prefixes at a line's beginning, and fences
+    whose language is a role (of those only the word)."""
+    for marker in _MARKER.finditer(text):
+        yield marker.span()
+    if ":" in text:
+        yield from _roles(text)
+    if "```" in text or "~~~" in text:
+        for fence in _FENCE_ROLE.finditer(text):
+            yield fence.span(1)
+
+
+def _roles(text: str) -> Iterator[tuple[int, int]]:
+    role = _ROLE.search(text)
+    while role:
+        again = _ROLE_AGAIN.match(text, role.end())
+        end = again.end() if again else role.end()
+        yield role.start(), end
+        role = _ROLE.search(text, end)

@@ -1,0 +1,119 @@
+"""Text without anything that a person does not see and a program does.
+
+Removed everywhere: controls but line feed, carriage return and tab; bidirectional controls; the
+tag characters; zero-width and other default-ignorable characters; interlinear annotation;
+noncharacters and lone surrogates. What some scripts need stays where they need it: joiners after
+Arabic, Indic and related letters and between emoji, one variation selector behind a character that
+can take one. The flags of England, Scotland and Wales are made of tag characters and become a
+plain black flag: a channel for hidden text costs more than three flags.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+MAX_MARKS: Final = 30
+"""Combining marks in a row that stay, as in Unicode's stream-safe format (UAX 15). Longer rows
+are no language, and sorting them takes time that grows with their square."""
+
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_LINES: Final = re.compile("[\x85\u2028\u2029]")
+HIDDEN: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # soft hyphen, joiners, fillers
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional
+    "\u200b\u2060-\u2065\u206a-\u206f\ufeff"  # zero width
+    "\ufff0-\ufffb\ufdd0-\ufdef\ud800-\udfff"  # annotation, noncharacters, surrogates
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # shorthand and musical controls
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"  # tags
+    + "".join(
+        f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+    )
+)
+"""The inside of a character set: what never stays."""
+
+_HIDDEN: Final = re.compile(f"[{HIDDEN}]+")
+_CONDITIONAL: Final = re.compile("[\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_MARKS: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
+
+_JOINERS: Final = "\u200c\u200d"
+_ZWJ: Final = "\u200d"
+_JOINING_SCRIPTS: Final = re.compile(
+    "[\u0600-\u07ff\u0840-\u0dff\u1000-\u109f\u1780-\u18af\u1b00-\u1bff\ua840-\ua87f\ua980-\ua9df"
+    "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010a5f\U00011000-\U00011fff\U0001e900-\U0001e95f]"
+)
+_MONGOLIAN: Final = re.compile("[\u1800-\u18af]")
+_HAN: Final = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_EMOJI: Final = re.compile("[\U0001f000-\U0001faff\u203c\u2049\u2139\u3030\u303d]")
+_KEYCAP_BASE: Final = "0123456789#*"
+_KEYCAP: Final = "\u20e3"
+_PASSES: Final = 4
+
+
+def safe_unicode(text: str) -> str:
+    """The text in NFC without hidden characters; doing it twice changes nothing.
+
+    Line and paragraph separators become line feeds. Time grows with the text only.
+    """
+    if text.isascii():
+        return _HIDDEN.sub("", text)
+    text = _LINES.sub("\n", _PAIR.sub(_joined, text))
+    for _ in range(_PASSES):
+        before = text
+        text = _CONDITIONAL.sub(_kept, _HIDDEN.sub("", text))
+        text = unicodedata.normalize("NFC", _MARKS.sub(_fewer_marks, text))
+        if text == before:
+            break
+    return text
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def _fewer_marks(run: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for char in run[0]:
+        marks = marks + 1 if unicodedata.combining(char) else 0
+        if marks <= MAX_MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+def _kept(run: re.Match[str]) -> str:
+    """Of a row of joiners and selectors, those that belong to the characters around it."""
+    text = run.string
+    base = text[run.start() - 1] if run.start() else ""
+    after = text[run.end()] if run.end() < len(text) else ""
+    selector = joiner = ""
+    for char in run[0]:
+        if char in _JOINERS:
+            joiner = joiner or (char if _may_join(char, base, after) else "")
+        elif not selector and not joiner and _may_select(char, base, after):
+            selector = char
+    return selector + joiner
+
+
+def _may_join(joiner: str, base: str, after: str) -> bool:
+    if _JOINING_SCRIPTS.match(base):
+        return True
+    return joiner == _ZWJ and _is_symbol(base) and _is_symbol(after)
+
+
+def _may_select(selector: str, base: str, after: str) -> bool:
+    if "\u180b" <= selector <= "\u180f":
+        return bool(_MONGOLIAN.match(base))
+    if selector in "\ufe0e\ufe0f":
+        return _is_symbol(base) or (base != "" and base in _KEYCAP_BASE and after == _KEYCAP)
+    if "\ufe00" <= selector <= "\ufe02":
+        return bool(_HAN.match(base)) or (base != "" and unicodedata.category(base) == "Sm")
+    # Registered variants of ideographs end far below the 240 that could carry a byte each.
+    return "\U000e0100" <= selector <= "\U000e010f" and bool(_HAN.match(base))
+
+
+def _is_symbol(char: str) -> bool:
+    if not char or char < "\xa9":
+        return False
+    # The emoji planes by range: new emoji are unassigned for an older Unicode database.
+    return bool(_EMOJI.match(char)) or unicodedata.category(char) in {"So", "Sm", "Sk"}
