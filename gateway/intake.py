@@ -4,7 +4,6 @@ import structlog
 
 from gateway.commands.spoken import spoken_command
 from gateway.conversation import ConversationKey, key_of, place_to_answer
-from gateway.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -36,17 +35,14 @@ class Intake:
     def __init__(self, services: Services, workplace: Workplace) -> None:
         self._services = services
         self._workplace = workplace
-        self._closed = False
-
-    def close(self) -> None:
-        """Take nothing more: platforms that wait for an acknowledgement send it again later."""
-        self._closed = True
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
-        it was received."""
-        if self._closed:
-            raise StoreUnavailable("the program is shutting down")
+        it was received.
+
+        While the program ends, what comes is stored as well, and the next start answers it: not
+        every platform would send it again.
+        """
         place = place_of(event)
         self._services.observer.arrived(place.platform, event.kind)
         with about(correlation_id(dedupe_key(event))):

@@ -61,6 +61,7 @@ class Lanes:
         self._waiting = 0
         self._running = 0
         self._tasks = Tasks("lane_failed")
+        self._left: set[tuple[str, str]] = set()
         self._closed = False
 
     @property
@@ -80,12 +81,13 @@ class Lanes:
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when no more entries can wait."""
-        if self._waiting >= MAX_WAITING:
+        if self._waiting + len(self._left) >= MAX_WAITING:
             raise StoreUnavailable(f"{MAX_WAITING} messages are waiting already")
 
     def submit(self, entry: InboxEntry) -> None:
-        """Put an entry into its lane."""
+        """Put an entry into its lane; once closed, leave it to the next start."""
         if self._closed:
+            self._leave([entry])
             return
         lane = self._lanes.get(entry.lane)
         if lane is None:
@@ -101,7 +103,10 @@ class Lanes:
         self._start_ready()
 
     def holds(self, lane: str, message_ids: Collection[str]) -> bool:
-        """True when one of these messages waits in the lane, or is being answered."""
+        """True when one of these messages waits in the lane, is being answered, or is left to the
+        next start."""
+        if any((lane, message_id) in self._left for message_id in message_ids):
+            return True
         found = self._lanes.get(lane)
         if found is None:
             return False
@@ -120,19 +125,30 @@ class Lanes:
 
     async def drain(self, timeout: float) -> bool:
         """Begin nothing more and wait for what runs; False after `timeout` seconds."""
-        self._close()
+        self.close()
         return await self._tasks.drain(timeout)
 
     async def stop(self) -> None:
         """Begin nothing more and end what runs; the inbox still has it."""
-        self._close()
+        self.close()
         await self._tasks.stop()
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Hand back the lanes that have not begun: the inbox keeps their entries."""
         self._closed = True
         while self._ready:
-            self._waiting -= len(self._lanes.pop(self._ready.popleft()).waiting)
+            self._leave_waiting(self._lanes.pop(self._ready.popleft()))
+
+    def _leave_waiting(self, lane: _Lane) -> None:
+        self._waiting -= len(lane.waiting)
+        self._leave(lane.waiting)
+
+    def _leave(self, entries: Iterable[InboxEntry]) -> None:
+        """The inbox has them; what is kept here is that they are still to be answered."""
+        for entry in entries:
+            message = message_of(entry)
+            if message is not None:
+                self._left.add((entry.lane, message.id))
 
     def _revise(self, lane: _Lane, event: InboundEvent) -> None:
         """Let what has not begun follow an edit or a deletion; what has is revised after it."""
@@ -192,8 +208,7 @@ class Lanes:
         if lane.waiting and not self._closed:
             self._ready.append(name)
         else:
-            self._waiting -= len(lane.waiting)
-            del self._lanes[name]
+            self._leave_waiting(self._lanes.pop(name))
         self._start_ready()
 
 

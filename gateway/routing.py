@@ -1,9 +1,7 @@
 """Which part of the gateway a stored event goes to, and whether it waits in its lane for that."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-
-import structlog
+from collections.abc import Sequence
 
 from gateway.commands.control import Control
 from gateway.errors import StoreUnavailable
@@ -17,16 +15,11 @@ from gateway.message import (
 )
 from gateway.observe.correlation import about, correlation_id
 from gateway.pipeline import Pipeline
-from gateway.ports import Clock
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
-log = structlog.get_logger(__name__)
-
 MAX_CONTROL_TASKS = 1_000
 """Commands and button presses that may run at once; further ones are refused at the door."""
-PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, *[30.0] * 2_880)
-"""Seconds between the tries of a turn that the store did not take; a day in all."""
 
 
 class Router:
@@ -36,12 +29,12 @@ class Router:
         self,
         pipeline: Pipeline,
         control: Control,
-        clock: Clock,
         *,
         concurrency: int,
         overlap: Overlap,
     ) -> None:
         self._pipeline = pipeline
+        self._patience = pipeline.patience
         self._control = control
         self.lanes = Lanes(
             self._in_lane,
@@ -51,7 +44,6 @@ class Router:
             overlap=overlap,
         )
         self._controls = Tasks("control_failed")
-        self._clock = clock
         self._closed = False
 
     @property
@@ -66,21 +58,22 @@ class Router:
             raise StoreUnavailable(f"{MAX_CONTROL_TASKS} commands are being answered already")
 
     def route(self, entry: InboxEntry) -> None:
-        """Start, or queue, the work for an event that the inbox holds; after the end it stays
-        there for the next start."""
-        if self._closed:
-            return
+        """Start, or queue, the work for an event that the inbox holds; once the end has begun it
+        stays there for the next start."""
         with about(correlation_id(entry.id)):
             self._start(entry)
 
     def _start(self, entry: InboxEntry) -> None:
         event = entry.event
-        if isinstance(event, ButtonPressed) and self._control.owns(event.value):
-            self._controls.spawn(self._insist(lambda: self._control.press(entry, event)))
+        if self._closed:
+            self.lanes.submit(entry)
+        elif isinstance(event, ButtonPressed) and self._control.owns(event.value):
+            self._controls.spawn(self._patience.insist(lambda: self._control.press(entry, event)))
         elif isinstance(event, CommandInvoked) and event.name == "stop":
             self._controls.spawn(self._control.stop(entry, event, self.lanes))
         elif isinstance(event, CommandInvoked) and event.name != "ask":
-            self._controls.spawn(self._insist(lambda: self._control.command(entry, event)))
+            command = self._control.command
+            self._controls.spawn(self._patience.insist(lambda: command(entry, event)))
         else:
             self.lanes.submit(entry)
 
@@ -93,21 +86,27 @@ class Router:
 
     async def drain(self, timeout: float) -> bool:
         """Begin nothing more and wait for what runs; False after `timeout` seconds."""
-        self._closed = True
+        self._close()
         return all(await asyncio.gather(self.lanes.drain(timeout), self._controls.drain(timeout)))
 
     async def stop(self) -> None:
         """Begin nothing more and end what runs; the inbox keeps it."""
-        self._closed = True
+        self._close()
         await self.lanes.stop()
         await self._controls.stop()
+
+    def _close(self) -> None:
+        self._closed = True
+        self.lanes.close()
+        self._patience.end()
 
     @property
     def _full(self) -> bool:
         return len(self._controls) >= MAX_CONTROL_TASKS
 
     async def _in_lane(self, entries: Sequence[InboxEntry]) -> None:
-        await self._insist(lambda: self._begin(entries))
+        """What stands behind it in its lane waits for a store as well, so order is kept."""
+        await self._patience.insist(lambda: self._begin(entries))
 
     async def _begin(self, entries: Sequence[InboxEntry]) -> None:
         first = entries[0]
@@ -115,16 +114,3 @@ class Router:
             await self._control.revise(first, first.event)
         else:
             await self._pipeline.handle(entries)
-
-    async def _insist(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do what was accepted, again and again while a store is away. What stands behind it in
-        its lane waits, so order is kept; a restart takes it up as well."""
-        for pause in PAUSES:
-            try:
-                return await work()
-            except StoreUnavailable as error:
-                if self._closed:
-                    raise
-                log.warning("work_put_off", seconds=pause, error=str(error))
-            await self._clock.sleep(pause)
-        return await work()

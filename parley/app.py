@@ -111,7 +111,6 @@ class App:
         self._router = Router(
             pipeline,
             control,
-            self._clock,
             concurrency=settings.workers.concurrency,
             overlap=settings.conversation.overlap,
         )
@@ -155,9 +154,9 @@ class App:
         self.watching.phase = "ready"
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
-        """Take nothing new, finish what runs within `drain` seconds, close everything."""
+        """Begin nothing new, finish what runs within `drain` seconds, close everything. What still
+        comes in meanwhile is stored for the next start."""
         self.watching.phase = "stopping"
-        self._intake.close()
         if self._sharing is not None:
             self._sharing.stop_taking()
         if self._leftovers is not None:

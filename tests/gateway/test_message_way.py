@@ -349,11 +349,23 @@ async def test_tools_depend_on_who_asks_and_who_listens(
         assert bool(g.model.requests[-1].tools) is offered
 
 
-async def test_while_shutting_down_nothing_is_taken() -> None:
-    async with gateway() as g:
-        g.intake.close()
-        with pytest.raises(StoreUnavailable):
-            await g.intake(received("too late"))
+async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_path: Path) -> None:
+    database = Database(tmp_path / "kept.db")
+    await database.start()
+    async with gateway(database=database) as g:
+        await g.router.drain(1)
+        await g.take(received("too late"))
+        await g.take(MessageEdited("e2", message("just in time")))
+        await g.take(command("clear"))
+        assert (g.texts, g.outcomes()) == ([], [])
+    async with gateway(database=database) as g:
+        left = await g.services.stores.inbox.unfinished(10)
+        for entry in left:
+            g.router.route(entry)
+        await g.rest()
+        assert [entry.event.kind for entry in left] == ["message", "edit", "command"]
+        assert len(g.texts) == 2
+    await database.stop()
 
 
 async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> None:
@@ -401,6 +413,7 @@ async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
         await g.clock.advance(30)
         await g.rest()
         assert g.texts == ["answer"]
+        assert len(g.model.requests) == 1, "the model was paid twice for one answer"
         assert await g.services.stores.inbox.unfinished(10) == []
 
 

@@ -179,7 +179,7 @@ async def gateway(
         prices=prices or dict(DEFAULT_PRICES),
     )
     pipeline = Pipeline(services)
-    router = Router(pipeline, Control(services, pipeline), clock, concurrency=8, overlap=overlap)
+    router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)
     intake = Intake(services, LocalWorkplace(router))
     yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
     await router.stop()
