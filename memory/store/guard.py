@@ -18,3 +18,9 @@ def check_limit(wanted: Filter) -> None:
     """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
     if not 1 <= wanted.limit <= MAX_FOUND:
         raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {wanted.limit}")
+
+
+def check_submitted(reach: Reach, record: Record) -> None:
+    """Raise `BadInput` unless the record was learned from the person who asks."""
+    if record.tenant != reach.tenant or record.provenance.person not in reach.persons:
+        raise BadInput("only what one said oneself waits for review")

@@ -214,6 +214,11 @@ class PeopleStore(Protocol):
         """Count one use, atomically; False when the limit is reached already."""
         ...
 
+    async def prune(self, now: datetime) -> int:
+        """Delete some of the sessions that are over and the codes that are too old; how many, 0 in
+        the end."""
+        ...
+
 
 # --- review -------------------------------------------------------------------------------------
 

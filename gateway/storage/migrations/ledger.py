@@ -5,9 +5,21 @@ from typing import Final
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.migrations.step import Migration
-from gateway.storage.migrations.steps import hot_state, long_lived_state, memory, settled_once
+from gateway.storage.migrations.steps import (
+    hot_state,
+    long_lived_state,
+    memory,
+    memory_people,
+    settled_once,
+)
 
-MIGRATIONS: Final = (hot_state.STEP, long_lived_state.STEP, settled_once.STEP, memory.STEP)
+MIGRATIONS: Final = (
+    hot_state.STEP,
+    long_lived_state.STEP,
+    settled_once.STEP,
+    memory.STEP,
+    memory_people.STEP,
+)
 
 
 def missing(done: Collection[int]) -> list[Migration]:

@@ -7,9 +7,15 @@ import pytest
 
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
-from memory.store.ports import MemoryStore
+from memory.store.ports import BrainStore, MemoryStore, PeopleStore, ReviewStore
+from memory.store.postgres.brain import PostgresBrain
 from memory.store.postgres.memories import PostgresMemories
+from memory.store.postgres.people import PostgresPeople
+from memory.store.postgres.reviews import PostgresReviews
+from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.memories import SqliteMemories
+from memory.store.sqlite.people import SqlitePeople
+from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server
@@ -62,3 +68,22 @@ def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
     if isinstance(engine, Database):
         return SqliteMemories(engine, clock)
     return PostgresMemories(engine, clock)
+
+
+@pytest.fixture
+def people(engine: Engine, clock: FakeClock) -> PeopleStore:
+    return (
+        SqlitePeople(engine, clock)
+        if isinstance(engine, Database)
+        else PostgresPeople(engine, clock)
+    )
+
+
+@pytest.fixture
+def reviews(engine: Engine) -> ReviewStore:
+    return SqliteReviews(engine) if isinstance(engine, Database) else PostgresReviews(engine)
+
+
+@pytest.fixture
+def brain(engine: Engine) -> BrainStore:
+    return SqliteBrain(engine) if isinstance(engine, Database) else PostgresBrain(engine)

@@ -1,0 +1,211 @@
+"""Linked identities, chosen projects, choices and sessions in PostgreSQL."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, LiteralString
+
+from gateway.ports import Clock
+from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE
+from memory.store.ports import Self, Session, SessionUse
+from memory.store.postgres.engine import Connection, PostgresEngine
+from memory.store.postgres.locks import LOCK, lock_numbers
+from memory.store.rows import storable
+
+AT_ONCE: Final = 2_000
+"""Rows that one step of forgetting deletes."""
+LINKED: Final = """
+    SELECT %(person)s::text AS person UNION
+    SELECT other.person FROM people_links own
+    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    WHERE own.tenant = %(tenant)s AND own.person = %(person)s
+"""
+KNOWN: Final = f"""
+    SELECT one.person, COALESCE(chosen.project, ''), COALESCE(chosen.shows_private, false)
+    FROM ({LINKED}) one LEFT JOIN people_choices chosen
+        ON chosen.tenant = %(tenant)s AND chosen.person = one.person
+    ORDER BY one.person
+"""  # noqa: S608 - constants
+SEEN: Final = """
+    WITH surplus AS (
+        DELETE FROM people_projects WHERE tenant = %(tenant)s AND person = %(person)s
+        AND project IN (
+            SELECT project FROM people_projects
+            WHERE tenant = %(tenant)s AND person = %(person)s AND project <> %(project)s
+            ORDER BY at DESC, project OFFSET %(most)s - 1)
+    )
+    INSERT INTO people_projects VALUES
+        (%(tenant)s, %(person)s, %(project)s, %(title)s, %(at)s)
+    ON CONFLICT (tenant, person, project) DO UPDATE SET title = excluded.title, at = excluded.at
+"""
+PROJECTS: Final = """
+    SELECT project, title FROM (
+        SELECT DISTINCT ON (project) project, title, at FROM people_projects
+        WHERE tenant = %s AND person = ANY (%s::text[]) ORDER BY project, at DESC
+    ) latest ORDER BY at DESC, project LIMIT %s
+"""
+CHOOSE: Final = f"""
+    INSERT INTO people_choices (tenant, person, project)
+    SELECT %(tenant)s, one.person, %(project)s FROM ({LINKED}) one
+    ON CONFLICT (tenant, person) DO UPDATE SET project = excluded.project
+"""  # noqa: S608 - constants
+SHOW: Final = f"""
+    INSERT INTO people_choices (tenant, person, shows_private)
+    SELECT %(tenant)s, one.person, %(allowed)s FROM ({LINKED}) one
+    ON CONFLICT (tenant, person) DO UPDATE SET shows_private = excluded.shows_private
+"""  # noqa: S608 - constants
+OFFER: Final = """
+    INSERT INTO link_codes VALUES (%s, %s, %s, %s)
+    ON CONFLICT (tenant, person) DO UPDATE SET code = excluded.code, until = excluded.until
+"""
+OFFERED: Final = """
+    SELECT person FROM link_codes
+    WHERE tenant = %s AND code = %s AND until > %s AND person <> %s FOR UPDATE
+"""
+LINK: Final = """
+    INSERT INTO people_links (tenant, person, human)
+    SELECT %s, person, %s FROM unnest(%s::text[]) AS person
+    ON CONFLICT (tenant, person) DO UPDATE SET human = excluded.human
+"""
+SESSION: Final = """
+    INSERT INTO memory_sessions AS kept (id, tenant, person, conversation, at)
+    VALUES (%(id)s, %(tenant)s, %(person)s, %(conversation)s, %(now)s)
+    ON CONFLICT (tenant, person, conversation) DO UPDATE SET
+        at = greatest(kept.at, excluded.at),
+        id = CASE WHEN kept.at > %(idle)s THEN kept.id ELSE excluded.id END,
+        stores = CASE WHEN kept.at > %(idle)s THEN kept.stores ELSE 0 END,
+        supersedes = CASE WHEN kept.at > %(idle)s THEN kept.supersedes ELSE 0 END,
+        deletes = CASE WHEN kept.at > %(idle)s THEN kept.deletes ELSE 0 END
+    RETURNING id, stores, supersedes, deletes
+"""
+USE: Final[dict[SessionUse, LiteralString]] = {
+    "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = %s AND stores < %s",
+    "supersedes": (
+        "UPDATE memory_sessions SET supersedes = supersedes + 1 WHERE id = %s AND supersedes < %s"
+    ),
+    "deletes": "UPDATE memory_sessions SET deletes = deletes + 1 WHERE id = %s AND deletes < %s",
+}
+PRUNE: Final = """
+    WITH codes AS (
+        DELETE FROM link_codes WHERE until <= %(now)s RETURNING 1
+    ), sessions AS (
+        DELETE FROM memory_sessions WHERE id IN (
+            SELECT id FROM memory_sessions WHERE at <= %(idle)s
+            LIMIT %(most)s FOR UPDATE SKIP LOCKED) RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM sessions)
+"""
+
+
+class PostgresPeople:
+    """Implements `memory.store.ports.PeopleStore`."""
+
+    def __init__(self, engine: PostgresEngine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    async def known(self, tenant: str, person: str) -> Self:
+        """Who this is. In rooms they are shown their own only where all linked identities allow."""
+        rows = await self._engine.fetch(KNOWN, _who(tenant, person))
+        own = next(project for one, project, _ in rows if one == person)
+        return Self(tuple(row[0] for row in rows), own, all(row[2] for row in rows))
+
+    async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
+        """The person spoke in a room of this project."""
+        asked = _who(tenant, person) | {
+            "project": project,
+            "title": storable(title[:MAX_TITLE]),
+            "at": self._clock.now(),
+            "most": MAX_PROJECTS,
+        }
+        await self._engine.change(SEEN, asked)
+
+    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in, the latest first."""
+        rows = await self._engine.fetch(PROJECTS, (tenant, list(persons), MAX_PROJECTS))
+        return [(project, title) for project, title in rows]
+
+    async def choose_project(self, tenant: str, person: str, project: str) -> None:
+        """What is meant in private, for all linked identities."""
+        await self._engine.change(CHOOSE, _who(tenant, person) | {"project": project})
+
+    async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether rooms may see what is their own, for all linked identities."""
+        await self._engine.change(SHOW, _who(tenant, person) | {"allowed": allowed})
+
+    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
+        """Keep a one-time code in place of the last one."""
+        await self._engine.change(OFFER, (tenant, person, code_hash, until))
+
+    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
+        """Use a code up and link both; the other person. Empty when there is no such code, when it
+        is one's own, or when together they would be more than ten."""
+
+        async def work(connection: Connection) -> str:
+            async with connection.transaction():
+                await connection.execute(LOCK, (lock_numbers((f"links {tenant}",)),))
+                offered = await connection.execute(OFFERED, (tenant, code_hash, now, person))
+                found = await offered.fetchone()
+                if found is None:
+                    return ""
+                other = str(found[0])
+                linked = {*await _linked(connection, tenant, person)}
+                linked |= {*await _linked(connection, tenant, other)}
+                if len(linked) > MAX_LINKED:
+                    return ""
+                await connection.execute(
+                    "DELETE FROM link_codes WHERE tenant = %s AND person = %s", (tenant, other)
+                )
+                await connection.execute(LINK, (tenant, uuid.uuid4().hex, sorted(linked)))
+                return other
+
+        return await self._engine.run(work)
+
+    async def unlink(self, tenant: str, person: str) -> int:
+        """Leave the others; returns how many there were."""
+
+        async def work(connection: Connection) -> int:
+            async with connection.transaction():
+                return await leave(connection, tenant, person)
+
+        return await self._engine.run(work)
+
+    async def session(self, tenant: str, person: str, conversation: str, now: datetime) -> Session:
+        """The session this turn belongs to; a new one after 30 minutes idle."""
+        asked = _who(tenant, person) | {
+            "id": f"ses-{uuid.uuid4()}",
+            "conversation": conversation,
+            "now": now,
+            "idle": now - IDLE,
+        }
+        return Session(*(await self._engine.fetch(SESSION, asked))[0])
+
+    async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
+        """Count one use; False when the limit is reached already."""
+        return await self._engine.change(USE[what], (session_id, limit)) == 1
+
+    async def prune(self, now: datetime) -> int:
+        """Delete some of the sessions that are over and the codes that are too old; how many."""
+        asked = {"now": now, "idle": now - IDLE, "most": AT_ONCE}
+        return int((await self._engine.fetch(PRUNE, asked))[0][0])
+
+
+async def leave(connection: Connection, tenant: str, person: str) -> int:
+    """Take an identity out of its links; one that stays behind alone is linked no more. Returns
+    how many the others were."""
+    await connection.execute(LOCK, (lock_numbers((f"links {tenant}",)),))
+    others = [one for one in await _linked(connection, tenant, person) if one != person]
+    gone = [person] if len(others) > 1 else [person, *others]
+    await connection.execute(
+        "DELETE FROM people_links WHERE tenant = %s AND person = ANY (%s::text[])", (tenant, gone)
+    )
+    return len(others)
+
+
+async def _linked(connection: Connection, tenant: str, person: str) -> list[str]:
+    rows = await (await connection.execute(LINKED, _who(tenant, person))).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def _who(tenant: str, person: str) -> dict[str, object]:
+    return {"tenant": tenant, "person": person}

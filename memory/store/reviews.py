@@ -1,0 +1,25 @@
+"""A pending memory as JSON, and back: what the review queue holds."""
+
+from pydantic import TypeAdapter
+
+from memory.record import Record, Scope
+from memory.store.ports import Pending
+from memory.store.rows import columns_of, record_of
+
+_RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
+
+
+def record_to_json(record: Record) -> str:
+    """A record as JSON, without its vector."""
+    return _RECORDS.dump_json(record_of(columns_of(record)), exclude={"embedding"}).decode()
+
+
+def record_from_json(text: str) -> Record:
+    """The record again; raises pydantic's ValidationError on anything else."""
+    return _RECORDS.validate_json(text)
+
+
+def scope_of(pending: Pending) -> Scope:
+    """Who decides: the person themselves, or operators. A proposal for a project's document is
+    the project's."""
+    return Scope.PROJECT if pending.target else pending.record.scope

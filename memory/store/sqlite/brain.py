@@ -1,0 +1,102 @@
+"""SOUL, BIBLE and HEARTBEAT in SQLite, with their versions."""
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import Final
+
+from memory.scope import Reach
+from memory.store.documents import check_author, owners_of
+from memory.store.limits import MAX_VERSIONS
+from memory.store.ports import Document, Version
+from memory.store.rows import storable
+from memory.store.sqlite.engine import SqliteEngine
+from memory.store.sqlite.rows import moment, seconds
+
+VERSIONS: Final = """
+    SELECT number, content, author, at, synced_at FROM brain_documents
+    WHERE tenant = :tenant AND document = :document
+        AND owner IN (SELECT value FROM json_each(:owners))
+    ORDER BY number DESC, at DESC LIMIT :limit
+"""
+ADD: Final = """
+    INSERT INTO brain_documents VALUES
+        (:tenant, :document, :owner, :number, :content, :author, :at, :synced_at)
+"""
+FORGET: Final = """
+    DELETE FROM brain_documents WHERE tenant = :tenant AND document = :document
+        AND owner = :owner AND number <= :number - :kept
+"""
+
+
+class SqliteBrain:
+    """Implements `memory.store.ports.BrainStore`."""
+
+    def __init__(self, engine: SqliteEngine) -> None:
+        self._engine = engine
+
+    async def read(self, reach: Reach, document: Document) -> Version | None:
+        """The newest version within reach."""
+        found = await self.versions(reach, document, 1)
+        return found[0] if found else None
+
+    async def write(
+        self,
+        reach: Reach,
+        document: Document,
+        content: str,
+        author: str,
+        at: datetime,
+        *,
+        based_on: int | None = None,
+        synced_at: datetime | None = None,
+    ) -> Version | None:
+        """Add a version; None when `based_on` is not the newest any more."""
+        check_author(reach, document, author)
+        owners = owners_of(reach, document, reading=False)
+        asked = _asked(reach, document, owners) | {
+            "owner": reach.person if document == "soul" else reach.project,
+            "content": storable(content),
+            "author": storable(author),
+            "at": at.timestamp(),
+            "synced_at": seconds(synced_at),
+            "limit": 1,
+            "kept": MAX_VERSIONS,
+        }
+
+        def job(db: sqlite3.Connection) -> Version | None:
+            newest = db.execute(VERSIONS, asked).fetchone()
+            last = 0 if newest is None else int(newest[0])
+            if based_on is not None and based_on != last:
+                return None
+            row = asked | {"number": last + 1}
+            db.execute(ADD, row)
+            db.execute(FORGET, row)
+            return Version(document, last + 1, storable(content), author, at, synced_at)
+
+        return await self._engine.run(job)
+
+    async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
+        """Newest first."""
+        owners = owners_of(reach, document, reading=True)
+        asked = _asked(reach, document, owners) | {"limit": limit}
+        rows = await self._engine.run(lambda db: db.execute(VERSIONS, asked).fetchall())
+        return [
+            Version(
+                document,
+                number,
+                content,
+                author,
+                moment(at),
+                None if synced_at is None else moment(synced_at),
+            )
+            for number, content, author, at, synced_at in rows
+        ]
+
+
+def _asked(reach: Reach, document: Document, owners: tuple[str, ...]) -> dict[str, object]:
+    return {
+        "tenant": storable(reach.tenant),
+        "document": document,
+        "owners": json.dumps([storable(owner) for owner in owners]),
+    }

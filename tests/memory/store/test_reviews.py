@@ -1,0 +1,118 @@
+"""The review queue: the contract on both engines."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from gateway.errors import BadInput
+from memory.record import Record, Scope
+from memory.store.ports import Pending, ReviewStore
+from tests.memory.store.records import ADA, AT, BOB, operator, reach, record
+
+ROOM = "test:main:W1:C1"
+
+
+def pending(number: int = 0, kept: Record | None = None, target: str = "") -> Pending:
+    kept = kept or record(f"maybe “{number}” 🙂", id=f"mem-{number}")
+    return Pending(f"r{number}", kept, "hedged", AT, ("bounds",), ("grounding", "é"), target=target)
+
+
+async def test_the_owner_sees_what_waits_oldest_first(reviews: ReviewStore) -> None:
+    for number in range(3):
+        assert await reviews.add(reach(), pending(number))
+    assert await reviews.add(reach(), pending(1))
+    assert await reviews.waiting(reach(), 2) == [pending(0), pending(1)]
+    assert await reviews.get(reach(BOB, ADA), "r2") == pending(2)
+
+
+async def test_no_text_is_too_strange_to_wait(reviews: ReviewStore) -> None:
+    strange = pending(kept=record("nul \0 and half \ud800 of a pair"))
+    await reviews.add(reach(), replace(strange, reason="\0 \ud800"))
+    found = (await reviews.waiting(reach(), 1))[0]
+    assert found.record.content == "nul \ufffd and half \ufffd of a pair"
+
+
+async def test_nobody_else_sees_or_decides(reviews: ReviewStore) -> None:
+    await reviews.add(reach(), pending())
+    for other in (reach(BOB), reach(tenant="u"), operator(), reach(private=False, room=ROOM)):
+        assert await reviews.waiting(other, 10) == []
+        assert await reviews.get(other, "r0") is None
+        assert await reviews.take(other, "r0", "approved", "", AT) is None
+    assert await reviews.waiting(reach(private=False, room=ROOM), 10) == []
+
+
+async def test_in_the_room_where_it_was_said_it_can_be_decided(reviews: ReviewStore) -> None:
+    await reviews.add(reach(), pending(kept=record(room=ROOM)))
+    assert len(await reviews.waiting(reach(private=False, room=ROOM), 10)) == 1
+
+
+async def test_what_is_proposed_for_all_waits_for_operators(reviews: ReviewStore) -> None:
+    project = record(scope=Scope.PROJECT, project="p")
+    await reviews.add(reach(), pending(1, project))
+    await reviews.add(reach(), pending(2, record(project="p"), "bible"))
+    await reviews.add(reach(), pending(3, record(scope=Scope.GLOBAL)))
+    assert await reviews.waiting(reach(project="p"), 10) == []
+    ids = [one.id for one in await reviews.waiting(operator(project="p"), 10)]
+    assert ids == ["r1", "r2", "r3"]
+    assert [one.id for one in await reviews.waiting(operator(project="q"), 10)] == ["r3"]
+
+
+async def test_nothing_is_submitted_for_others(reviews: ReviewStore) -> None:
+    for kept in (record(person=BOB), record(tenant="u")):
+        with pytest.raises(BadInput, match="said oneself"):
+            await reviews.add(reach(), pending(kept=kept))
+
+
+async def test_of_many_who_decide_at_once_one_does(reviews: ReviewStore) -> None:
+    await reviews.add(reach(), pending())
+    taken = await asyncio.gather(
+        *(reviews.take(reach(), "r0", "approved", "ok", AT) for _ in range(8))
+    )
+    decided = replace(pending(), state="approved", note="ok", decided_at=AT)
+    assert [one for one in taken if one is not None] == [decided]
+    assert await reviews.waiting(reach(), 10) == []
+    assert await reviews.history(reach(), 10) == [decided]
+
+
+async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> None:
+    await reviews.add(reach(), pending())
+    await reviews.take(reach(), "r0", "approved", "", AT)
+    await reviews.put_back(reach(BOB), "r0")
+    assert await reviews.waiting(reach(), 10) == []
+    await reviews.put_back(reach(), "r0")
+    assert await reviews.waiting(reach(), 10) == [pending()]
+    await reviews.take(reach(), "r0", "rejected", "", AT)
+    await reviews.put_back(reach(), "r0")
+    assert await reviews.waiting(reach(), 10) == []
+
+
+async def test_a_person_s_queue_is_full_at_a_hundred_also_for_many_at_once(
+    reviews: ReviewStore,
+) -> None:
+    added = await asyncio.gather(*(reviews.add(reach(), pending(n)) for n in range(110)))
+    assert sum(added) == 100
+    assert len(await reviews.waiting(reach(), 1_000)) == 100
+    assert await reviews.add(reach(BOB), pending(200, record(person=BOB)))
+    assert not await reviews.add(reach(BOB, ADA), pending(201, record(person=BOB)))
+
+
+async def test_the_whole_queue_and_its_history_are_bounded(
+    reviews: ReviewStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for engine in ("sqlite", "postgres"):
+        module = f"memory.store.{engine}.reviews"
+        for name in ("ROOM", "FORGET"):
+            whole = __import__(module, fromlist=[name]).__dict__[name]
+            monkeypatch.setattr(f"{module}.{name}", whole.replace("10000", "2"))
+    results = [
+        await reviews.add(reach(f"p{n}"), pending(n, record(person=f"p{n}"))) for n in range(3)
+    ]
+    assert results == [True, True, False]
+    for number in range(4):
+        await reviews.add(reach(f"p{number}"), pending(number, record(person=f"p{number}")))
+        at = AT + timedelta(seconds=number)
+        await reviews.take(reach(f"p{number}"), f"r{number}", "rejected", "", at)
+    kept = [len(await reviews.history(reach(f"p{number}"), 10)) for number in range(4)]
+    assert kept == [0, 0, 1, 1]
