@@ -1,7 +1,7 @@
 """What no store takes, whoever asks."""
 
 from gateway.errors import BadInput
-from memory.record import Record
+from memory.record import Record, Scope
 from memory.scope import Reach, may_change
 from memory.store.ports import Filter
 
@@ -18,6 +18,13 @@ def check_limit(wanted: Filter) -> None:
     """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
     if not 1 <= wanted.limit <= MAX_FOUND:
         raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {wanted.limit}")
+
+
+def check_turn(reach: Reach, record: Record) -> None:
+    """Raise `BadInput` unless the record is a turn of a conversation with whoever asks."""
+    check_writable(reach, record)
+    if not record.role or record.scope is not Scope.USER:
+        raise BadInput("a turn has a role, and belongs to the person who speaks with the assistant")
 
 
 def check_submitted(reach: Reach, record: Record) -> None:

@@ -38,6 +38,9 @@ CANDIDATES: Final = f"""
         AND m.tenant = %(for_tenant)s AND m.scope = %(scope)s AND m.project = %(project)s
         AND (m.scope <> 'user' OR {OWN}) AND m.id <> %(target)s AND {CURRENT}
 """  # noqa: S608 - constants
+REPLACED: Final = f"""
+    DELETE FROM memories m WHERE m.id = %(id)s AND m.role <> '' AND {MAY_CHANGE}
+"""  # noqa: S608 - constants
 PUT: Final = f"""
     WITH new AS ({INSERT} RETURNING seq), filed AS (
         INSERT INTO memory_words (word, size, memory)
@@ -95,6 +98,17 @@ async def insert(
         if "vector" in asked:
             await connection.execute(PUT_VECTOR, asked)
     return Insertion(True)
+
+
+async def keep_turn(connection: Connection, asked: dict[str, object]) -> None:
+    """Store a turn in place of the one with the same id, inside the caller's transaction."""
+    await connection.execute(REPLACED, asked)
+    known = await (await connection.execute(KNOWN, asked)).fetchone()
+    if known is None or known[0]:
+        return
+    await connection.execute(PUT, asked | {"old": None})
+    if "vector" in asked:
+        await connection.execute(PUT_VECTOR, asked)
 
 
 def questions(reach: Reach, record: Record, filed: Filed, now: datetime) -> dict[str, object]:

@@ -7,12 +7,20 @@ from typing import Final
 from gateway.ports import Clock
 from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
-from memory.store.alike import filed_under
-from memory.store.guard import check_limit, check_writable
-from memory.store.ports import Filter, Insertion, Match
+from memory.store.alike import Filed, filed_under, same_among
+from memory.store.guard import check_limit, check_turn, check_writable
+from memory.store.ports import Filter, Insertion, Like, Match
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.finding import VISIBLE, asked_by, find
-from memory.store.postgres.inserting import COUNT, PUT_VECTOR, insert, questions
+from memory.store.postgres.inserting import (
+    CANDIDATES,
+    COUNT,
+    PUT_VECTOR,
+    insert,
+    keep_turn,
+    questions,
+)
+from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import MAY_CHANGE, OWN, parameters
 from memory.store.postgres.rows import SELECTED, record_from, vector, vector_text
 from memory.store.postgres.vectors import PostgresVectors
@@ -76,9 +84,7 @@ class PostgresMemories:
         """Store a record, in one step with everything that speaks against it."""
         check_writable(reach, record)
         filed = filed_under(reach, record, threshold)
-        asked = questions(reach, record, filed, self._clock.now())
-        if record.embedding is not None and await self.vectors.made():
-            asked |= _vector_of(record.embedding)
+        asked = await self._asked(reach, record, filed)
 
         async def work(connection: Connection) -> Insertion:
             return await insert(
@@ -86,6 +92,28 @@ class PostgresMemories:
             )
 
         return await self._engine.run(work)
+
+    async def like(self, reach: Reach, record: Record, *, threshold: float) -> Like | None:
+        """The current memory that would keep `insert` from storing this one as a duplicate."""
+        filed = filed_under(reach, record, threshold)
+        asked = questions(reach, record, filed, self._clock.now())
+        rows = await self._engine.fetch(CANDIDATES, asked) if filed.lookup else []
+        return same_among(filed, ((id_, text) for id_, text in rows), threshold)
+
+    async def keep_turns(self, reach: Reach, records: Sequence[Record]) -> None:
+        """Store turns of a conversation, without any check; the same id again is replaced."""
+        for record in records:
+            check_turn(reach, record)
+        turns = [await self._asked(reach, record, Filed()) for record in records]
+        locks = lock_numbers(f"turn {record.id}" for record in records)
+
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                await connection.execute(LOCK, (locks,))
+                for turn in turns:
+                    await keep_turn(connection, turn)
+
+        await self._engine.run(work)
 
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits, without its vectors."""
@@ -165,6 +193,12 @@ class PostgresMemories:
         """Delete some of what expired, or was superseded before then; the ids."""
         asked = {"now": now, "superseded": superseded_before}
         return [str(row[0]) for row in await self._engine.fetch(PRUNE, asked)]
+
+    async def _asked(self, reach: Reach, record: Record, filed: Filed) -> dict[str, object]:
+        asked = questions(reach, record, filed, self._clock.now())
+        if record.embedding is not None and await self.vectors.made():
+            asked |= _vector_of(record.embedding)
+        return asked
 
 
 def _vector_of(embedding: Embedding) -> dict[str, object]:

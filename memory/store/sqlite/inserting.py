@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from memory.record import Record, Scope
@@ -27,6 +28,9 @@ CANDIDATES: Final = f"""
     CROSS JOIN memories m ON m.seq = w.memory
     WHERE m.tenant = :for_tenant AND m.scope = :scope AND m.project = :of_project
         AND (m.scope <> 'user' OR {OWN}) AND m.id <> :target AND {CURRENT}
+"""  # noqa: S608 - constants
+REPLACED: Final = f"""
+    DELETE FROM memories AS m WHERE m.id = :id AND m.role <> '' AND {MAY_CHANGE}
 """  # noqa: S608 - constants
 COUNT: Final = f"SELECT count(*) FROM memories m WHERE {COUNTED}"  # noqa: S608 - constants
 SUPERSEDE: Final = """
@@ -54,7 +58,7 @@ def insert(
         if found is None:
             return Insertion(False, missing=record.supersedes)
         target = found[0]
-    duplicate = _duplicate(db, record, filed, asked, threshold)
+    duplicate = like(db, record, filed, asked, threshold)
     if duplicate is not None:
         return Insertion(False, duplicate=duplicate)
     if quota is not None and record.scope is Scope.USER and not record.role:
@@ -63,6 +67,14 @@ def insert(
             return Insertion(False, quota=(used, quota))
     _put(db, record, filed, target)
     return Insertion(True)
+
+
+def keep_turns(db: sqlite3.Connection, reach: Reach, records: Sequence[Record]) -> None:
+    """What `MemoryStore.keep_turns` does, inside the caller's transaction."""
+    for record in records:
+        db.execute(REPLACED, parameters(reach) | {"id": record.id})
+        if not db.execute("SELECT 1 FROM memories WHERE id = ?", (record.id,)).fetchone():
+            _put(db, record, Filed(), None)
 
 
 def count(db: sqlite3.Connection, asked: dict[str, object]) -> int:
@@ -86,13 +98,14 @@ def put_vector(db: sqlite3.Connection, seq: int, model: str, values: tuple[float
     )
 
 
-def _duplicate(
+def like(
     db: sqlite3.Connection,
     record: Record,
     filed: Filed,
     asked: dict[str, object],
     threshold: float,
 ) -> Like | None:
+    """The duplicate of a record; `asked` has the reach, `now` and the `target` it supersedes."""
     if not filed.lookup:
         return None
     least, most = filed.sizes

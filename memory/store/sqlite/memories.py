@@ -10,8 +10,8 @@ from gateway.ports import Clock
 from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import filed_under
-from memory.store.guard import check_limit, check_writable
-from memory.store.ports import Filter, Insertion, Match
+from memory.store.guard import check_limit, check_turn, check_writable
+from memory.store.ports import Filter, Insertion, Like, Match
 from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
 from memory.store.sqlite.engine import SqliteEngine
@@ -76,6 +76,20 @@ class SqliteMemories:
                 db, reach, record, filed, threshold=threshold, quota=quota, now=now
             )
         )
+
+    async def like(self, reach: Reach, record: Record, *, threshold: float) -> Like | None:
+        """The current memory that would keep `insert` from storing this one as a duplicate."""
+        filed = filed_under(reach, record, threshold)
+        asked = parameters(reach) | {"now": self._now(), "target": record.supersedes}
+        return await self._engine.run(
+            lambda db: inserting.like(db, record, filed, asked, threshold)
+        )
+
+    async def keep_turns(self, reach: Reach, records: Sequence[Record]) -> None:
+        """Store turns of a conversation, without any check; the same id again is replaced."""
+        for record in records:
+            check_turn(reach, record)
+        await self._engine.run(lambda db: inserting.keep_turns(db, reach, records))
 
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits, without its vectors."""

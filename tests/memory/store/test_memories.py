@@ -114,6 +114,38 @@ async def test_what_is_gone_or_replaced_is_no_duplicate(
     assert (await store(memories, record("I like tea"))).stored
 
 
+async def test_what_would_be_a_duplicate_can_be_asked_before(memories: MemoryStore) -> None:
+    kept = record("I like tea")
+    await store(memories, kept)
+    found = await memories.like(reach(), record("I like TEA"), threshold=0.92)
+    assert found is not None
+    assert (found.id, found.similarity) == (kept.id, 1.0)
+    rewording = record("I like TEA", supersedes=kept.id)
+    assert await memories.like(reach(), rewording, threshold=0.92) is None
+    other = record("I like tea", person=BOB)
+    assert await memories.like(reach(BOB), other, threshold=0.92) is None
+
+
+async def test_turns_are_kept_unchecked_and_replaced_by_the_same_turn(
+    memories: MemoryStore,
+) -> None:
+    vector = Embedding("m", (1.0,))
+    turns = [record("hi", role="user", embedding=vector), record("hello", role="assistant")]
+    theirs = record("theirs", person=BOB, role="user")
+    await memories.keep_turns(reach(BOB), [theirs])
+    for _ in range(3):
+        await memories.keep_turns(reach(), turns)
+    await memories.keep_turns(reach(), [replace(turns[0], content="hi there")])
+    await memories.keep_turns(reach(), [replace(theirs, provenance=turns[0].provenance)])
+    assert sorted(await texts(memories)) == ["hello", "hi there"]
+    assert await texts(memories, text="hi") == ["hi there"]
+    assert await texts(memories, reach(BOB)) == ["theirs"]
+    assert await memories.count(reach()) == 0
+    for wrong in (record("no role"), record("hi", role="user", person=BOB)):
+        with pytest.raises(BadInput):
+            await memories.keep_turns(reach(), [wrong])
+
+
 async def test_a_rewording_of_what_it_supersedes_is_stored(memories: MemoryStore) -> None:
     old = record("the meeting is on Monday at noon")
     await store(memories, old)
