@@ -1,0 +1,156 @@
+"""What a text cites: decision records, commits, addresses, issues. Finding is not believing.
+
+A run of hexadecimal digits is a commit when it has letters and digits, or stands behind a word that
+says so ("commit 1234567"); an English word such as "defaced", a colour, an address's path, an image
+digest and a number are none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MAX_CITATIONS: Final = 20
+"""Citations of one text that are told apart; what stands behind them is not looked at."""
+MAX_URL: Final = 2_048
+
+
+class CitationKind(StrEnum):
+    """What is cited."""
+
+    ADR = "adr"
+    COMMIT = "commit"
+    URL = "url"
+    ISSUE = "issue"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation at `start` to `end` of its text.
+
+    `id` is "ADR-003", the hash in lower case, the address, or the issue's number; `repository` is
+    "owner/name" where the issue names it.
+    """
+
+    kind: CitationKind
+    id: str
+    start: int
+    end: int
+    repository: str = ""
+
+    @property
+    def source_id(self) -> str:
+        """How evidence names it: "ADR-003", "commit:a1b2c3d", an address, "owner/name#12"."""
+        if self.kind is CitationKind.COMMIT:
+            return f"commit:{self.id}"
+        return f"{self.repository}#{self.id}" if self.kind is CitationKind.ISSUE else self.id
+
+
+def find_citations(text: str) -> tuple[Citation, ...]:
+    """What `text` cites, in its order, each once, at most `MAX_CITATIONS`; linear in its length."""
+    found: list[Citation] = []
+    rest = text
+    for find in (_urls, _adrs, _issues, _commits):
+        for citation in find(rest):
+            if len(found) == MAX_CITATIONS:
+                break
+            found.append(citation)
+        rest = _blanked(rest, found)
+    unique = {(c.kind, c.id, c.repository): c for c in reversed(found)}
+    return tuple(sorted(unique.values(), key=lambda citation: citation.start))
+
+
+def _blanked(text: str, found: list[Citation]) -> str:
+    """The text without what was found, at the same positions: a path in a URL is no commit."""
+    for citation in found:
+        gap = " " * (citation.end - citation.start)
+        text = text[: citation.start] + gap + text[citation.end :]
+    return text
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+_URL: Final = re.compile(
+    rf"(?<![A-Za-z0-9])https?://[^\s<>\"'`\\^|{{}}\x00-\x1f]{{1,{MAX_URL}}}", re.IGNORECASE
+)
+_CLOSING: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def _urls(text: str) -> Iterator[Citation]:
+    for match in _URL.finditer(text):
+        url = _without_ending(match[0])
+        if len(url) > len("https://"):
+            yield Citation(CitationKind.URL, url, match.start(), match.start() + len(url))
+
+
+def _without_ending(url: str) -> str:
+    """Without the punctuation of the sentence around it; brackets stay where they are balanced."""
+    while url:
+        last = url[-1]
+        unbalanced = last in _CLOSING and url.count(last) > url.count(_CLOSING[last])
+        if last not in ".,;:!?*_~»”’" and not unbalanced:
+            return url
+        url = url[:-1]
+    return url
+
+
+# --- decision records -----------------------------------------------------------------------------
+
+_ADR: Final = re.compile(r"(?<![\w/.-])\[?\bADR[-\s_#]{0,2}([0-9]{1,5})(?![\w])\]?", re.IGNORECASE)
+
+
+def _adrs(text: str) -> Iterator[Citation]:
+    for match in _ADR.finditer(text):
+        number = int(match[1])
+        yield Citation(CitationKind.ADR, f"ADR-{number:03}", match.start(), match.end())
+
+
+# --- issues ---------------------------------------------------------------------------------------
+
+_ISSUE: Final = re.compile(
+    r"(?<![\w/.@-])(?P<repository>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})"
+    r"#(?P<named>[0-9]{1,9})(?!\w)"
+    r"|(?<![\w&#/])#(?P<bare>[0-9]{1,9})(?![\w;])"
+    r"|(?<![\w-])GH-(?P<github>[0-9]{1,9})(?!\w)"
+)
+_COLOUR_WORD: Final = re.compile(r"colou?r\W{0,4}(?:is\W|of\W|to\W)?\W{0,3}\Z", re.IGNORECASE)
+
+
+def _issues(text: str) -> Iterator[Citation]:
+    for match in _ISSUE.finditer(text):
+        number = match["named"] or match["bare"] or match["github"]
+        if match["bare"] and len(number) in {3, 6} and _follows(_COLOUR_WORD, match):
+            continue
+        repository = match["repository"] or ""
+        yield Citation(CitationKind.ISSUE, str(int(number)), match.start(), match.end(), repository)
+
+
+# --- commits --------------------------------------------------------------------------------------
+
+_HEX: Final = re.compile(r"(?<![\w#@$.&%-])[0-9a-fA-F]{7,40}(?![\w-])(?!\.\w)")
+_COMMIT_WORD: Final = re.compile(
+    r"(?:\b(?:commits?|revisions?|revs?|changesets?|hash|sha-?1?|reverts?|reverted|cherry-picked)"
+    r"(?:\s+(?:is|was|id|hash))?|\bgit\s+(?:show|log|checkout))\W{1,3}\Z",
+    re.IGNORECASE,
+)
+_DIGEST: Final = re.compile(r"(?:sha-?(?:224|256|384|512)|md5|crc32|0x)\W{0,2}\Z", re.IGNORECASE)
+_FLOAT: Final = re.compile(r"[0-9]+[eE][0-9]+\Z")
+_ENGLISH: Final = frozenset({"defaced", "effaced", "acceded", "fabaceae"})
+_NEARBY: Final = 40
+
+
+def _commits(text: str) -> Iterator[Citation]:
+    for match in _HEX.finditer(text):
+        hexadecimal = match[0].lower()
+        if hexadecimal in _ENGLISH or _follows(_DIGEST, match):
+            continue
+        mixed = not hexadecimal.isdigit() and not hexadecimal.isalpha()
+        sure = mixed and not _FLOAT.match(hexadecimal)
+        if sure or _follows(_COMMIT_WORD, match):
+            yield Citation(CitationKind.COMMIT, hexadecimal, match.start(), match.end())
+
+
+def _follows(words: re.Pattern[str], match: re.Match[str]) -> bool:
+    before = match.string[max(match.start() - _NEARBY, 0) : match.start()]
+    return words.search(before) is not None
