@@ -14,6 +14,7 @@ from gateway.stores import Journal
 from parley.settings import Settings
 from parley.storage.hot import open_hot
 from parley.storage.long_lived import open_long_lived
+from parley.storage.memory_stores import MemoryStores
 
 
 class Storage:
@@ -41,6 +42,11 @@ class Storage:
             traces=self._lasting.traces,
             journal=self._journal(),
         )
+
+    @property
+    def memory(self) -> MemoryStores:
+        """The stores of memory."""
+        return self._lasting.memory
 
     @property
     def long_lived(self) -> Database:

@@ -1,4 +1,4 @@
-"""What lasts: conversations, usage and traces, in SQLite or in PostgreSQL."""
+"""What lasts: conversations, usage, traces and memory, in SQLite or in PostgreSQL."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,8 +14,11 @@ from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 
 KEEP_TRACES = timedelta(days=30)
+KEEP_USAGE = timedelta(days=400)
+"""A year, and the month that it is compared with. No sum of money runs longer than a month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +29,19 @@ class LongLived:
     usage: UsageLedger
     traces: Traces
     keeper: Keeper
+    memory: MemoryStores
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     database: Database | None = None
 
     def chores(self, clock: Clock, ttl: timedelta) -> tuple[Callable[[], Awaitable[int]], ...]:
-        """What forgets: conversations after `ttl`, traces after `KEEP_TRACES`."""
+        """What forgets: conversations after `ttl`, traces after `KEEP_TRACES`, what was spent after
+        `KEEP_USAGE`, sessions."""
         return (
             lambda: self.conversations.prune(clock.now() - ttl),
             lambda: self.traces.prune(clock.now() - KEEP_TRACES),
+            lambda: self.usage.prune(clock.now() - KEEP_USAGE),
+            *self.memory.upkeep,
         )
 
 
@@ -48,6 +55,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
         keeper=SqliteKeeper(database),
+        memory=on_sqlite(database, clock),
         start=database.start,
         stop=database.stop,
         database=database,
@@ -80,6 +88,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
         keeper=PostgresKeeper(pool),
+        memory=on_postgres(pool, clock),
         start=pool.start,
         stop=pool.stop,
     )

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_END: Final = re.compile(r";\n(?= {0,4}\S|\s*\Z)")
+_END: Final = re.compile(r";\n(?=\s*\Z|(?:[ \t]*\n)* {0,4}\S)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import pytest
 from gateway.errors import StoreUnavailable
 from gateway.storage.migrations.ledger import MIGRATIONS
 from gateway.storage.migrations.sqlite import applied, migrate
+from gateway.storage.migrations.step import statements
 from gateway.storage.postgres.pool import PostgresPool
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer
@@ -27,6 +28,21 @@ def opened(path: Path) -> sqlite3.Connection:
 
 def test_the_steps_are_numbered_without_a_gap() -> None:
     assert [step.version for step in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+def test_deeper_lines_belong_to_the_statement_above_them() -> None:
+    found = statements("""
+    CREATE TABLE a (b);
+
+    CREATE TRIGGER t AFTER DELETE ON a BEGIN
+        SELECT 1;
+        SELECT 2;
+        END;
+    SELECT 3;
+""")
+    assert [part.split()[0] for part in found] == ["CREATE", "CREATE", "SELECT"]
+    assert found[1].endswith("END")
+    assert statements(None) == []
 
 
 def test_a_file_takes_every_step_once(tmp_path: Path) -> None:

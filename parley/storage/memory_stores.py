@@ -1,0 +1,63 @@
+"""The stores of memory, on the database that holds what lasts."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.ports import Clock
+from gateway.storage.sqlite.database import Database
+from memory.store.ports import BrainStore, HoldsPersonal, MemoryStore, PeopleStore, ReviewStore
+from memory.store.sqlite.brain import SqliteBrain
+from memory.store.sqlite.memories import SqliteMemories
+from memory.store.sqlite.people import SqlitePeople
+from memory.store.sqlite.personal import SqliteMemoryPersonal
+from memory.store.sqlite.reviews import SqliteReviews
+
+if TYPE_CHECKING:
+    from gateway.storage.postgres.pool import PostgresPool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStores:
+    """What memory keeps. `personal` gives out and erases what is somebody's; `upkeep` are the
+    chores that need no setting."""
+
+    memories: MemoryStore
+    people: PeopleStore
+    reviews: ReviewStore
+    brain: BrainStore
+    personal: HoldsPersonal
+    upkeep: tuple[Callable[[], Awaitable[int]], ...]
+
+
+def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
+    """The stores in a SQLite file."""
+    memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
+    return MemoryStores(
+        memories=memories,
+        people=people,
+        reviews=SqliteReviews(database),
+        brain=SqliteBrain(database),
+        personal=SqliteMemoryPersonal(database),
+        upkeep=(lambda: people.prune(clock.now()), memories.merge),
+    )
+
+
+def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
+    """The stores in PostgreSQL."""
+    # Loaded only where it is configured: the library costs memory and start-up time.
+    from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
+    from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
+    from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
+    from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
+    from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
+
+    people = PostgresPeople(pool, clock)
+    return MemoryStores(
+        memories=PostgresMemories(pool, clock),
+        people=people,
+        reviews=PostgresReviews(pool),
+        brain=PostgresBrain(pool),
+        personal=PostgresMemoryPersonal(pool),
+        upkeep=(lambda: people.prune(clock.now()),),
+    )
