@@ -233,6 +233,11 @@ class UsageLedger(Protocol):
         """What was settled and reserved, in the order of the accounts."""
         ...
 
+    async def prune(self, before: datetime) -> int:
+        """Delete some of the rows from before then, and of the sums that were begun before then;
+        returns how many, 0 in the end. `before` is further back than the longest period."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

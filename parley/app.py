@@ -290,7 +290,7 @@ class App:
 
     def _watch(self) -> Watching:
         settings, stores = self.settings, self.storage.stores
-        probes = {"storage": hot_probe(stores.buckets), "database": lasting_probe(stores.traces)}
+        probes = {"storage": hot_probe(stores.buckets), "database": lasting_probe(stores.usage)}
         return Watching(
             probes,
             self._clock,

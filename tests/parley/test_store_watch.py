@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from gateway.errors import StoreUnavailable
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.database import Database
-from gateway.storage.sqlite.traces import SqliteTraces
+from gateway.storage.sqlite.usage import SqliteUsage
 from parley.store_watch import EVERY, StoreWatch, hot_probe, lasting_probe
 from tests.support.clock import FakeClock
 
@@ -56,6 +56,28 @@ async def test_a_store_that_does_not_answer_is_not_waited_for(
     assert "no answer" in watch.problems["storage"]
 
 
+async def test_an_outage_is_told_before_the_driver_has_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("parley.store_watch.ANSWER_SECONDS", 0.01)
+    held, let_go = asyncio.Event(), asyncio.Event()
+
+    async def slow_to_give_up() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            held.set()
+            await let_go.wait()
+
+    watch = StoreWatch({"database": slow_to_give_up}, FakeClock())
+    with capture_logs():
+        asking = asyncio.create_task(watch.round())
+        await asyncio.wait_for(held.wait(), 5)
+        assert "no answer" in watch.problems["database"]
+    let_go.set()
+    await asking
+
+
 async def test_whatever_a_store_raises_it_is_not_available() -> None:
     store = Store()
     store.failure = KeyError("a bug")
@@ -69,12 +91,14 @@ async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: 
     clock = FakeClock()
     database = Database(tmp_path / "parley.db")
     await database.start()
-    buckets, traces = SqliteBuckets(database, clock), SqliteTraces(database)
-    watch = StoreWatch({"storage": hot_probe(buckets), "database": lasting_probe(traces)}, clock)
+    buckets, usage = SqliteBuckets(database, clock), SqliteUsage(database, clock)
+    watch = StoreWatch({"storage": hot_probe(buckets), "database": lasting_probe(usage)}, clock)
     for _ in range(20):
         await watch.round()
         await clock.advance(EVERY)
     assert watch.problems == {}
+    count = "SELECT (SELECT count(*) FROM reserved) + (SELECT count(*) FROM once)"
+    assert await database.run(lambda db: db.execute(count).fetchone()) == (2,)
     await database.run(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
     with capture_logs():
         await watch.round()

@@ -11,6 +11,7 @@ from gateway.storage.migrations.steps import (
     memory,
     memory_people,
     settled_once,
+    spending_forgotten,
 )
 
 MIGRATIONS: Final = (
@@ -19,6 +20,7 @@ MIGRATIONS: Final = (
     settled_once.STEP,
     memory.STEP,
     memory_people.STEP,
+    spending_forgotten.STEP,
 )
 
 

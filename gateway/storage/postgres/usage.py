@@ -5,7 +5,7 @@ same order, from before the sums are read until the reservation stands.
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final
 
@@ -17,6 +17,8 @@ from gateway.stores import UsageRow
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """After this long a reservation belongs to a turn that died, and counts no more."""
+PRUNED_AT_ONCE: Final = 5_000
+"""Rows that one call deletes, so that no lock is held for long; the caller comes again."""
 
 LOCK: Final = "SELECT pg_advisory_xact_lock(account) FROM unnest(%s::bigint[]) AS account"
 FORGET_DEAD: Final = """
@@ -52,10 +54,21 @@ COUNT: Final = """
 """A row that was counted before counts no more."""
 RELEASE: Final = "DELETE FROM reserved WHERE turn = %(turn)s AND key = ANY (%(accounts)s)"
 OWE: Final = """
-    INSERT INTO spent (key, micros)
-    SELECT key, (SELECT COALESCE(SUM(micros), 0) FROM counted)
-    FROM unnest(%(accounts)s::text[]) AS account (key) ORDER BY key
+    INSERT INTO spent (key, micros, since)
+    SELECT key, (SELECT COALESCE(SUM(micros), 0) FROM counted), %(since)s::timestamptz
+    FROM unnest(%(accounts)s::text[]) AS account (key)
+    WHERE %(since)s::timestamptz IS NOT NULL ORDER BY key
     ON CONFLICT (key) DO UPDATE SET micros = spent.micros + excluded.micros
+"""
+PRUNE_ROWS: Final = """
+    DELETE FROM usage WHERE id IN (
+        SELECT id FROM usage WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+"""
+PRUNE_SUMS: Final = """
+    DELETE FROM spent WHERE key IN (
+        SELECT key FROM spent WHERE since < %s ORDER BY since LIMIT %s FOR UPDATE SKIP LOCKED
+    )
 """
 SETTLE: Final = f"WITH counted AS ({COUNT}), released AS ({RELEASE}) {OWE}"
 
@@ -67,6 +80,7 @@ def usage_parameters(
     return {
         "turn": turn,
         "accounts": [account.key for account in accounts],
+        "since": max((row.at for row in rows), default=None),
         "usage": recordset([_columns(place, row) for place, row in enumerate(rows)]),
     }
 
@@ -111,6 +125,11 @@ class PostgresUsage:
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
         return [int(row[0]) for row in await self._pool.fetch(SUMS, self._sums_of(accounts))]
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some thousand of the rows from before then, and of the sums begun before then."""
+        some = (before, PRUNED_AT_ONCE)
+        return await self._pool.change(PRUNE_ROWS, some) + await self._pool.change(PRUNE_SUMS, some)
 
     def _sums_of(self, accounts: Sequence[Account], without: str = "") -> dict[str, object]:
         return {

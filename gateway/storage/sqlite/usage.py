@@ -2,10 +2,12 @@
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import UsageRow
 
 RESERVED_SECONDS = 3600.0
@@ -22,10 +24,13 @@ def settle_usage(
         "DELETE FROM reserved WHERE key = ? AND turn = ?",
         [(account.key, turn) for account in accounts],
     )
+    since = max((row.at.timestamp() for row in rows), default=None)
+    if since is None:
+        return
     db.executemany(
-        "INSERT INTO spent VALUES (?, ?)"
+        "INSERT INTO spent (key, micros, since) VALUES (?, ?, ?)"
         " ON CONFLICT (key) DO UPDATE SET micros = micros + excluded.micros",
-        [(account.key, cost) for account in accounts],
+        [(account.key, cost, since) for account in accounts],
     )
 
 
@@ -65,6 +70,16 @@ class SqliteUsage:
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
         return await self._database.run(lambda db: _sums(db, accounts))
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some of the rows from before then, and of the sums that were begun before then."""
+        limit = before.timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            rows = delete_some(db, "usage", "id", "at < ?", limit)
+            return rows + delete_some(db, "spent", "key", "since < ?", limit)
+
+        return await self._database.run(job)
 
 
 def _sums(db: sqlite3.Connection, accounts: Sequence[Account], without: str = "") -> list[int]:

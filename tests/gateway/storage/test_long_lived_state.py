@@ -126,6 +126,23 @@ async def test_the_reservation_of_a_turn_that_died_is_given_back(
     assert (await usage.reserve("turn-2", ACCOUNT, 100)).decision.allowed
 
 
+async def test_what_was_spent_is_forgotten_in_the_end(usage: UsageLedger) -> None:
+    this = (Account("user_per_day", "user:ada:2026-11-22", 100),)
+    await usage.settle("turn-1", (row(10),), ACCOUNT)
+    await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)),), (*ACCOUNT, *this))
+    assert await usage.prune(AT) == 0
+    assert await usage.prune(AT + timedelta(hours=1)) == 2, "a row, and the sum that began with it"
+    assert await usage.prune(AT + timedelta(hours=1)) == 0
+    assert await usage.spent((*ACCOUNT, *this)) == [0, 20]
+
+
+async def test_a_turn_that_used_nothing_begins_no_sum(usage: UsageLedger) -> None:
+    await usage.reserve("turn-1", ACCOUNT, 60)
+    await usage.settle("turn-1", (), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [0]
+    assert await usage.prune(AT + timedelta(days=1_000)) == 0
+
+
 async def test_traces_are_found_by_message(traces: Traces) -> None:
     decision = Decision("limits", False, "user_limit", "again in 12 s")
     trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "refused", 1.5)

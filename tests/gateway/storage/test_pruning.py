@@ -76,6 +76,8 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
         ("outbox", "seq", "state = 'sent' AND settled_at <= ?", (0.0,)),
         ("turns", "id", "at < ?", (0.0,)),
         ("traces", "id", "at < ?", (0.0,)),
+        ("usage", "id", "at < ?", (0.0,)),
+        ("spent", "key", "since < ?", (0.0,)),
     ],
 )
 async def test_tables_that_grow_are_not_read_whole(
