@@ -20,6 +20,7 @@ from gateway.message import (
     CommandInvoked,
     InboundEvent,
     MessageAuthor,
+    MessageDeleted,
     MessageEdited,
     MessageReceived,
     Outbound,
@@ -41,6 +42,7 @@ from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
 from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
+from gateway.takeovers import GAVE_UP, Takeovers
 from gateway.uninterrupted import uninterrupted
 
 Stage = Callable[[Exchange, Services], Awaitable[Decision]]
@@ -72,6 +74,10 @@ MAX_BROKEN_OFF = 1_000
 
 FAILED = "failed"
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
+BROKE_DOWN = (
+    "I could not answer this: I broke down every time I tried, and have given it up."
+    " Please ask in another way. (Reference: {reference})"
+)
 
 log = structlog.get_logger(__name__)
 
@@ -83,6 +89,13 @@ class Pipeline:
         self._services = services
         self._since = services.clock.now()
         self.patience = Patience(services.clock)
+        self.takeovers = Takeovers(
+            services.stores.states.of("parley", "takeovers"),
+            services.stores.inbox,
+            self.patience,
+            self.may_be_again,
+            self.give_up,
+        )
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
@@ -131,6 +144,17 @@ class Pipeline:
                 exchange.outbound = shown.stopped(exchange.id)
             await self._finish(exchange, "dropped")
 
+    async def give_up(self, entry: InboxEntry) -> None:
+        """Be done with what one process after the other died of, and say so to who may hear it."""
+        exchange = self.open(entry)
+        exchange.note(Decision("takeover", False, GAVE_UP))
+        unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
+        if unheard or exchange.last.author.is_bot:
+            await self._finish(exchange, GAVE_UP)
+        elif await self.admit(exchange, ENTRY):
+            words = BROKE_DOWN.format(reference=exchange.id)
+            await self.reply(exchange, Reply(words, private_to=private_reader(exchange)), GAVE_UP)
+
     async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
         """Be done with entries whose messages were deleted before their turn."""
         for entry in entries:
@@ -162,7 +186,7 @@ class Pipeline:
             stored_monotonic=began - (now - entry.received_at).total_seconds(),
             kind=event.kind,
             reply_handle=handle,
-            again=self._may_be_again(entry),
+            again=self.may_be_again(entry),
         )
         is_message = isinstance(event, MessageReceived)
         reason = invocation.decision.reason if is_message else event.kind
@@ -236,7 +260,7 @@ class Pipeline:
         )
         await self._track(done.usage)
 
-    def _may_be_again(self, entry: InboxEntry) -> bool:
+    def may_be_again(self, entry: InboxEntry) -> bool:
         """Whether another run may have begun to answer this, and died."""
         waited = self._services.clock.now() - entry.received_at
         return entry.received_at < self._since or waited > SURELY_FIRST

@@ -35,6 +35,7 @@ class Router:
     ) -> None:
         self._pipeline = pipeline
         self._patience = pipeline.patience
+        self._takeovers = pipeline.takeovers
         self._control = control
         self.lanes = Lanes(
             self._in_lane,
@@ -68,12 +69,13 @@ class Router:
         if self._closed:
             self.lanes.submit(entry)
         elif isinstance(event, ButtonPressed) and self._control.owns(event.value):
-            self._controls.spawn(self._patience.insist(lambda: self._control.press(entry, event)))
+            press = self._control.press
+            self._controls.spawn(self._takeovers.run([entry], lambda _: press(entry, event)))
         elif isinstance(event, CommandInvoked) and event.name == "stop":
             self._controls.spawn(self._control.stop(entry, event, self.lanes))
         elif isinstance(event, CommandInvoked) and event.name != "ask":
             command = self._control.command
-            self._controls.spawn(self._patience.insist(lambda: command(entry, event)))
+            self._controls.spawn(self._takeovers.run([entry], lambda _: command(entry, event)))
         else:
             self.lanes.submit(entry)
 
@@ -106,7 +108,7 @@ class Router:
 
     async def _in_lane(self, entries: Sequence[InboxEntry]) -> None:
         """What stands behind it in its lane waits for a store as well, so order is kept."""
-        await self._patience.insist(lambda: self._begin(entries))
+        await self._takeovers.run(entries, self._begin)
 
     async def _begin(self, entries: Sequence[InboxEntry]) -> None:
         first = entries[0]

@@ -268,6 +268,10 @@ class Traces(Protocol):
         """The latest traces, newest first."""
         ...
 
+    async def ended(self, outcome: str, limit: int) -> list[Trace]:
+        """The latest traces with this outcome, newest first. Looks through all that are kept."""
+        ...
+
     async def prune(self, before: datetime) -> int:
         """Delete some of the traces from before then; returns how many, 0 in the end."""
         ...

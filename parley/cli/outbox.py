@@ -1,4 +1,4 @@
-"""`parley outbox list | resend | drop`: answers that were given up."""
+"""`parley outbox list | resend | drop`: answers that were given up, and questions too."""
 
 import asyncio
 import sys
@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from gateway.stores import DeadLetter, DeadLetters
+from gateway.stores import DeadLetter, DeadLetters, Trace, Traces
+from gateway.takeovers import GAVE_UP
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
 
@@ -17,21 +18,25 @@ AT_ONCE: Final = 10_000
 
 T = TypeVar("T")
 
+Job = Callable[[DeadLetters, Traces], Awaitable[T]]
+
 
 def show(limit: int, config: Path | None, env: Mapping[str, str]) -> int:
-    """Print the latest dead letters, newest first."""
-    letters = _with_outbox(config, env, lambda outbox: outbox.dead_letters(limit))
-    if not letters:
-        sys.stdout.write("Nothing was given up.\n")
-        return 0
-    sys.stdout.write("\n".join(described(letter) for letter in letters) + "\n")
+    """Print the latest dead letters, newest first, and then the questions that were given up."""
+
+    async def job(outbox: DeadLetters, traces: Traces) -> list[str]:
+        letters = [described(letter) for letter in await outbox.dead_letters(limit)]
+        return letters + [unanswered(trace) for trace in await traces.ended(GAVE_UP, limit)]
+
+    found = _with_outbox(config, env, job)
+    sys.stdout.write("\n".join(found or ["Nothing was given up."]) + "\n")
     return 0
 
 
 def resend(keys: Sequence[str] | None, config: Path | None, env: Mapping[str, str]) -> int:
     """Queue dead letters again; 1 when one of the named ones is none."""
 
-    async def job(outbox: DeadLetters) -> tuple[int, int]:
+    async def job(outbox: DeadLetters, _: Traces) -> tuple[int, int]:
         wanted = await _wanted(outbox, keys)
         return len(wanted), await outbox.requeue(wanted)
 
@@ -42,7 +47,7 @@ def resend(keys: Sequence[str] | None, config: Path | None, env: Mapping[str, st
 def drop(keys: Sequence[str] | None, config: Path | None, env: Mapping[str, str]) -> int:
     """Forget dead letters; 1 when one of the named ones is none."""
 
-    async def job(outbox: DeadLetters) -> tuple[int, int]:
+    async def job(outbox: DeadLetters, _: Traces) -> tuple[int, int]:
         wanted = await _wanted(outbox, keys)
         return len(wanted), await outbox.drop(wanted)
 
@@ -64,6 +69,16 @@ def described(letter: DeadLetter) -> str:
     )
 
 
+def unanswered(trace: Trace) -> str:
+    """A question that one process after the other died of, as an operator reads it."""
+    account = "" if trace.account == "main" else f"/{trace.account}"
+    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return (
+        f"question  {at}  {trace.platform}{account} {trace.kind} {_one_line(trace.message_id)}\n"
+        f"    never answered: the program died each time it tried (exchange {trace.id})"
+    )
+
+
 def _one_line(reason: str) -> str:
     """A platform's words may hold anything, escape sequences of a terminal among them."""
     return "".join(c if c.isprintable() else " " for c in reason)
@@ -82,9 +97,7 @@ async def _wanted(outbox: DeadLetters, keys: Sequence[str] | None) -> list[str]:
     return [letter.entry.outbound.key for letter in await outbox.dead_letters(AT_ONCE)][::-1]
 
 
-def _with_outbox(
-    config: Path | None, env: Mapping[str, str], job: Callable[[DeadLetters], Awaitable[T]]
-) -> T:
+def _with_outbox(config: Path | None, env: Mapping[str, str], job: Job[T]) -> T:
     settings = load(config, env)
     file = sqlite_file(settings.storage_url)
     if settings.storage_url == "memory://" or (file and not Path(file).exists()):
@@ -92,7 +105,7 @@ def _with_outbox(
     return asyncio.run(_run(settings, job))
 
 
-async def _run(settings: Settings, job: Callable[[DeadLetters], Awaitable[T]]) -> T:
+async def _run(settings: Settings, job: Job[T]) -> T:
     from parley.storage import Storage  # noqa: PLC0415 - opens nothing until it is needed
 
     storage = Storage(settings, SystemClock())
@@ -101,6 +114,6 @@ async def _run(settings: Settings, job: Callable[[DeadLetters], Awaitable[T]]) -
         raise BadInput(f"{settings.storage_url.partition(':')[0]} keeps no dead letters.")
     try:
         await storage.start(exclusive=False)
-        return await job(outbox)
+        return await job(outbox, storage.stores.traces)
     finally:
         await storage.stop()

@@ -26,6 +26,7 @@ INSERT_TRACE: Final = f"""
 """  # noqa: S608 - a constant
 FIND: Final = f"SELECT {COLUMNS} FROM traces WHERE message_id = %s ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
 RECENT: Final = f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
+ENDED: Final = f"SELECT {COLUMNS} FROM traces WHERE outcome = %s ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
 PRUNE: Final = """
     DELETE FROM traces WHERE id IN (
         SELECT id FROM traces WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
@@ -67,6 +68,10 @@ class PostgresTraces:
     async def recent(self, limit: int = 50) -> list[Trace]:
         """The latest traces, newest first."""
         return [_trace(row) for row in await self._pool.fetch(RECENT, (limit,))]
+
+    async def ended(self, outcome: str, limit: int) -> list[Trace]:
+        """The latest traces with this outcome, newest first."""
+        return [_trace(row) for row in await self._pool.fetch(ENDED, (outcome, limit))]
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of the traces from before then."""

@@ -67,6 +67,17 @@ class SqliteTraces:
 
         return [_trace(row) for row in await self._database.run(job)]
 
+    async def ended(self, outcome: str, limit: int) -> list[Trace]:
+        """The latest traces with this outcome, newest first."""
+
+        def job(db: sqlite3.Connection) -> list[Row]:
+            return db.execute(
+                f"SELECT {COLUMNS} FROM traces WHERE outcome = ? ORDER BY at DESC LIMIT ?",  # noqa: S608 - a constant
+                (outcome, limit),
+            ).fetchall()
+
+        return [_trace(row) for row in await self._database.run(job)]
+
     async def prune(self, before: datetime) -> int:
         """Delete traces from before then; returns how many."""
         limit = before.timestamp()

@@ -153,6 +153,15 @@ async def test_traces_are_found_by_message(traces: Traces) -> None:
     assert await traces.prune(AT + timedelta(seconds=1)) == 1
 
 
+async def test_traces_are_found_by_how_the_exchange_ended(traces: Traces) -> None:
+    trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "gave_up", 1.5)
+    for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
+        at = AT + timedelta(seconds=number)
+        await traces.add(replace(trace, id=f"x{number}", outcome=outcome, at=at))
+    assert [found.id for found in await traces.ended("gave_up", 2)] == ["x3", "x2"]
+    assert await traces.ended("failed", 2) == []
+
+
 async def test_a_higher_reservation_takes_the_place_of_the_turn_s_own(usage: UsageLedger) -> None:
     assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
     assert (await usage.reserve("turn-1", ACCOUNT, 90)).decision.allowed

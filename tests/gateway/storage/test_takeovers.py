@@ -1,0 +1,145 @@
+"""What kills one process after the other is given up; what only stood beside it is answered.
+
+The same on both stores: what is counted has to outlive the process.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from gateway.patience import Patience
+from gateway.ports import AdapterState
+from gateway.stores import AdapterStates, Inbox, InboxEntry
+from gateway.takeovers import MAX_TAKEOVERS, Takeovers
+from tests.support.clock import FakeClock
+from tests.support.messages import received
+
+DAY = timedelta(days=1)
+SHORT, LONG = 0.1, 20.0
+
+
+@dataclass
+class Mortal:
+    """The state as a process sees it: after its death it writes nothing more."""
+
+    state: AdapterState
+    dead: bool = False
+
+    async def get(self, key: str) -> str | None:
+        return await self.state.get(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        if not self.dead:
+            await self.state.put(key, value, ttl)
+
+
+@dataclass
+class World:
+    """Processes one after the other, and what each event went through in all of them."""
+
+    inbox: Inbox
+    states: AdapterStates
+    clock: FakeClock
+    deadly: Collection[str] = ()
+    deadly_to_say: bool = False
+    begun: Counter[str] = field(default_factory=Counter)
+    given_up: list[str] = field(default_factory=list)
+
+    async def accept(self, *ids: str) -> None:
+        for id_ in ids:
+            await self.inbox.add(InboxEntry(id_, id_, received(), self.clock.now()), DAY)
+
+    async def process(self, *, stop: bool = False) -> bool:
+        """One life: everything that waits is begun at once, and finished only when nothing of it is
+        deadly. False when it died. With `stop` it is told to end in the middle of the work."""
+        mortal, died = Mortal(self.states.of("parley", "takeovers")), asyncio.Event()
+
+        async def work(entries: Sequence[InboxEntry]) -> None:
+            self.begun.update(entry.id for entry in entries)
+            if any(entry.id in self.deadly for entry in entries):
+                mortal.dead = True
+                died.set()
+            await asyncio.sleep(0.05)
+            if stop or mortal.dead:
+                await asyncio.Event().wait()
+            await self.inbox.finish([entry.id for entry in entries], ())
+
+        async def give_up(entry: InboxEntry) -> None:
+            self.given_up.append(entry.id)
+            if self.deadly_to_say:
+                mortal.dead = True
+                died.set()
+                await asyncio.Event().wait()
+            await self.inbox.finish([entry.id], ())
+
+        patience = Patience(self.clock)
+        takeovers = Takeovers(mortal, self.inbox, patience, lambda _: True, give_up)
+        waiting = await self.inbox.unfinished(100)
+        tasks = [asyncio.create_task(takeovers.run([entry], work)) for entry in waiting]
+        until = asyncio.get_running_loop().time() + (SHORT if stop else LONG)
+        while not (died.is_set() or all(task.done() for task in tasks)):
+            if asyncio.get_running_loop().time() > until:
+                break
+            await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return not mortal.dead
+
+
+@pytest.fixture
+def world(inbox: Inbox, states: AdapterStates, clock: FakeClock) -> World:
+    return World(inbox, states, clock)
+
+
+async def test_what_kills_its_process_every_time_is_given_up(world: World) -> None:
+    world.deadly = {"deadly"}
+    await world.accept("deadly")
+    assert [await world.process() for _ in range(MAX_TAKEOVERS)] == [False] * MAX_TAKEOVERS
+    assert world.given_up == []
+    assert await world.process()
+    assert (world.given_up, world.begun["deadly"]) == (["deadly"], MAX_TAKEOVERS)
+    assert await world.inbox.unfinished(10) == []
+
+
+async def test_what_stands_beside_it_is_answered(world: World) -> None:
+    world.deadly = {"m7"}
+    await world.accept(*(f"m{number}" for number in range(16)))
+    lives = 1
+    while not await world.process():
+        lives += 1
+        assert lives < 20
+    assert world.given_up == ["m7"]
+    assert await world.inbox.unfinished(100) == []
+
+
+async def test_two_that_kill_are_both_given_up(world: World) -> None:
+    world.deadly = {"m3", "m9"}
+    await world.accept(*(f"m{number}" for number in range(12)))
+    lives = 1
+    while not await world.process():
+        lives += 1
+        assert lives < 30
+    assert sorted(world.given_up) == ["m3", "m9"]
+
+
+async def test_a_process_that_dies_of_giving_it_up_does_so_once(world: World) -> None:
+    world.deadly, world.deadly_to_say = {"deadly"}, True
+    await world.accept("deadly")
+    lives = [await world.process() for _ in range(MAX_TAKEOVERS + 2)]
+    assert lives == [False] * (MAX_TAKEOVERS + 1) + [True]
+    assert world.given_up == ["deadly"]
+    assert await world.inbox.unfinished(10) == []
+
+
+async def test_an_end_in_order_is_no_death(world: World) -> None:
+    await world.accept("long")
+    for _ in range(MAX_TAKEOVERS + 2):
+        assert await world.process(stop=True)
+    assert await world.process()
+    assert world.given_up == []
+    assert await world.inbox.unfinished(10) == []
