@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
 
 from gateway.observe.logs import configure_logs
 from parley import garbage
@@ -13,8 +14,15 @@ from parley.settings.secrets import secret_values
 from parley.signals import end_on_signals
 
 
-async def serve(settings: Settings, role: Role = "all", platform: str = "") -> int:
-    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part."""
+async def serve(
+    settings: Settings,
+    role: Role = "all",
+    platform: str = "",
+    *,
+    started: Callable[[], None] = lambda: None,
+) -> int:
+    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part.
+    `started` is called when everything is there that stays until the end."""
     stopping = asyncio.Event()
     end_on_signals(stopping)
     app = App(settings, role=role, platform=platform)
@@ -25,7 +33,7 @@ async def serve(settings: Settings, role: Role = "all", platform: str = "") -> i
 
     async def start() -> None:
         await app.start(on_ready)
-        garbage.set_aside()
+        started()
         for name, problem in app.supervisor.errors.items():
             sys.stderr.write(f"{name} is not connected: {problem}\n")
         await on_ready("gateway")
@@ -48,4 +56,4 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
-    return asyncio.run(serve(settings, role, platform))
+    return asyncio.run(serve(settings, role, platform, started=garbage.set_aside))

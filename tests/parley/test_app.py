@@ -6,12 +6,14 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import StartError
 from gateway.message import MessageReceived, Outbound, Receipt
+from gateway.observe.observer import Attempt, Unobserved
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.stores import InboxEntry
@@ -108,6 +110,21 @@ async def test_it_answers_and_leaves_nothing_behind(app: App) -> None:
     await app.stop()
     assert asyncio.all_tasks() == before
     await app.stop()
+
+
+async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
+    class Watcher(Unobserved):
+        sent: ClassVar[list[Attempt]] = []
+
+        def attempted(self, attempt: Attempt) -> None:
+            self.sent.append(attempt)
+
+    app = App(settings, observers=[Watcher()])
+    await app.start()
+    await Account.made.ask()
+    await eventually(app.settled)
+    await app.stop()
+    assert [attempt.outbound.place for attempt in Watcher.sent] == [ROOM]
 
 
 async def test_it_may_be_stopped_before_it_was_started(app: App) -> None:
