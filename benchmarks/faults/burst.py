@@ -63,7 +63,6 @@ class Burst:
     log: Path
     due: int = 0
     in_flight: list[int] = field(default_factory=list)
-    requests: list[int] = field(default_factory=list)
     unanswered: list[int] = field(default_factory=list)
     restarts: list[float] = field(default_factory=list)
     while_starting: int = 0
@@ -89,9 +88,7 @@ class Burst:
             await writing
             await self._until_answered(self.plan.messages)
             await asyncio.sleep(SETTLE_SECONDS)
-        kills = Kills(
-            self.in_flight, self.requests, self.unanswered, self.restarts, self.while_starting
-        )
+        kills = Kills(self.in_flight, self.unanswered, self.restarts, self.while_starting)
         allowed = 0 if self.plan.platform == "discord" else sum(self.in_flight)
         world = self.world
         return judge(world.answers(), world.written, world.handed(), allowed), kills
@@ -113,11 +110,9 @@ class Burst:
                 await self._work(moments)
         finally:
             await program.kill()
-        answered, sends = self.world.answered(), self.world.sends()
-        self.unanswered.append(self.world.written - answered)
+        self.unanswered.append(self.world.written - self.world.answered())
         self._go_on(number + 1)
         await asyncio.sleep(ARRIVAL_SECONDS)
-        self.requests.append(self.world.sends() - sends)
         self.in_flight.append(await self._sent_unnoted())
 
     async def _start(self, program: Program) -> None:

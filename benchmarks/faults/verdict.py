@@ -21,12 +21,10 @@ class Handed:
 @dataclass(frozen=True, slots=True)
 class Kills:
     """What was done to the program. `in_flight` has, for each kill, the sends that the platform
-    has got and the program had not written down, `requests` those of them that the platform had
-    not answered either, `unanswered` the messages without an answer; `restarts` the seconds until
-    it was ready."""
+    has got and the program had not written down, `unanswered` the messages without an answer;
+    `restarts` the seconds until it was ready."""
 
     in_flight: Sequence[int]
-    requests: Sequence[int]
     unanswered: Sequence[int]
     restarts: Sequence[float]
     while_starting: int = 0
@@ -90,7 +88,6 @@ def row(verdict: Verdict, kills: Kills) -> dict[str, object]:
         "answered_twice": verdict.answered_twice,
         "allowed_twice": verdict.allowed_twice,
         "in_flight_at_the_kills": sum(kills.in_flight),
-        "open_requests_at_the_kills": sum(kills.requests),
         "in_flight_at_most": max(kills.in_flight, default=0),
         "unanswered_at_the_kills_median": statistics.median(kills.unanswered or [0]),
         "out_of_order": verdict.out_of_order,

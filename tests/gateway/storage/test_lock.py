@@ -17,10 +17,10 @@ HOLD = (
 )
 
 
-def holder(file: Path) -> "subprocess.Popen[str]":
+def holder(file: Path, program: str = HOLD) -> "subprocess.Popen[str]":
     """A process that holds the lock until its input ends."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(file)],
+        [sys.executable, "-c", program, str(file)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -52,6 +52,16 @@ def test_a_killed_process_holds_it_no_longer(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     with GatewayLock(file) as lock:
         lock.acquire()
+
+
+def test_a_killed_process_s_children_do_not_keep_it(tmp_path: Path) -> None:
+    """A tool server that outlives the gateway must not keep the next one from starting."""
+    file = tmp_path / "parley.db"
+    child = "import subprocess; subprocess.Popen(['sleep', '5'], stdout=subprocess.DEVNULL);"
+    with holder(file, HOLD.replace("print(", f"{child} print(")) as process:
+        process.send_signal(signal.SIGKILL)
+    with GatewayLock(file):
+        pass
 
 
 def test_releasing_twice_is_safe(tmp_path: Path) -> None:
