@@ -45,8 +45,8 @@ AUTHORIZATION: Final = _named("bearer_token", "bearer")
 SEED_PHRASE: Final = _named("seed_phrase", "phrase")
 
 _WORDS_FOR_IT: Final = (
-    r"pass(?:word|wd|phrase|code|wort)s?|kennwort|pwd|mot[ ]de[ ]passe|mdp|contrase[nñ]a|clave|senha|"
-    r"wachtwoord|has[lł]o|парол[ья]|lösenord|"
+    r"pass(?:word|wd|phrase|code|wort)s?|kennwort|pwd|mot[ ]de[ ]passe|mdp|contrase[nñ]a|clave|"
+    r"senha|wachtwoord|has[lł]o|парол[ья]|lösenord|"
     r"adgangskode|passord|salasana|heslo|jelszó|şifre|parola|"
     r"密码|密碼|口令|パスワード|비밀번호"
     r"|(?<![a-z])pass(?=[\"']?\s{0,4}[:=])|(?<![a-z])pw(?=\s{0,4}[:=])"
@@ -59,7 +59,48 @@ _WORDS_FOR_KEYS: Final = (
     r"registration|verification|verify|developer|dev|prod|production|rest|team|organization|org)"
     r"[ _.-]?(?:api[ _.-]?)?(?:key|token|secret|schlüssel)s?"
     r"|api[ _-]?schlüssel|cl[eé][ _-]api|clave[ _-]api|chave[ _-](?:de[ ])?api|密钥|令牌"
-    r"|(?<![a-z])(?:secret|token|credentials?|apikey|authkey|pat|jeton|geheimnis|access[ ]?key|sas)"
+    r"|(?<![a-z])(?:secret|token|credentials?|apikey|authkey|pat(?![a-z])|"
+    r"jeton|geheimnis|access[ ]?key|sas(?![a-z]))"
+)
+_PASSWORD_STEMS: Final = (
+    "pass",
+    "pwd",
+    "pw",
+    "kennwort",
+    "mdp",
+    "contrase",
+    "clave",
+    "senha",
+    "wachtw",
+    "has",
+    "парол",
+    "lösen",
+    "adgang",
+    "sala",
+    "heslo",
+    "jelsz",
+    "şifre",
+    "parola",
+    "密",
+    "口令",
+    "パス",
+    "비밀",
+)
+_KEY_STEMS: Final = (
+    "key",
+    "token",
+    "secret",
+    "schlüssel",
+    "cl",
+    "chave",
+    "credential",
+    "pat",
+    "sas",
+    "jeton",
+    "geheimnis",
+    "sig",
+    "密钥",
+    "令牌",
 )
 _GLUE: Final = r"[\w.-]{0,30}[\\\"'`*_)\]]{0,4}"
 _OF: Final = (
@@ -67,8 +108,8 @@ _OF: Final = (
     r"admin|is\snow|now|here)(?:\s[^\s:=]{1,30}){0,4}?)?"
 )
 _IS: Final = (
-    r"(?:\s{0,4}(?::=|=>|->|→|==?|:|：|>)|\s(?:is|are|was|will\sbe|to|lautet|ist|est|es|é|e'|è|"
-    r"является|这是|是|は))"
+    r"(?:\s{0,4}(?::=|=>|->|→|==?|:|：|>)|\s(?:is|are|was|will\sbe|to|lautet|ist|est|es|é|è|"
+    r"jest|är|er|on)(?=[\s\"'`:])|\s?(?:这是|是|は))"
 )
 _SIGN: Final = r"(?:\s{0,4}(?::=|=>|->|→|==?|:|：|>))"
 _VALUE: Final = (
@@ -111,9 +152,29 @@ _SEED: Final = re.compile(
 
 def find_assigned(text: str) -> Iterator[Finding]:
     """Every secret that is told by the words before it; the place is that of the value."""
+    lowered = text.lower()
+    if any(stem in lowered for stem in _PASSWORD_STEMS):
+        yield from _passwords(text)
+    if any(stem in lowered for stem in _KEY_STEMS):
+        yield from _keys(text)
+    if any(stem in lowered for stem in ("-u", "--", "machine", "default")):
+        yield from _options(text)
+    if any(stem in lowered for stem in ("bearer", "basic", "token", "ssws", "apikey", "digest")):
+        yield from _headers(text)
+    if "://" in text:
+        yield from _urls(text)
+    if any(stem in lowered for stem in ("seed", "recovery", "mnemonic", "backup", "wallet")):
+        for match in _SEED.finditer(text):
+            yield _finding(SEED_PHRASE, match)
+
+
+def _passwords(text: str) -> Iterator[Finding]:
     for match in _PASSWORD.finditer(text):
         if _is_password(match, _value(match)):
             yield _finding(PASSWORD, match)
+
+
+def _keys(text: str) -> Iterator[Finding]:
     for match in _SECRET.finditer(text):
         if _is_key(match, _value(match)):
             yield _finding(ASSIGNED_KEY, match)
@@ -121,14 +182,13 @@ def find_assigned(text: str) -> Iterator[Finding]:
         value = _value(match)
         if _may_be_secret(match) and not is_uuid(value) and looks_random(value, 24):
             yield _finding(ASSIGNED_KEY, match)
-    for expression, kind in ((_OPTION, PASSWORD), (_USER_OPTION, PASSWORD), (_NETRC, PASSWORD)):
+
+
+def _options(text: str) -> Iterator[Finding]:
+    for expression in (_OPTION, _USER_OPTION, _NETRC):
         for match in expression.finditer(text):
             if looks_like_password(match["bare"]):
-                yield _finding(kind, match)
-    yield from _headers(text)
-    yield from _urls(text)
-    for match in _SEED.finditer(text):
-        yield _finding(SEED_PHRASE, match)
+                yield _finding(PASSWORD, match)
 
 
 def _headers(text: str) -> Iterator[Finding]:
@@ -188,7 +248,11 @@ def _is_key(match: re.Match[str], value: str) -> bool:
     if is_uuid(value):
         return match["word"].lower() not in {"token", "secret", "credential", "credentials"}
     quoted = match["quoted"] is not None and " " not in value
-    return looks_random(value, 12 if quoted else 16)
+    return looks_random(value, 12 if quoted and not _is_hex(value) else 16)
+
+
+def _is_hex(value: str) -> bool:
+    return set(value.lower()) <= set("0123456789abcdef")
 
 
 def _may_be_secret(match: re.Match[str]) -> bool:

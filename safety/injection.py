@@ -60,11 +60,12 @@ def detect_injection(text: str) -> list[Finding]:
 
     Time grows with the text only.
     """
+    lowered = text.lower()
     found = [
         Finding(kind, rule.name, *match.span())
         for kind, rules in _RULES
         for rule in rules
-        for match in rule.found(text)
+        for match in rule.found(text, lowered)
     ]
     return sorted(found, key=lambda finding: (finding.start, finding.end))[:MAX_FINDINGS]
 

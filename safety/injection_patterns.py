@@ -14,15 +14,21 @@ class Rule:
     """One shape; `name` is a stable code."""
 
     name: str
+    stems: tuple[str, ...]
     expression: re.Pattern[str]
 
-    def found(self, text: str) -> Iterator[re.Match[str]]:
-        """Where it stands."""
+    def found(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
+        """Where it stands; nowhere without one of its stems in the lower-case text."""
+        if not any(stem in lowered for stem in self.stems):
+            return iter(())
         return self.expression.finditer(text)
 
 
-def _rule(name: str, *alternatives: str) -> Rule:
-    return Rule(name, re.compile("|".join(alternatives), re.IGNORECASE))
+def _rule(name: str, stems: str, *alternatives: str) -> Rule:
+    """`stems` are separated by blanks; none means that the rule always looks."""
+    return Rule(
+        name, tuple(stems.split()) or ("",), re.compile("|".join(alternatives), re.IGNORECASE)
+    )
 
 
 _COLUMNS: Final = r"(?:\*|[\w.`\"\[\]@()*]{1,60}(?:\s{0,4},\s{0,4}[\w.`\"\[\]@()*]{1,60}){0,20})"
@@ -37,31 +43,40 @@ _GOES_ON: Final = (
 SQL: Final[tuple[Rule, ...]] = (
     _rule(
         "select",
+        "select",
         rf"\bselect{_SPACE}(?:distinct{_SPACE}|all{_SPACE})?\*{_SPACE}from{_SPACE}{_NAME}",
         rf"\bselect{_SPACE}{_COLUMNS}{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}",
     ),
-    _rule("union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
+    _rule("union", "union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
     _rule(
         "drop",
+        "drop truncate alter",
         rf"\bdrop{_SPACE}(?:table|database|schema)s?{_SPACE}(?:if{_SPACE}exists{_SPACE})?{_NAME}"
         r"(?=\s{0,4}(?:;|--|cascade|\Z|[\"'`)]|\n))",
         rf"\b(?:truncate|alter){_SPACE}table{_SPACE}{_NAME}(?=\s{{0,4}}(?:;|--|\Z|add|drop|rename))",
     ),
-    _rule("delete", rf"\bdelete{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}"),
+    _rule("delete", "delete", rf"\bdelete{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}"),
     _rule(
+        "insert",
         "insert",
         rf"\binsert{_SPACE}into{_SPACE}{_NAME}\s{{0,4}}(?:\([^()]{{1,300}}\)\s{{0,4}})?"
         r"(?:values|select)\b",
     ),
-    _rule("update", rf"\bupdate{_SPACE}{_NAME}{_SPACE}set{_SPACE}{_NAME}\s{{0,4}}=\s{{0,4}}\S"),
+    _rule(
+        "update",
+        "update",
+        rf"\bupdate{_SPACE}{_NAME}{_SPACE}set{_SPACE}{_NAME}\s{{0,4}}=\s{{0,4}}\S",
+    ),
     _rule(
         "tautology",
+        "or and || &&",
         r"['\"`)]\s{0,4}(?:or|and|\|\||&&)\s{1,4}['\"(]{0,2}(\w{1,20})['\"]?\s{0,3}(?:=|like)\s{0,3}['\"]?\1\b",
         r"\bor\s{1,4}1\s{0,3}=\s{0,3}1\b",
         r"['\"]\s{0,4}(?:or|and)\s{1,4}(?:true|not\s+false|sleep\(|benchmark\()",
     ),
     _rule(
         "stacked",
+        "; xp_ sp_ schema sleep waitfor load_file file -- #",
         r"['\")]\s{0,4};\s{0,4}(?:drop|delete|insert|update|select|exec|shutdown|truncate|alter|create)\b",
         r"\b(?:xp_cmdshell|information_schema\.\w|pg_sleep\s?\(|waitfor\s{1,4}delay|load_file\s?\(|"
         r"into\s{1,4}(?:out|dump)file\b|sleep\(\d+\)\s{0,4}(?:--|#|\)))",
@@ -81,19 +96,33 @@ _EVENTS: Final = (
 XSS: Final[tuple[Rule, ...]] = (
     _rule(
         "script",
+        "script",
         r"<\s{0,9}/?\s{0,9}script(?:[\s/>]|\Z)",
         r"(?:&lt;?|&#0{0,6}60;?|&#x0{0,6}3c;?|%3c|\\u003c|\\x3c)/?script\b",
     ),
     _rule(
         "scheme",
+        "script data:",
         r"(?:javascript|vbscript|livescript)\s{0,9}:\s{0,9}[\w(\[/%'\"&]",
         r"data:text/html[,;]",
     ),
-    _rule("event", rf"<[^<>\n]{{0,300}}?[\s/\"']on(?:{_EVENTS})\s{{0,9}}="),
-    _rule("event", rf"(?:^|[\s\"'/])on(?:{_EVENTS})\s{{0,4}}=\s{{0,4}}[\"'`]?[^\s\"'>]{{0,80}}\("),
-    _rule("frame", r"<\s{0,4}(?:iframe|frame|object|embed|applet|base|meta)[\s/](?=[^<>]{0,300}=)"),
-    _rule("svg", r"<\s{0,4}(?:svg|math)[\s/][^<>]{0,200}=", r"<svg>"),
-    _rule("cookie", r"\bdocument\s?\.\s?(?:cookie|location|write)\b\s{0,4}(?:[=(+;]|\))"),
+    _rule("event", "on", rf"<[^<>\n]{{0,300}}?[\s/\"']on(?:{_EVENTS})\s{{0,9}}="),
+    _rule(
+        "event",
+        "on",
+        rf"(?:^|[\s\"'/])on(?:{_EVENTS})\s{{0,4}}=\s{{0,4}}[\"'`]?[^\s\"'>]{{0,80}}\(",
+    ),
+    _rule(
+        "frame",
+        "frame object embed applet base meta",
+        r"<\s{0,4}(?:iframe|frame|object|embed|applet|base|meta)[\s/](?=[^<>]{0,300}=)",
+    ),
+    _rule("svg", "svg math", r"<\s{0,4}(?:svg|math)[\s/][^<>]{0,200}=", r"<svg>"),
+    _rule(
+        "cookie",
+        "document",
+        r"\bdocument\s?\.\s?(?:cookie\b|location\s{0,4}=|write\s?\(\s?[\"'`]\s?(?:<|&lt))",
+    ),
     _rule(
         "style", r"(?:expression|-moz-binding|behavior)\s{0,4}[:(]\s{0,4}(?:url|alert|javascript)"
     ),
@@ -102,7 +131,7 @@ XSS: Final[tuple[Rule, ...]] = (
 _ALL: Final = r"(?:(?:all|any|every|each|the|these|those|your|of|and|both)\s{1,4}){0,5}"
 _EARLIER: Final = (
     r"(?:previous(?:ly)?|prior|preceding|above|earlier|initial|original|system|existing|former|"
-    r"foregoing|past|safety|developer|old|other|current)"
+    r"foregoing|past|safety|developer)"
 )
 _RULES: Final = (
     r"(?:instruction|direction|prompt|rule|guideline|command|order|directive|message|context|"
@@ -110,26 +139,28 @@ _RULES: Final = (
     r"guardrail|setting|limitation|input)s?"
 )
 _DROP: Final = (
-    r"(?:ignore|disregard|forget|neglect|override|overrule|bypass|skip|discard|drop|dismiss|erase|"
+    r"(?:ignore|disregard|forget|neglect|override|overrule|bypass|discard|dismiss|"
     r"do\s+not\s+follow|don'?t\s+follow|stop\s+following|pay\s+no\s+attention\s+to|abandon|reset|"
-    r"set\s+aside|delete|cancel)"
+    r"set\s+aside)"
 )
 
 PROMPT: Final[tuple[Rule, ...]] = (
     _rule(
         "ignore_instructions",
+        "ignore disregard forget neglect over bypass discard dismiss follow attention abandon reset aside",
         rf"\b{_DROP}\s{{1,4}}{_ALL}(?:{_EARLIER}\s{{1,4}}){{1,3}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b{_DROP}\s{{1,4}}{_ALL}{_RULES}\s{{1,4}}(?:(?:that|which|you|were|have|been|I|we|was)\s+){{0,4}}"
         r"(?:above|before|given|received|provided|told|so\s+far|until\s+now|previously|earlier|up\s+to)\b",
-        rf"\b(?:ignore|disregard|forget)\s{{1,4}}(?:all|everything|anything)\s{{1,4}}(?:of\s+)?"
-        rf"(?:(?:that|the|you|was|were|have|been|what|I|we)\s+){{0,4}}"
-        rf"(?:above|before|prior|previous|said|told|written|instructed|know|learned)\b",
+        r"\b(?:ignore|disregard|forget)\s{1,4}(?:all|everything|anything)\s{1,4}(?:of\s+)?"
+        r"(?:(?:that|the|you|was|were|have|been|what|I|we)\s+){0,4}"
+        r"(?:above|before|prior|previous|said|told|written|instructed|know|learned)\b",
         rf"\b(?:ignore|disregard|forget|bypass|override)\s{{1,4}}(?:all\s+(?:of\s+)?)?(?:your|the\s+system'?s?)"
         rf"\s{{1,4}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b(?:ignore|disregard)\s{{1,4}}all\s{{1,4}}{_RULES}\b",
     ),
     _rule(
         "ignore_instructions_elsewhere",
+        "",
         r"\b(?:ignorier|vergiss|vergesst|missacht|überspring|vergessen\s+sie)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:anweisung|instruktion|vorgabe|regel|befehl|prompt|aufforderung)\w{0,3}",
         r"\b(?:ignor|oubli|ne\s+(?:tiens|tenez)|fai(?:s|tes)\s+abstraction)\w{0,4}\s{1,4}(?:\S+\s{1,4}){0,4}?"
@@ -151,6 +182,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "new_identity",
+        "you act behave respond role simulate imagine pretend anything mode from",
         r"\byou\s{1,4}are\s{1,4}(?:now|no\s+longer)\s{1,4}(?:going\s+to\s+(?:act|be|pretend|play)|"
         r"(?:an?\s+|the\s+|my\s+)?(?:\w+\s+){0,3}?(?:dan\b|stan\b|dude\b|aim\b|evil|unrestricted|unfiltered|"
         r"uncensored|jailbroken|jailbreak|amoral|immoral|unethical|hacker|free\s+(?:from|of)|bound\s+by|in\s+(?:developer|god|admin|debug|dan|root)"
@@ -161,7 +193,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"\bdo\s{1,4}anything\s{1,4}now\b",
         r"\bfrom\s{1,4}now\s{1,4}on\W{0,4}(?:you|your|act|respond|answer|ignore|every|always|only)\b.{0,60}?"
         r"\b(?:act|respond|answer|ignore|behave|pretend|obey|are|will|must|role|unrestricted|restrictions?|rules|filters?)\b",
-        r"\b(?:jailbreak(?:ed|ing)?|dan|god|developer|debug|sudo|admin(?:istrator)?|unrestricted|root)\s{1,4}mode\s{1,4}"
+        r"\b(?:jailbreak(?:ed|ing)?|dan|god|sudo|unrestricted|root)\s{1,4}mode\s{1,4}"
         r"(?:is\s+)?(?:now\s+)?(?:on|enabled?|activated?|active|engaged|unlocked|override)\b",
         r"\b(?:enter|enable|activate|switch\s+(?:in)?to|go\s+into|unlock)\s{1,4}(?:\w+\s{1,4}){0,2}?"
         r"(?:jailbreak|dan|god|unrestricted|unfiltered|sudo|root)\s{1,4}mode\b",
@@ -169,6 +201,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "reveal_prompt",
+        "prompt instruction system guideline configuration directive above",
         r"\b(?:reveal|show|print|repeat|output|display|tell\s+me|give\s+me|leak|dump|disclose|recite|expose|"
         r"write\s+out|what\s+(?:is|are|was|were)|copy|summari[sz]e|paste|share|list)\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:your|the\s+system'?s?|hidden|initial|original|full|entire|exact|secret|confidential)\s{1,4}"
@@ -179,22 +212,25 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "new_instructions",
+        "instruction directive task order rule override notice alert command response begin end start stop system",
         r"\b(?:new|updated|revised|real|actual|true|important|urgent|critical|additional)\s{1,4}"
         r"(?:system\s+)?(?:instructions?|directives?|task|orders?|rules)\s{0,4}(?::|\n|!)",
         r"\b(?:system|admin(?:istrator)?|developer|security|operator)\s{1,4}(?:override|notice|alert|instructions?|directive|command)\s{0,4}[:!]",
         r"(?:^|\n)\s{0,4}(?:\#{2,3}|\*\*)\s{0,4}(?:instructions?|response|system|new\s+task)\s{0,4}\*{0,2}:",
         r"(?:begin|end|start|stop)\s{0,3}(?:of\s+)?(?:system|user|assistant|admin)\s{0,3}(?:prompt|message|instructions?|output|input)\b",
-        r"\b(?:end|stop)\s{1,4}of\s{1,4}(?:the\s+)?(?:prompt|instructions|conversation|context|document)\b",
+        r"\b(?:end|stop)\s{1,4}of\s{1,4}(?:the\s+)?(?:prompt|instructions|system\s+message)\b",
     ),
     _rule(
         "role_marker",
+        "< [ system human assistant",
         r"</?\s{0,4}(?:system|assistant|instructions?|system-reminder|admin)\s{0,4}>",
         r"<\|[\w ]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
         r"\[\s{0,4}(?:system|admin|instructions?|developer)(?:\s+(?:message|note|prompt|override))?\s{0,4}\](?!\()",
-        r"(?:^|\n)[ \t]{0,8}(?:SYSTEM|Human|Assistant|System\s+(?:message|prompt|note))\s{0,4}:",
+        r"(?:^|\n)[ \t]{0,8}(?-i:SYSTEM|System|Human|Assistant|HUMAN|ASSISTANT|system\s+(?:message|prompt|note))\s{0,4}:",
     ),
     _rule(
         "exfiltration",
+        "send post forward mail upload exfil transmit leak ![ dump",
         r"\b(?:send|post|forward|email|e-mail|upload|exfiltrate|transmit|leak)\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:conversation|chat\s+history|memor(?:y|ies)|secrets?|passwords?|credentials?|api\s+keys?|system\s+prompt|private\s+data|tokens)\s{1,4}"
         r"(?:\w+\s{1,4}){0,4}?(?:to|at|via)\s{1,4}(?:\S{0,20}(?:https?:|@|\.com|\.net|\.org)|the\s+following)",
@@ -203,6 +239,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "concealment",
+        "user without restrict censor polic filter",
         r"\b(?:do\s+not|don'?t|never)\s{1,4}(?:tell|inform|mention|reveal|show|alert|notify|let)\s{1,4}"
         r"(?:\w+\s{1,4}){0,3}?(?:the\s+)?user\b.{0,60}?\b(?:this|instruction|that|about|these|know|prompt|message)\b",
         r"\bwithout\s{1,4}(?:\w+\s{1,4}){0,3}?(?:any\s+)?(?:moral|ethical|safety)\s{1,4}(?:\w+\s{1,4}){0,3}?"

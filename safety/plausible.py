@@ -28,6 +28,7 @@ _CODE: Final = re.compile(
     | [~.]?/.* | [A-Za-z]:\\.* | .*://.*         # places
     | [\d.,:/-]{1,10}                            # a number, a date, a time
     | [a-z]+(?:[_-][a-z]+)+                      # some_name, some-name
+    | [a-z]*(?:[A-Z][a-z]+\d{0,5}){2,}           # SomeName, someName
     """
 )
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -66,7 +67,7 @@ def looks_random(value: str, least: int = 16) -> bool:
     digits = sum(char.isdigit() for char in value)
     letters = sum(char.isalpha() for char in value)
     mixed = value.lower() != value and value.upper() != value
-    return letters >= 2 and (digits >= 2 or (mixed and _turns(value) >= len(value) // 4))
+    return letters >= 2 and (digits >= 2 or (mixed and _turns(value) > 0.4 * len(value)))
 
 
 def looks_like_password(value: str) -> bool:

@@ -1,6 +1,7 @@
 """Private keys in armour: whole, cut off, with escaped line ends, or without their first line."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,31 +33,46 @@ _BODY_ONLY: Final = re.compile(
     r"[A-Z]IBADANBgkqhkiG9w0BAQEFAASC|MHcCAQEE|MC4CAQAwBQYDK2Vw|MIGHAgEAMBMGByqGSM49|lQ[OPHIFc][A-Z]B)"
     r"[A-Za-z0-9+/=]{24,}"
 )
-_TAIL: Final = re.compile(r"(?:[A-Za-z0-9+/=]{16,}\s{1,4}){1,100}\Z")
+_LINE: Final = re.compile(r"\s{0,8}[A-Za-z0-9+/=]{16,100}\s{0,4}\Z")
+_MAX_LINES: Final = 400
 
 
 def find_private_keys(text: str) -> Iterator[Finding]:
     """Every private key, from its first line to its last, or as far as one reaches."""
-    position = 0
-    while begin := _BEGIN.search(text, position):
-        position = _reach(text, begin.end())
-        yield Finding(PRIVATE_KEY, begin.start(), position)
-    for end in _END.finditer(text):
+    if "PRIVATE" not in text and "Private" not in text and "PuTTY" not in text:
+        yield from _bodies(text)
+        return
+    ends = list(_END.finditer(text))
+    begins = [match for match in _BEGIN.finditer(text) if not text.startswith("END", match.start())]
+    for index, begin in enumerate(begins, 1):
+        following = begins[index].start() if index < len(begins) else len(text)
+        limit = min(following, begin.end() + _MAX)
+        yield Finding(PRIVATE_KEY, begin.start(), _reach(text, begin.end(), limit, ends))
+    for end in ends:
         yield Finding(PRIVATE_KEY, _start_of(text, end.start()), end.end())
+    yield from _bodies(text)
+
+
+def _bodies(text: str) -> Iterator[Finding]:
     for body in _BODY_ONLY.finditer(text):
-        yield Finding(PRIVATE_KEY, body.start(), _reach(text, body.end()))
+        more = _BODY.match(text, body.end(), body.end() + _MAX)
+        yield Finding(PRIVATE_KEY, body.start(), more.end() if more else body.end())
 
 
-def _reach(text: str, position: int) -> int:
-    limit = min(len(text), position + _MAX)
-    last = _END.search(text, position, limit)
-    if last and not _BEGIN.search(text, position, last.start()):
-        return last.end()
+def _reach(text: str, position: int, limit: int, ends: list[re.Match[str]]) -> int:
+    """To the last line if there is one before `limit`, else over what looks like a key."""
+    last = bisect_left(ends, position, key=re.Match.start)
+    if last < len(ends) and ends[last].start() < limit:
+        return ends[last].end()
     body = _BODY.match(text, position, limit)
     return body.end() if body else position
 
 
 def _start_of(text: str, end: int) -> int:
     """Of a key without its first lines: the lines of its kind before the last one."""
-    tail = _TAIL.search(text, max(0, end - _MAX), end)
-    return tail.start() if tail else end
+    for _ in range(_MAX_LINES):
+        begin = text.rfind("\n", 0, max(0, end - 1)) + 1
+        if begin >= end or end - begin > _MAX_LINES or not _LINE.match(text, begin, end):
+            return end
+        end = begin
+    return end

@@ -172,7 +172,7 @@ def _is_made(token: str) -> bool:
 
 
 def _is_sample(token: str, anchor: str) -> bool:
-    body = token.partition(anchor)[2] if anchor else token
+    body = token.removeprefix(anchor)
     return set(body) <= set("xX*._-0") or bool(_SAMPLE.search(body))
 
 

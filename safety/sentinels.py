@@ -23,13 +23,13 @@ _BRACKET_NAMES: Final = (
 )
 _MARKER: Final = re.compile(
     rf"""
-    <[ \t]*\|[ \t]*(?i:/?(?:{_PIPED_NAMES}))[ \t]*\|[ \t]*>   # <|im_start|>, also spaced out
-    | <\|[^\s<>|]{{1,64}}\|>                                  # <|any_other|>
+    <\s{{0,4}}\|\s{{0,4}}(?i:/?(?:{_PIPED_NAMES}))\s{{0,4}}\|[\s/]{{0,4}}>   # <|im_start|>
+    | <\|[^\s<>|]{{1,64}}\|[\s/]{{0,4}}>                      # <|any_other|>
     | <\|(?i:{_PIPED_NAMES})>                                 # <|turn>
     | <(?i:{_PIPED_NAMES})\|>                                 # <turn|>
     | <\s*<\s*/?\s*(?i:SYS)\s*>\s*>                           # <<SYS>>
     | <[ \t]*/?[ \t]*(?i:{_TAG_NAMES})[ \t]*/?>
-    | (?:(?<![\w\])])|(?=\[[ \t]*/?[ \t]*[A-Z_]{{4}}))        # x[inst] is an index
+    | (?:(?<![\w\])])|(?!\[[ \t]*/?[ \t]*[a-z]+[ \t]*\]))     # x[inst] is an index
       \[[ \t]*/?[ \t]*(?i:{_BRACKET_NAMES})[ \t]*\]
     | \]~b\] | \[e~\[
     """,
