@@ -14,7 +14,7 @@ MAX_PAGE: Final = 65_536
 """Bytes of a page that are read at most."""
 _NO_HEAD: Final = frozenset({405, 501})
 _MARKUP: Final = re.compile(
-    r"<(?:script|style)\b.{0,20000}?</(?:script|style)|<[^<>]{0,2000}>", re.DOTALL
+    r"<(?:script|style)\b.{0,20000}?</(?:script|style)\s*>|<[^<>]{0,2000}>", re.DOTALL
 )
 
 
