@@ -18,6 +18,10 @@ MAX_CONTAINERS: Final = 20
 """Levels of quotes and lists that are read as such (a list counts two); deeper ones stay text.
 Ours: the parser calls itself for each of them."""
 
+MAX_FILLED_CELLS: Final = 1_000
+"""Empty cells that the rows of all tables in a text may get for those they lack; two characters
+can ask for a whole row of them. Ours."""
+
 DISCORD_MESSAGE: Final = 2_000
 """`content` of Create Message: discord.com/developers/docs/resources/message. Discord counts code
 points (discord-api-docs #1315); we count units, which is never less."""

@@ -1,4 +1,4 @@
-"""What we add to CommonMark: spoilers, bare addresses, images as links, and a bound on nesting."""
+"""What we add to CommonMark: spoilers, bare addresses, images as links, bounded nesting."""
 
 import re
 from typing import Final
@@ -9,6 +9,7 @@ from markdown_it.rules_inline import StateInline, link
 from markdown_it.rules_inline.state_inline import Delimiter
 
 from gateway.render.limits import MAX_CONTAINERS
+from gateway.render.table_rule import read_table
 
 _PIPE: Final = ord("|")
 _SCHEMES: Final = ("https", "http")
@@ -23,6 +24,7 @@ def parser(*, links: bool = True) -> MarkdownIt:
     options = {"html": False, "maxNesting": MAX_CONTAINERS + 4, "inline_definitions": True}
     md = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     md.block.ruler.before("table", "too_deep", _too_deep)
+    md.block.ruler.at("table", read_table, {"alt": ["paragraph", "reference"]})
     md.inline.ruler.at("image", _image)
     md.inline.ruler.before("strikethrough", "bare_address", _bare_address)
     md.inline.ruler.before("strikethrough", "spoiler", _spoiler)

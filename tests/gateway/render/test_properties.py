@@ -3,7 +3,6 @@
 import json
 import re
 import string
-import time
 from html.parser import HTMLParser
 
 import pytest
@@ -159,81 +158,6 @@ def test_literal_text_is_shown_letter_by_letter(platform: str, text: str) -> Non
 @given(markdowns)
 def test_plain_text_has_no_markup_to_lose(markdown: str) -> None:
     assert holds(render_plain(markdown), visible(parse(markdown)))
-
-
-BEGINNINGS = {
-    "table": "a|b\n-|-\n",
-    "wide table": "|".join("a" * 100) + "\n" + "|".join(["-"] * 100) + "\n",
-    "long cell": "|a|b|\n|-|-|\n|" + "x" * 20_000 + "|y|\n",
-    "code": "```py\n",
-    "long link": "[x](http://e.org/" + "y" * 5_000 + ") ",
-}
-SEEDS = {
-    "brackets": "[",
-    "pictures": "![",
-    "links": "[a](",
-    "stars": "*a ",
-    "stars in a row": "*",
-    "backticks": "` `` ``` ",
-    "quotes": "> ",
-    "bullets": "- ",
-    "pipes": "|",
-    "table": "x|y\n",
-    "wide table": "x\n",
-    "long cell": "|1|2|\n",
-    "one word": "x",
-    "long link": "word ",
-    "backslashes": "\\",
-    "ampersands": "&",
-    "angles": "<a ",
-    "lines": "ab\n",
-    "code": "x = 1\n",
-    "emoji": "👩\u200d👩\u200d👧",
-    "definitions": "[a]: b\n",
-}
-NESTED = "\n".join("  " * depth + "- a" for depth in range(300))
-ORDINARY = "# Title\n\nSome **bold** text, a [link](http://e.org) and `code`.\n\n- one\n- two\n\n"
-
-
-def huge(name: str, size: int) -> str:
-    """A text made to be slow."""
-    return BEGINNINGS.get(name, "") + (SEEDS[name] * size)[:size]
-
-
-def check_time(markdown: str, platform: str, seconds: float) -> None:
-    """It ends in time, every part fits, and there is as much to see as there was."""
-    begun = time.process_time()
-    parts = render(markdown, platform)
-    took = time.process_time() - begun
-    assert took < seconds, f"{took:.1f} s"
-    assert sum(len(part.text) for part in parts) > len(visible(parse(markdown))) * 0.5
-    for part in parts:
-        if platform in LIMITS:
-            assert len(str(part.payload)) <= LIMITS[platform]
-
-
-@pytest.mark.parametrize("platform", ["discord", "slack", "telegram"])
-@pytest.mark.parametrize("name", SEEDS)
-def test_the_worst_texts_take_seconds_at_most(name: str, platform: str) -> None:
-    check_time(huge(name, 20_000), platform, 5)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("name", SEEDS)
-def test_the_worst_texts_at_full_length(name: str, platform: str) -> None:
-    check_time(huge(name, limits.MAX_SOURCE - 30_000), platform, 20)
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("markdown", [NESTED, "> " * 500 + "a", "- " * 500 + "a", "[" * 5_000])
-def test_deep_nesting_ends(markdown: str, platform: str) -> None:
-    check(markdown, platform)
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_two_hundred_thousand_ordinary_characters(platform: str) -> None:
-    check_time((ORDINARY * 3_000)[: limits.MAX_SOURCE], platform, 10)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

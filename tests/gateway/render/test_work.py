@@ -1,0 +1,156 @@
+"""No text makes rendering slow: work is counted against an ordinary text of the same length."""
+
+import functools
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from gateway.message import Part
+from gateway.render import limits, render
+from gateway.render.parse import parse
+from gateway.render.tree import Table
+from tests.gateway.render.readers import holds, visible
+from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
+
+BEGINNINGS = {
+    "table": "a|b\n-|-\n",
+    "wide table": "|".join("a" * 100) + "\n" + "|".join(["-"] * 100) + "\n",
+    "long cell": "|a|b|\n|-|-|\n|" + "x" * 20_000 + "|y|\n",
+    "code": "```py\n",
+    "long link": "[x](http://e.org/" + "y" * 5_000 + ") ",
+}
+SEEDS = {
+    "brackets": "[",
+    "pictures": "![",
+    "links": "[a](",
+    "stars": "*a ",
+    "stars in a row": "*",
+    "backticks": "` `` ``` ",
+    "quotes": "> ",
+    "bullets": "- ",
+    "pipes": "|",
+    "table": "x|y\n",
+    "wide table": "x\n",
+    "many wide tables": "a|a|a|a|a|a|a|a\n-|-|-|-|-|-|-|-\nx\nx\nx\nx\n\n",
+    "long rows": "|1|2|3|4|5|6|7|8|9\n",
+    "long cell": "|1|2|\n",
+    "one word": "x",
+    "long link": "word ",
+    "backslashes": "\\",
+    "ampersands": "&",
+    "angles": "<a ",
+    "lines": "ab\n",
+    "code": "x = 1\n",
+    "emoji": "👩\u200d👩\u200d👧",
+    "definitions": "[a]: b\n",
+}
+ORDINARY = "# Title\n\nSome **bold** text, a [link](http://e.org) and `code`.\n\n- one\n- two\n\n"
+NESTED = "\n".join("  " * depth + "- a" for depth in range(300))
+TIMES_AS_MUCH = 25
+
+
+def huge(name: str, size: int) -> str:
+    """A text made to be slow."""
+    return BEGINNINGS.get(name, "") + (SEEDS[name] * size)[:size]
+
+
+def ordinary(size: int) -> str:
+    return (ORDINARY * (size // len(ORDINARY) + 1))[:size]
+
+
+def counted(markdown: str, platform: str) -> tuple[int, list[Part]]:
+    """The lines of Python that rendering runs through: no load on the machine changes them."""
+    render("**a**", platform)
+    steps = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal steps
+        del frame, event, arg
+        steps += 1
+        return trace
+
+    outer = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        parts = render(markdown, platform)
+    finally:
+        sys.settrace(outer)
+    return steps, parts
+
+
+@functools.cache
+def ordinary_steps(size: int, platform: str) -> int:
+    return counted(ordinary(size), platform)[0]
+
+
+def timed(markdown: str, platform: str) -> tuple[float, list[Part]]:
+    begun = time.process_time()
+    parts = render(markdown, platform)
+    return time.process_time() - begun, parts
+
+
+def check_shown(parts: list[Part], markdown: str, platform: str) -> None:
+    """Every part fits, and there is as much to see as there was."""
+    assert sum(len(part.text) for part in parts) > len(visible(parse(markdown))) * 0.5
+    for part in parts:
+        if platform in LIMITS:
+            assert len(str(part.payload)) <= LIMITS[platform]
+
+
+@pytest.mark.parametrize("platform", ["discord", "slack", "telegram"])
+@pytest.mark.parametrize("name", SEEDS)
+def test_no_text_is_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
+    markdown = huge(name, 5_000)
+    steps, parts = counted(markdown, platform)
+    assert steps <= ordinary_steps(len(markdown), platform) * TIMES_AS_MUCH
+    check_shown(parts, markdown, platform)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("name", SEEDS)
+def test_nor_at_full_length(name: str, platform: str) -> None:
+    markdown = huge(name, limits.MAX_SOURCE - 30_000)
+    usual, _ = timed(ordinary(len(markdown)), platform)
+    took, parts = timed(markdown, platform)
+    assert took <= usual * TIMES_AS_MUCH
+    check_shown(parts, markdown, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("markdown", [NESTED, "> " * 500 + "a", "- " * 500 + "a", "[" * 5_000])
+def test_deep_nesting_ends(markdown: str, platform: str) -> None:
+    check(markdown, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_two_hundred_thousand_ordinary_characters_are_shown(platform: str) -> None:
+    markdown = ordinary(limits.MAX_SOURCE)
+    check_shown(render(markdown, platform), markdown, platform)
+
+
+def test_short_rows_are_filled_up_to_a_bound_and_then_are_text() -> None:
+    markdown = huge("wide table", 2_000)
+    table, rest = parse(markdown)
+    assert isinstance(table, Table)
+    assert sum(not cell for row in table.rows for cell in row) <= limits.MAX_FILLED_CELLS
+    assert len(table.rows) == limits.MAX_FILLED_CELLS // 99
+    assert visible((table, rest)).count("x") == 1_000
+
+
+def test_the_bound_holds_for_all_tables_of_a_text_together() -> None:
+    blocks = parse(huge("many wide tables", 20_000))
+    rows = [row for block in blocks if isinstance(block, Table) for row in block.rows]
+    assert sum(not cell for row in rows for cell in row) <= limits.MAX_FILLED_CELLS
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_a_row_has_beyond_its_header_stays_in_its_last_cell(platform: str) -> None:
+    parts = check("|a|b|\n|-|-|\n|1|2|3|`x|y`|\n|4|5| | |\n|6|", platform)
+    shown = "".join(part.text for part in parts)
+    assert holds(shown, "a b 1 2|3|")
+    assert holds(shown, "x|y 4 5 6")
+    assert "5|" not in shown.replace(" ", "")
