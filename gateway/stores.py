@@ -5,7 +5,7 @@ long-lived state (conversations, usage, traces) are apart, because they may live
 Every method raises `StoreUnavailable` when the database does not take or give what was asked.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -321,10 +321,6 @@ class WorkSource(Protocol):
         the store: it goes on when the store is back."""
         ...
 
-    def again(self, ids: Iterable[str]) -> None:
-        """The work on these events ended without finishing them: they are taken once more."""
-        ...
-
     async def release(self) -> None:
         """After `run` was ended: let another process go on at once. Never raises."""
         ...
@@ -344,10 +340,6 @@ class SendSource(Protocol):
     ) -> None:
         """Call `take` for the sends of these (platform, account) pairs, while `has_room()`; until
         cancelled. Outlives outages of the store."""
-        ...
-
-    def again(self, keys: Iterable[str]) -> None:
-        """The work on these sends ended without settling them: they are taken once more."""
         ...
 
     async def release(self) -> None:

@@ -81,8 +81,8 @@ Load = Callable[[Sequence[dict[bytes, bytes]]], Awaitable[Sequence[Item[T]]]]
 
 
 class Feed(Generic[T]):
-    """Hands on the entries of `streams`, those of one stream in order, each once in this process
-    unless `again` asks for it."""
+    """Hands on the entries of `streams`, those of one stream in order, each once in this
+    process."""
 
     def __init__(
         self,
@@ -128,14 +128,6 @@ class Feed(Generic[T]):
         done = {id_ for id_ in ids if id_ in self._in_hand}
         self._let_go(done)
         self._done_meanwhile |= done  # what is being read may still hold them
-
-    def again(self, ids: Iterable[str]) -> None:
-        """The work on these ended without finishing them: hand them on once more."""
-        for id_ in ids:
-            position = self._in_hand.get(id_)
-            if position is not None:
-                self._from[position] = FROM_START
-                self._let_go((id_,))
 
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         """Hand on entries until cancelled; outlives Redis being gone."""

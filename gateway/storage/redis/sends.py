@@ -42,11 +42,6 @@ class RedisSendSource:
         if self._feed is not None:
             self._feed.done(keys)
 
-    def again(self, keys: Iterable[str]) -> None:
-        """The work on these sends ended without settling them: they are to be taken once more."""
-        if self._feed is not None:
-            self._feed.again(keys)
-
     async def release(self) -> None:
         """After `run` was ended: let another process go on at once."""
         if self._feed is not None:

@@ -50,10 +50,6 @@ class RedisWorkSource:
         """These events are done, whoever did them."""
         self._feed.done(ids)
 
-    def again(self, ids: Iterable[str]) -> None:
-        """The work on these events ended without finishing them: they are to be taken once more."""
-        self._feed.again(ids)
-
     async def release(self) -> None:
         """After `run` was ended: let another worker go on at once."""
         await self._feed.leave()

@@ -123,15 +123,6 @@ async def test_takes_no_more_than_there_is_room_for(another: Open, connect: Conn
     assert sender.keys == [f"r{n}:0" for n in range(50)]
 
 
-async def test_a_send_that_was_broken_off_is_taken_again(another: Open, connect: Connect) -> None:
-    sender = connect(await another(), MAIN)
-    await sender.state.outbox.add([outbound(f"r{n}:0") for n in range(3)])
-    await eventually(lambda: len(sender.taken) == 3)
-    sender.state.sends.again(["r1:0"])
-    await eventually(lambda: len(sender.taken) == 4)
-    assert sender.keys[3] == "r1:0"
-
-
 async def test_dead_letters_are_listed_and_can_be_sent_again(
     another: Open, connect: Connect
 ) -> None:
