@@ -77,17 +77,17 @@ def secrets_file(config: Path | None) -> list[Finding]:
 
 
 def stores(settings: Settings) -> list[Finding]:
-    """Whether the databases can be written."""
+    """Whether the database files can be written; servers are asked by `store_checks`."""
     urls = dict.fromkeys((settings.database.url, settings.storage_url))
-    return [_store(url) for url in urls]
+    return [finding for finding in map(_store, urls) if finding is not None]
 
 
-def _store(url: str) -> Finding:
+def _store(url: str) -> Finding | None:
     if url == MEMORY:
         return Finding("note", "database", f"{url} keeps nothing over a restart")
     file = sqlite_file(url)
     if not file:
-        return Finding("note", "database", f"{url.partition(':')[0]} is asked when Parley starts")
+        return None
     path = Path(file)
     advice = f"Give this user the right to write to {path.parent}, or choose another database.url."
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gateway.ports import Check
-from parley.cli import checks, model_check
+from parley.cli import checks, model_check, store_checks
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
@@ -36,10 +36,12 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
 
 
 async def _ask(settings: Settings, platforms: Discovery) -> list[Finding]:
-    models, accounts = await asyncio.gather(
-        model_check.models(settings), diagnose_all(settings, platforms)
+    servers, models, accounts = await asyncio.gather(
+        store_checks.servers(settings),
+        model_check.models(settings),
+        diagnose_all(settings, platforms),
     )
-    return [*models, *of_platforms(accounts)]
+    return [*servers, *models, *of_platforms(accounts)]
 
 
 def of_platforms(found: Sequence[tuple[Account, list[Check]]]) -> list[Finding]:

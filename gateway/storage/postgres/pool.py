@@ -46,6 +46,20 @@ class PoolLimits:
     statement: float = 5.0
 
 
+def server_of(url: str) -> tuple[str, str]:
+    """What to call a server, and how to connect to it. Raises `ConfigurationError` when the URL
+    cannot be read."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise ConfigurationError(  # the cause would show the password
+            "database.url is not an address that PostgreSQL understands; write"
+            " postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+        ) from None
+    name = f"{given.get('host') or 'localhost'}/{given.get('dbname') or 'postgres'}"
+    return name, make_conninfo(url, **{**CONNECTION_DEFAULTS, **given})
+
+
 class PostgresPool:
     """The open database behind a `postgresql://` URL. TLS and everything else that libpq knows is
     set in the URL (`?sslmode=verify-full&sslrootcert=FILE`)."""
@@ -53,15 +67,7 @@ class PostgresPool:
     def __init__(self, url: str, limits: PoolLimits | None = None) -> None:
         """Contacts nobody. Raises `ConfigurationError` when the URL cannot be read."""
         self._limits = limits or PoolLimits()
-        try:
-            given = conninfo_to_dict(url)
-        except psycopg.Error:
-            raise ConfigurationError(  # the cause would show the password
-                "database.url is not an address that PostgreSQL understands; write"
-                " postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
-            ) from None
-        self.name = f"{given.get('host') or 'localhost'}/{given.get('dbname') or 'postgres'}"
-        self._conninfo = make_conninfo(url, **{**CONNECTION_DEFAULTS, **given})
+        self.name, self._conninfo = server_of(url)
         self._pool: AsyncConnectionPool[Connection] | None = None
 
     async def start(self) -> None:

@@ -1,0 +1,57 @@
+"""How a PostgreSQL stands, asked without changing anything."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+
+from gateway.errors import StoreUnavailable
+from gateway.storage.migrations.ledger import missing
+from gateway.storage.postgres.pool import server_of
+
+ASK: Final = """
+    SELECT current_setting('server_version'), current_setting('server_version_num')::int,
+        NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off',
+        COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false),
+        current_setting('max_connections')::int
+            - current_setting('superuser_reserved_connections')::int
+            - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
+        current_setting('synchronous_commit'), current_setting('fsync') = 'on',
+        to_regclass('schema_migrations') IS NOT NULL
+"""
+STEPS: Final = "SELECT version FROM schema_migrations"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`missing` is how many steps of the ledger the database still has to take."""
+
+    version: str
+    version_number: int
+    writable: bool
+    may_create: bool
+    free_connections: int
+    synchronous_commit: str
+    fsync: bool
+    missing: int
+
+
+async def standing(url: str) -> Standing:
+    """Ask the server. Raises `StoreUnavailable` when it does not answer, or when a newer Parley
+    wrote there, and `ConfigurationError` for an address that is none."""
+    name, conninfo = server_of(url)
+    try:
+        async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            return await _asked(connection)
+    except (psycopg.Error, OSError) as error:
+        words = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        raise StoreUnavailable(f"{name}: {words}") from error
+
+
+async def _asked(connection: AsyncConnection[TupleRow]) -> Standing:
+    (row,) = await (await connection.execute(ASK)).fetchall()
+    *told, has_ledger = row
+    done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
+    return Standing(*told, len(missing([version for (version,) in done])))
