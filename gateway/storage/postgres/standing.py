@@ -54,4 +54,5 @@ async def _asked(connection: AsyncConnection[TupleRow]) -> Standing:
     (row,) = await (await connection.execute(ASK)).fetchall()
     *told, has_ledger = row
     done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
-    return Standing(*told, len(missing([version for (version,) in done])))
+    told.append(len(missing([version for (version,) in done])))
+    return Standing(*told)
