@@ -20,6 +20,11 @@ class Said:
     ready: bool
     parts: Mapping[str, str]
 
+    @property
+    def unavailable(self) -> set[str]:
+        """The stores that are said to be away."""
+        return {name for name, state in self.parts.items() if state == "unavailable"}
+
 
 @dataclass
 class Readiness:
@@ -54,11 +59,11 @@ class Told:
     wrongly: tuple[str, ...]
 
 
-def told(said: Sequence[Said], part: str, began: float, ended: float) -> Told:
-    """What a process said of an outage of `part` between two moments."""
+def told(said: Sequence[Said], parts: Sequence[str], began: float, ended: float) -> Told:
+    """What a process said of an outage of `parts` between two moments."""
     during = [one for one in said if began <= one.at < ended]
     after = [one for one in said if one.at >= ended]
-    named = [one.at for one in during if one.parts.get(part) == "unavailable"]
+    named = [one.at for one in during if set(parts) <= one.unavailable]
     ready_again = next((one.at for one in after if one.ready), None)
     wrongly = []
     if any(one.ready for one in during if named and one.at > named[0]):
@@ -67,8 +72,7 @@ def told(said: Sequence[Said], part: str, began: float, ended: float) -> Told:
         wrongly.append("no answer")
     if not any(one.ready for one in said if one.at < began):
         wrongly.append("not ready before the outage")
-    others = {"storage", "database"} - {part}
-    if any(one.parts.get(name) == "unavailable" for one in said for name in others):
+    if any(one.unavailable - set(parts) for one in said):
         wrongly.append("another store was blamed")
     return Told(
         named[0] - began if named else None,

@@ -97,11 +97,11 @@ class Scene:
         await asyncio.gather(*writing)
         last = await self._until(lambda: self._answered() >= self._written(), ended)
         await asyncio.sleep(SETTLE_SECONDS)
-        part = self.stage.trouble.part
+        parts = self.stage.trouble.parts
         return Seen(
             self.stage.how,
             {name: judge(w.answers(), w.written, w.handed(), 0) for name, w in self.worlds.items()},
-            {name: told(one.said, part, began, ended) for name, one in self.asked.items()},
+            {name: told(one.said, parts, began, ended) for name, one in self.asked.items()},
             first,
             last,
         )

@@ -20,10 +20,11 @@ BLOCK: Final = 64 * 1024
 
 
 class Trouble(Protocol):
-    """Something that happens to a store. `part` is what `/readyz` calls it."""
+    """Something that happens to a store. `parts` is what `/readyz` calls it: both, where one file
+    holds everything."""
 
     @property
-    def part(self) -> str: ...
+    def parts(self) -> tuple[str, ...]: ...
 
     def begin(self, processes: list[int]) -> None: ...
 
@@ -55,11 +56,11 @@ def staged(outage: Outage, folder: Path) -> Iterator[Stage]:
         postgres = stack.enter_context(postgres_server(fsync=True))
         settings = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
         server: RedisServer | PostgresServer = redis if outage.startswith("redis") else postgres
-        part = "storage" if server is redis else "database"
+        parts = ("storage" if server is redis else "database",)
         if outage.endswith("held"):
-            yield Stage(settings, Held(server, part), ROLES, "SIGSTOP")
+            yield Stage(settings, Held(server, parts), ROLES, "SIGSTOP")
         else:
-            yield Stage(settings, Killed(server, part), ROLES, "SIGKILL")
+            yield Stage(settings, Killed(server, parts), ROLES, "SIGKILL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Held:
     """The server is stopped and goes on later: connections stay open, nothing answers."""
 
     server: RedisServer | PostgresServer
-    part: str
+    parts: tuple[str, ...]
 
     def begin(self, processes: list[int]) -> None:
         self.server.pause()
@@ -81,7 +82,7 @@ class Killed:
     """The server dies at once and comes again with the data it had on the disk."""
 
     server: RedisServer | PostgresServer
-    part: str
+    parts: tuple[str, ...]
 
     def begin(self, processes: list[int]) -> None:
         if isinstance(self.server, PostgresServer):
@@ -98,7 +99,7 @@ class Filled:
     """A file takes all the room on the disk of the database."""
 
     filler: Path
-    part: str = "storage"
+    parts: tuple[str, ...] = ("storage", "database")
 
     def begin(self, processes: list[int]) -> None:
         with self.filler.open("wb", buffering=0) as file:
@@ -118,7 +119,7 @@ class Limited:
     """No file of the program may grow beyond what the database has now."""
 
     database: Path
-    part: str = "storage"
+    parts: tuple[str, ...] = ("storage", "database")
 
     def begin(self, processes: list[int]) -> None:
         size = max(file.stat().st_size for file in self.database.parent.iterdir())
