@@ -44,6 +44,7 @@ async def measure(plan: Plan, log: Path) -> dict[str, object]:
         "benchmark": "faults",
         "platform": plan.platform,
         "killed": plan.victim,
+        "live": plan.live,
         "seed": plan.seed,
         **row(verdict, kills),
         "seconds": seconds,
@@ -59,6 +60,7 @@ def main() -> int:
     parser.add_argument("--messages", type=int)
     parser.add_argument("--victim", choices=get_args(Role), action="append")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--live", action="store_true", help="answers grow while they are written")
     arguments = parser.parse_args()
     logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # killed clients are the point
     kills, messages = FULL if arguments.full else SMALL
@@ -69,6 +71,7 @@ def main() -> int:
             arguments.messages or messages,
             victim,
             arguments.seed,
+            arguments.live,
         )
         for platform in arguments.platform or PLATFORMS
         for victim in arguments.victim or _victims(platform, everything=arguments.full)

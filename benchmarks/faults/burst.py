@@ -21,6 +21,7 @@ from simulators.base import Fault
 from tests.support.servers import free_port, postgres_server, redis_server
 
 MODEL_SECONDS: Final = 0.05
+PIECE_SECONDS: Final = 0.5
 SEND_SECONDS: Final = 0.03
 """How long the platform takes to answer a send."""
 ALWAYS: Final = 10**9
@@ -44,13 +45,14 @@ SETTLE_SECONDS: Final = 2.0
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be done. `victim` is the role that is killed; one worker and one adapter live on
-    beside it, where it is not "all"."""
+    beside it, where it is not "all". `live`: the model writes slowly, and people see it grow."""
 
     platform: str
     kills: int
     messages: int
     victim: Role = "all"
     seed: int = 1
+    live: bool = False
 
 
 @dataclass
@@ -179,7 +181,11 @@ async def prepared(plan: Plan, log: Path) -> AsyncIterator[Burst]:
     """The platform, the model and the databases of a plan."""
     async with AsyncExitStack() as stack:
         platform, model, port = PLATFORMS[plan.platform](), AnthropicSimulator(), free_port()
-        model.faults.add(Fault("*", "slow", times=ALWAYS, delay=MODEL_SECONDS))
+        model.faults.add(
+            Fault("*", "slow_stream", times=ALWAYS, delay=PIECE_SECONDS)
+            if plan.live
+            else Fault("*", "slow", times=ALWAYS, delay=MODEL_SECONDS)
+        )
         platform.faults.add(Fault(SEND[plan.platform], "slow", times=ALWAYS, delay=SEND_SECONDS))
         await platform.start()
         stack.push_async_callback(platform.stop)
