@@ -4,16 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import quote, urlsplit
 
 from aiohttp.abc import AbstractResolver
 
 from memory.write.citations import Citation
 from memory.write.pages import look
-from safety.addresses import HostRule, Network, read_host
+from safety.addresses import Network
 from safety.outbound import GuardedClient, OutboundPolicy
+from safety.templates import check_template, fill, host_of
 
-_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+TRACKER_PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
@@ -32,24 +32,9 @@ class Tracker:
     token: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.template)
-        places = set(_PLACE.findall(self.template))
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
-            raise ValueError("should be an address that begins with https:// (or http://)")
-        if places not in ({"number"}, {"number", "owner", "repo"}):
-            raise ValueError("should hold {number}, and {owner} and {repo} together or not at all")
-        if _PLACE.search(parts.netloc):
-            raise ValueError("has a placeholder in its host; only the path may have them")
-        if self.token and parts.scheme != "https":
+        check_template(self.template, TRACKER_PLACES)
+        if self.token and not self.template.startswith("https:"):
             raise ValueError("needs https for its token")
-        read_host(parts.hostname)
-
-    @property
-    def rule(self) -> HostRule:
-        """Its host, and no other."""
-        parts = urlsplit(self.template)
-        host, _ = read_host(parts.hostname or "")
-        return HostRule(host, port=parts.port)
 
     def url(self, citation: Citation) -> str | None:
         """Where to ask for it, None when it is not an issue of this tracker."""
@@ -61,8 +46,7 @@ class Tracker:
             return None
         if citation.repository and not wild and f"/{owner}/{repo}/" not in self.template:
             return None
-        values = {"owner": quote(owner), "repo": quote(repo), "number": citation.id}
-        return _PLACE.sub(lambda place: values[place[1]], self.template)
+        return fill(self.template, {"owner": owner, "repo": repo, "number": citation.id})
 
 
 class Trackers:
@@ -77,7 +61,12 @@ class Trackers:
         resolver: AbstractResolver | None = None,
     ) -> None:
         self._trackers = [
-            (tracker, GuardedClient(OutboundPolicy((tracker.rule,), networks), resolver=resolver))
+            (
+                tracker,
+                GuardedClient(
+                    OutboundPolicy((host_of(tracker.template),), networks), resolver=resolver
+                ),
+            )
             for tracker in trackers
         ]
         self._excerpts = excerpts

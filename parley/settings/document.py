@@ -8,6 +8,7 @@ from pydantic import Field, SerializeAsAny, create_model
 
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.settings import sections
+from parley.settings.grounding import Grounding
 from parley.settings.sections import MAIN, AccountName, Section
 
 
@@ -59,6 +60,7 @@ class Settings(Section):
     conversation: sections.Conversation = sections.Conversation()
     workers: sections.Workers = sections.Workers()
     delivery: sections.Delivery = sections.Delivery()
+    grounding: Grounding = Grounding()
     database: sections.Database = sections.Database()
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()
