@@ -5,6 +5,7 @@ ParleyError
 ├── StartError                an adapter cannot connect; says why, and what to do
 ├── DeliveryError             a send did not succeed
 │   ├── Transient             try again, not before `retry_after` seconds
+│   │   └── Busy              the chat has no room for what may as well be left
 │   ├── Permanent             will never succeed
 │   │   └── WindowClosed      WhatsApp's 24-hour window is over: only a template may be sent
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
@@ -53,6 +54,10 @@ class Transient(DeliveryError):
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+class Busy(Transient):
+    """The chat has no room at this moment for what may as well be left: live text."""
 
 
 class Permanent(DeliveryError):

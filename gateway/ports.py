@@ -380,6 +380,8 @@ class AdapterManifest:
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may send the same event again."""
     pace: SendPace = SendPace()
+    live: "Callable[[Place], LiveStyle | None] | None" = None
+    """As `CanShowLive.live_style`, for a process that holds no connection."""
 
 
 # --- the model ----------------------------------------------------------------------------------

@@ -307,6 +307,9 @@ class App:
             for key, account in connected.items()
         }
         self._lines = {_account_name(key): line for key, line in lines.items()}
+        if self._role == "worker":
+            for line in lines.values():
+                line.connected.set()  # whether it is, the process that holds it finds out
         watchers = (self.watching.metrics, self._tracing, *self._observers)
         observer = Several(*(each for each in watchers if each is not None))
         provider = build_provider(

@@ -1,39 +1,27 @@
-"""A connected account in another process: a worker shows typing and fetches files through it.
+"""A connected account in another process: a worker shows typing and live answers, and fetches
+files, through it.
 
-The process that holds the connection serves these calls; sends go through the outbox instead.
+The process that holds the connection serves these calls (`parley/remote_calls.py`); sends, the
+final answer among them, go through the outbox instead.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
 
-from pydantic import TypeAdapter
-from pydantic.dataclasses import dataclass
-
-from gateway.errors import Permanent
+from gateway.delivery.live.answer import LAST_WAIT
+from gateway.errors import Permanent, StoreUnavailable, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
-from gateway.ports import AdapterManifest, Capabilities, EventSink
+from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.services import Connected
-from gateway.storage.redis.rpc import RpcClient
+from gateway.storage.redis.rpc import RemoteFailure, RpcClient
+from parley.remote_calls import FETCH, SIGN, VIEW, Fetch, Sign
 
 SIGN_SECONDS = 5.0
 FETCH_SECONDS = 30.0
-
-Handler = Callable[[bytes], Awaitable[bytes]]
-
-
-@dataclass(frozen=True)
-class _Sign:
-    place: Place
-    message_id: str
-
-
-@dataclass(frozen=True)
-class _Fetch:
-    attachment: Attachment
-    limit: int
-
-
-_SIGN: TypeAdapter[_Sign] = TypeAdapter(_Sign)
-_FETCH: TypeAdapter[_Fetch] = TypeAdapter(_Fetch)
+FIRST_SECONDS = 30.0
+"""How long a live message may take to appear: one that is late is deleted again, and for that its
+handle has to be known."""
+CHANGE_SECONDS = LAST_WAIT
+"""How long a change of it may take: the final answer waits no longer, and must be the last."""
 
 
 class RemoteAdapter:
@@ -43,6 +31,7 @@ class RemoteAdapter:
         self._manifest = manifest
         self._account = account
         self._calls = calls
+        self._closed = asyncio.Event()
 
     @property
     def platform(self) -> str:
@@ -61,12 +50,15 @@ class RemoteAdapter:
 
     async def connect(self, sink: EventSink) -> None:
         """Nothing: the connection is held elsewhere."""
+        self._closed.clear()
 
     async def wait_closed(self) -> None:
-        """Nothing to wait for."""
+        """Return after `disconnect`. That the connection is lost is the other process's matter."""
+        await self._closed.wait()
 
     async def disconnect(self) -> None:
         """Nothing to close."""
+        self._closed.set()
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Never: a worker's sends go through the outbox."""
@@ -74,16 +66,41 @@ class RemoteAdapter:
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show that an answer is being written."""
-        await self._calls.call("typing", _SIGN.dump_json(_Sign(place, message_id)), SIGN_SECONDS)
+        await self._calls.call("typing", SIGN.dump_json(Sign(place, message_id)), SIGN_SECONDS)
 
     async def mark_read(self, place: Place, message_id: str) -> None:
         """Show that a message was read."""
-        await self._calls.call("mark_read", _SIGN.dump_json(_Sign(place, message_id)), SIGN_SECONDS)
+        await self._calls.call("mark_read", SIGN.dump_json(Sign(place, message_id)), SIGN_SECONDS)
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment."""
-        asked = _FETCH.dump_json(_Fetch(attachment, limit))
+        asked = FETCH.dump_json(Fetch(attachment, limit))
         return await self._calls.call("fetch", asked, FETCH_SECONDS)
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Delete a message of ours. Raises a `DeliveryError`."""
+        await self._deliver("delete", SIGN.dump_json(Sign(place, message_id)), FIRST_SECONDS)
+
+    def live_style(self, place: Place) -> LiveStyle | None:
+        """As the platform's own; None where its manifest does not say it."""
+        return self._manifest.live(place) if self._manifest.live is not None else None
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show what is written so far, if the chat has room for it. Raises a `DeliveryError`."""
+        seconds = CHANGE_SECONDS if view.handle else FIRST_SECONDS
+        return (await self._deliver("show_live", VIEW.dump_json(view), seconds)).decode()
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Never: the final answer goes through the outbox."""
+        raise Permanent("a worker does not send by itself")
+
+    async def _deliver(self, method: str, payload: bytes, seconds: float) -> bytes:
+        try:
+            return await self._calls.call(method, payload, seconds)
+        except StoreUnavailable as error:
+            raise Transient(str(error)) from error
+        except RemoteFailure as error:
+            raise Permanent(str(error)) from error
 
     def connected(self) -> Connected:
         """This account with the abilities that its platform has."""
@@ -94,28 +111,5 @@ class RemoteAdapter:
             typing=self if can.typing else None,
             read_marks=self if can.read_marks else None,
             files=self if can.files_in else None,
+            live=self if can.live else None,
         )
-
-
-def handlers_of(connected: Connected) -> dict[str, Handler]:
-    """What the process that holds the connection answers, by method."""
-
-    async def typing(payload: bytes) -> bytes:
-        asked = _SIGN.validate_json(payload)
-        if connected.typing is not None:
-            await connected.typing.typing(asked.place, asked.message_id)
-        return b""
-
-    async def mark_read(payload: bytes) -> bytes:
-        asked = _SIGN.validate_json(payload)
-        if connected.read_marks is not None:
-            await connected.read_marks.mark_read(asked.place, asked.message_id)
-        return b""
-
-    async def fetch(payload: bytes) -> bytes:
-        asked = _FETCH.validate_json(payload)
-        if connected.files is None:
-            raise Permanent("this platform gives no files")
-        return await connected.files.fetch(asked.attachment, asked.limit)
-
-    return {"typing": typing, "mark_read": mark_read, "fetch": fetch}

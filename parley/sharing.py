@@ -10,7 +10,7 @@ from gateway.routing import Router
 from gateway.services import Connected
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.rpc import RpcServer
-from parley.remote import handlers_of
+from parley.remote_calls import handlers_of
 from parley.roles import Role
 
 MAX_TAKEN = 1_000
@@ -48,7 +48,9 @@ class Sharing:
         if self._role != "worker":
             self._sending.append(_task(self._take_sends(), "take-sends"))
             for account, connected in self._connected.items():
-                calls = RpcServer(self._shared.client, account, handlers_of(connected))
+                calls = RpcServer(
+                    self._shared.client, account, handlers_of(connected, self._deliverer)
+                )
                 self._sending.append(_task(calls.run(), f"calls-{':'.join(account)}"))
 
     def stop_taking(self) -> None:

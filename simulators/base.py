@@ -112,7 +112,7 @@ class Fault:
     before anything happened, `drop_after` after it happened but before the answer, `drop_within`
     in the middle of the answer's body. Of a model's stream, `broken_stream` breaks off in the
     middle, and `stream_error` says an error there. `slow` waits `delay` seconds before the answer
-    begins, `slow_stream` before each piece of it.
+    begins, the three faults of streams before each piece of it.
 
     `every`: only each so-many-th matching request, counted on from `seen`.
     """
@@ -149,6 +149,11 @@ class Faults:
             if due.times <= 0:
                 self._waiting.remove(due)
         return due
+
+    @property
+    def waiting(self) -> int:
+        """How many faults have not happened as often as they should."""
+        return len(self._waiting)
 
     def clear(self) -> None:
         """Nothing goes wrong any more."""

@@ -6,7 +6,7 @@ from adapters.discord import doctor, files, live
 from adapters.discord.answers import handle_of
 from adapters.discord.api import Api
 from adapters.discord.connection import Connection
-from adapters.discord.manifest import MANIFEST, DiscordSettings
+from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
 from adapters.discord.raw import identity, moment
 from adapters.discord.send import (
     NOBODY,
@@ -123,7 +123,7 @@ class DiscordAdapter:
 
     def live_style(self, place: Place) -> LiveStyle:
         """A message that is edited, everywhere."""
-        return live.STYLE
+        return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
         """Show what is written so far. Raises a `DeliveryError`."""

@@ -7,10 +7,8 @@ from adapters.discord.api import Api
 from adapters.discord.send import NOBODY, message_route, rows_of, text_of
 from gateway.errors import Permanent
 from gateway.message import Outbound
-from gateway.ports import LiveStyle, LiveView
+from gateway.ports import LiveView
 
-STYLE: Final = LiveStyle(pause=1.2)
-"""Discord takes five changes in five seconds in a channel, and people write there as well."""
 ORIGINAL: Final = "@original"
 """The handle of a command's first answer, which is reached through its interaction only."""
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from pydantic import Field, SecretStr
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
+from gateway.message import Place
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
 
 MAX_BUTTONS: Final = 25
 """Five rows of five (Discord: components/reference#action-row)."""
@@ -34,6 +35,15 @@ class DiscordSettings(AccountSettings, extra="forbid", frozen=True, coerce_numbe
         return ("token",) if wanted and not self.configured() else ()
 
 
+_LIVE: Final = LiveStyle(pause=1.2)
+"""Discord takes five changes in five seconds in a channel, and people write there as well."""
+
+
+def live_style(place: Place) -> LiveStyle:
+    """A message that is edited, everywhere."""
+    return _LIVE
+
+
 MANIFEST: Final = AdapterManifest(
     platform="discord",
     title="Discord",
@@ -57,6 +67,7 @@ MANIFEST: Final = AdapterManifest(
     dialect="discord",
     load="adapters.discord.adapter:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
+    live=live_style,
 )
 """Discord as an adapter. 50 requests a second bind the whole account (Discord: rate limits); what
 a channel takes is in the headers of every answer, and discord.py obeys those."""

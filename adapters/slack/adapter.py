@@ -14,8 +14,8 @@ from adapters.slack.files import Files
 from adapters.slack.frame import Me
 from adapters.slack.http import HttpConnection
 from adapters.slack.intake import Intake
-from adapters.slack.live import STREAM, UPDATE, WRITING, Live, streams
-from adapters.slack.manifest import MANIFEST, SlackSettings
+from adapters.slack.live import WRITING, Live
+from adapters.slack.manifest import MANIFEST, SlackSettings, live_style, streams
 from adapters.slack.raw import as_mapping, identifier
 from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
@@ -166,7 +166,7 @@ class SlackAdapter:
 
     def live_style(self, place: Place) -> LiveStyle:
         """A stream in the threads of direct messages, elsewhere a message that is updated."""
-        return STREAM if streams(place) else UPDATE
+        return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
         """Show what is written so far. Raises a `DeliveryError`."""

@@ -13,28 +13,19 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.errors import code_of, delivery_errors
+from adapters.slack.manifest import streams
 from adapters.slack.raw import as_mapping, stamp
 from adapters.slack.send import Sender
 from gateway.errors import Permanent
 from gateway.message import Outbound, Place, Receipt
-from gateway.people import Audience
-from gateway.ports import LiveStyle, LiveView
+from gateway.ports import LiveView
 
-STREAM: Final = LiveStyle(pause=0.8)
-"""chat.appendStream is of tier 4, "100+ per minute" (docs.slack.dev, rate limits)."""
-UPDATE: Final = LiveStyle(pause=1.5)
-"""chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""
 MAX_APPENDED: Final = 12_000
 """Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
 WRITING: Final = "is writing…"
 """Slack puts the app's name before it, and takes it away with the answer or after two minutes."""
 _ENDED: Final = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
 """The stream is over, after five minutes or by hand; what stands there can be updated."""
-
-
-def streams(place: Place) -> bool:
-    """Whether an answer there is a stream."""
-    return place.audience is Audience.DIRECT and bool(place.thread_id)
 
 
 class Live:

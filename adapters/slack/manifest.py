@@ -5,7 +5,9 @@ from typing import Final, Literal
 
 from pydantic import Field, SecretStr
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
 
 MAX_BUTTONS: Final = 25
 """Elements of one actions block (docs.slack.dev, reference/block-kit/blocks/actions-block)."""
@@ -49,6 +51,22 @@ class SlackSettings(AccountSettings, extra="forbid", frozen=True):
         return tuple(name for name, value in needed.items() if not value.get_secret_value())
 
 
+STREAM: Final = LiveStyle(pause=0.8)
+"""chat.appendStream is of tier 4, "100+ per minute" (docs.slack.dev, rate limits)."""
+UPDATE: Final = LiveStyle(pause=1.5)
+"""chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""
+
+
+def streams(place: Place) -> bool:
+    """Whether an answer there is a stream."""
+    return place.audience is Audience.DIRECT and bool(place.thread_id)
+
+
+def live_style(place: Place) -> LiveStyle:
+    """A stream in the threads of direct messages, elsewhere a message that is updated."""
+    return STREAM if streams(place) else UPDATE
+
+
 MANIFEST: Final = AdapterManifest(
     platform="slack",
     title="Slack",
@@ -72,6 +90,7 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.slack.adapter:SlackAdapter",
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),
+    live=live_style,
 )
 """Slack as an adapter. It repeats an event three times within about six minutes, and takes
 about one message a second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""

@@ -11,7 +11,7 @@ from adapters.telegram import doctor, live, send
 from adapters.telegram.entities import Me
 from adapters.telegram.errors import delivery_error, start_error
 from adapters.telegram.intake import Intake
-from adapters.telegram.manifest import MANIFEST, TelegramSettings
+from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
 from adapters.telegram.raw import integer, listing, mapping, text
@@ -205,7 +205,7 @@ class TelegramAdapter:
 
     def live_style(self, place: Place) -> LiveStyle:
         """A draft in private chats, an edited message in groups."""
-        return live.style(place)
+        return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
         """Show what is written so far. Raises a `DeliveryError`."""

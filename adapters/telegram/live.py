@@ -5,20 +5,11 @@ from typing import Final
 
 from adapters.telegram.send import chat_id, edit, run, send, text_body, topic
 from adapters.telegram.transport import RawBot
-from gateway.message import Outbound, Place, Receipt
+from gateway.message import Outbound, Receipt
 from gateway.people import Audience
-from gateway.ports import LiveStyle, LiveView
+from gateway.ports import LiveView
 
-DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)
-"""A draft is a preview of 30 seconds (Bot API: sendMessageDraft). What Telegram takes of them is
-not published; 1.1 seconds are what several programs arrived at for edits."""
-EDITED: Final = LiveStyle(pause=1.1)
 MAX_DRAFT_ID: Final = 2**31 - 1
-
-
-def style(place: Place) -> LiveStyle:
-    """Drafts exist in private chats only."""
-    return DRAFT if place.audience is Audience.DIRECT else EDITED
 
 
 async def show(bot: RawBot, view: LiveView) -> str:

@@ -5,7 +5,9 @@ from typing import Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
@@ -67,6 +69,17 @@ class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
         return tuple(name for name, value in needed.items() if not value)
 
 
+_DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)
+"""A draft is a preview of 30 seconds (Bot API: sendMessageDraft). What Telegram takes of them is
+not published; 1.1 seconds are what several programs arrived at for edits."""
+_EDITED: Final = LiveStyle(pause=1.1)
+
+
+def live_style(place: Place) -> LiveStyle:
+    """Drafts exist in private chats only; in groups a message is edited."""
+    return _DRAFT if place.audience is Audience.DIRECT else _EDITED
+
+
 MANIFEST: Final = AdapterManifest(
     platform="telegram",
     title="Telegram",
@@ -88,6 +101,7 @@ MANIFEST: Final = AdapterManifest(
     dialect="telegram",
     load="adapters.telegram.adapter:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
+    live=live_style,
 )
 """Telegram as an adapter. The pace is Telegram's own: core.telegram.org/bots/faq, under "My bot
 is hitting limits"."""

@@ -18,7 +18,7 @@ from adapters.web.conversation import (
     Line,
 )
 from adapters.web.files import FileShelf
-from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings
+from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import build_routes
 from gateway.errors import BadInput, Permanent, Transient
@@ -29,7 +29,6 @@ MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""
 
 STREAMS_PER_PERSON: Final = 4
-LIVE: Final = LiveStyle(pause=0.25, costs=False)
 
 
 class WebAdapter:
@@ -103,7 +102,7 @@ class WebAdapter:
 
     def live_style(self, place: Place) -> LiveStyle:
         """The page is next door: it may be told as often as people can read."""
-        return LIVE
+        return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
         """Show what is written so far. Raises a `DeliveryError`."""

@@ -4,7 +4,8 @@ from typing import Final
 
 from pydantic import Field
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from gateway.message import Place
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle
 
 MAX_BUTTONS: Final = 10
 """As many as WhatsApp's lists, the largest choice any other platform offers."""
@@ -31,6 +32,14 @@ class WebSettings(AccountSettings, extra="forbid", frozen=True):
         return self.enabled
 
 
+_LIVE: Final = LiveStyle(pause=0.25, costs=False)
+
+
+def live_style(place: Place) -> LiveStyle:
+    """The page is next door: it may be told as often as people can read."""
+    return _LIVE
+
+
 MANIFEST: Final = AdapterManifest(
     platform="web",
     title="Web page",
@@ -48,4 +57,5 @@ MANIFEST: Final = AdapterManifest(
     ),
     dialect="web",
     load="adapters.web.connection:WebAdapter",
+    live=live_style,
 )

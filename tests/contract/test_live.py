@@ -32,6 +32,14 @@ async def test_in_a_room_everybody_sees_one_message_grow(stage: Stage) -> None:
     assert {receipt.message_id for receipt in receipts} == {last.id} == {seen.id}
 
 
+async def test_a_process_without_the_connection_knows_the_same_style(stage: Stage) -> None:
+    place = (await stage.hear()).place
+    assert isinstance(stage.adapter, CanShowLive)
+    elsewhere = stage.variant.manifest.live
+    assert elsewhere is not None
+    assert elsewhere(place) == stage.adapter.live_style(place)
+
+
 @proves("max_buttons")
 async def test_an_answer_that_grew_can_have_buttons(stage: Stage) -> None:
     place = (await stage.hear()).place

@@ -16,7 +16,7 @@ from gateway.delivery.live import final
 from gateway.delivery.live.page import Page, Sheet
 from gateway.delivery.live.state import LiveMessage, Show
 from gateway.delivery.pacing import Pacer
-from gateway.errors import Ambiguous, DeliveryError, StoreUnavailable, Transient
+from gateway.errors import Ambiguous, Busy, DeliveryError, StoreUnavailable, Transient
 from gateway.message import Outbound, Place
 from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
 
@@ -175,6 +175,8 @@ class LiveAnswer:
         )
         try:
             handle = await means.shower.show_live(view)
+        except Busy:
+            self._state = self._state.postpone(clock.monotonic(), BUSY)
         except Transient as error:
             pause = REFUSED if error.retry_after is None else error.retry_after
             if error.retry_after is not None:

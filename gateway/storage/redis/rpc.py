@@ -37,6 +37,7 @@ _BY_NAME: Mapping[str, type[ParleyError]] = {
     error.__name__: error
     for error in (
         errors.Transient,
+        errors.Busy,
         errors.Permanent,
         errors.WindowClosed,
         errors.FormatRejected,
@@ -55,6 +56,12 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
 end
 return 1
+""")
+
+TAKE = Script.of("""
+local body, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
+redis.call('DEL', KEYS[1])
+return {body, left}
 """)
 
 REPLY = Script.of("""
@@ -144,23 +151,29 @@ class RpcServer:
 
     async def _serve(self, call_id: str) -> None:
         try:
-            body = await self._client.command("GETDEL", self._keys.call(call_id))
-            if body is None:
+            body, lives_on = await self._client.run(TAKE, [self._keys.call(call_id)], [])
+            left = int(lives_on) / 1000 - GRACE
+            if body is None or left <= 0:
                 return  # its caller waits no more
-            reply = await self._answer(bytes(body))
+            reply = await self._answer(bytes(body), left)
             keys = [self._keys.reply(call_id)]
             await self._client.run(REPLY, keys, [reply, milliseconds(KEEP_REPLY)], repeatable=True)
         finally:
             self._slots.release()
 
-    async def _answer(self, body: bytes) -> bytes:
+    async def _answer(self, body: bytes, left: float) -> bytes:
+        """The reply. What takes longer than the `left` seconds of its caller is ended: what is done
+        after that would overtake what the caller does next."""
         header, payload = _unpacked(body)
         method = str(header.get("method", ""))
         handler = self._handlers.get(method)
         if handler is None:
             return _failure(BadInput(f"there is no method {method}"))
         try:
-            result = await handler(payload)
+            async with asyncio.timeout(left):
+                result = await handler(payload)
+        except TimeoutError:
+            return _failure(Ambiguous(f"{method}: no answer in its time"))
         except ParleyError as error:
             return _failure(error)
         except Exception as error:  # a bug here must reach the caller as an error
@@ -195,7 +208,7 @@ def _result(reply: bytes) -> bytes:
     kind = _BY_NAME.get(name)
     if kind is None:
         raise RemoteFailure(text if name == RemoteFailure.__name__ else f"{name}: {text}")
-    if kind is Transient:
+    if issubclass(kind, Transient):
         wait = header.get("retry_after")
-        raise Transient(text, float(wait) if isinstance(wait, int | float) else None)
+        raise kind(text, float(wait) if isinstance(wait, int | float) else None)
     raise kind(text)

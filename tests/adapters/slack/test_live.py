@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.slack.live import STREAM, UPDATE
+from adapters.slack.manifest import STREAM, UPDATE
 from gateway.message import MessageReceived, Outbound, Part, Place
 from gateway.ports import LiveView
 from tests.adapters.slack.conftest import Rig, connected

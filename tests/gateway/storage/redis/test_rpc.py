@@ -111,3 +111,23 @@ async def test_calls_leave_nothing_behind(another: Open, caller: RpcClient) -> N
         return await all_keys(state.client) == []
 
     await eventually(nothing_left)
+
+
+async def test_nothing_goes_on_for_a_caller_that_waits_no_more(another: Open) -> None:
+    ended = asyncio.Event()
+
+    async def long(_: bytes) -> bytes:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return b""
+
+    server = RpcServer((await another()).client, ACCOUNT, {"long": long})
+    running = asyncio.create_task(server.run())
+    with pytest.raises(Ambiguous):
+        await RpcClient((await another()).client, ACCOUNT).call("long", b"", 0.3)
+    async with asyncio.timeout(1.0):
+        await ended.wait()
+    running.cancel()
+    await asyncio.wait((running,))

@@ -1,0 +1,95 @@
+"""What workers ask of the process that holds an account's connection, and how it is answered."""
+
+from collections.abc import Awaitable, Callable
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from gateway.delivery.deliverer import Deliverer
+from gateway.errors import Busy, Permanent, Transient
+from gateway.message import Attachment, Place
+from gateway.ports import CanDelete, LiveView
+from gateway.services import Connected
+
+Handler = Callable[[bytes], Awaitable[bytes]]
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A message of a place."""
+
+    place: Place
+    message_id: str
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """A file, and how many bytes of it are wanted at most."""
+
+    attachment: Attachment
+    limit: int
+
+
+SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
+FETCH: TypeAdapter[Fetch] = TypeAdapter(Fetch)
+VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
+
+
+def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
+    """What is answered for one account, by method."""
+
+    async def typing(payload: bytes) -> bytes:
+        asked = SIGN.validate_json(payload)
+        if connected.typing is not None:
+            await connected.typing.typing(asked.place, asked.message_id)
+        return b""
+
+    async def mark_read(payload: bytes) -> bytes:
+        asked = SIGN.validate_json(payload)
+        if connected.read_marks is not None:
+            await connected.read_marks.mark_read(asked.place, asked.message_id)
+        return b""
+
+    async def fetch(payload: bytes) -> bytes:
+        asked = FETCH.validate_json(payload)
+        if connected.files is None:
+            raise Permanent("this platform gives no files")
+        return await connected.files.fetch(asked.attachment, asked.limit)
+
+    async def show_live(payload: bytes) -> bytes:
+        return (await shown(VIEW.validate_json(payload), connected, deliverer)).encode()
+
+    async def delete(payload: bytes) -> bytes:
+        asked = SIGN.validate_json(payload)
+        if not isinstance(connected.adapter, CanDelete):
+            raise Permanent("this platform deletes nothing")
+        await connected.adapter.delete(asked.place, asked.message_id)
+        return b""
+
+    return {
+        "typing": typing,
+        "mark_read": mark_read,
+        "fetch": fetch,
+        "show_live": show_live,
+        "delete": delete,
+    }
+
+
+async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> str:
+    """Show a live answer within the send budget, which is kept here for all workers together; the
+    handle of what stands there. Raises a `DeliveryError`, `Busy` while there is no room."""
+    line, shower = deliverer.line_of(view.place), connected.live
+    style = shower.live_style(view.place) if shower is not None else None
+    if line is None or shower is None or style is None:
+        raise Permanent("nothing can be shown live there")
+    pacer = line.pacer
+    if not (line.connected.is_set() and deliverer.quiet(view.place)):
+        raise Busy("something else is on its way to this chat")
+    if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
+        raise Busy("the chat's send budget is used up")
+    try:
+        return await shower.show_live(view)
+    except Transient as error:
+        if error.retry_after is not None:
+            pacer.penalise(view.place, error.retry_after)
+        raise

@@ -1,0 +1,161 @@
+"""An answer that grows while a worker writes it and another process holds the connection."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from parley.app import App
+from parley.settings import from_mapping
+from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
+from simulators.telegram import TelegramSimulator
+from tests.e2e.conftest import VARIANTS, only
+from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.support.held_model import HeldModel
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+GROWS: Final = only("discord", "slack-socket", "telegram-polling")
+BEGUN: Final = "The whale is a mammal and no fish at all, "
+MORE: Final = "which is why it has to come up for air, "
+END: Final = "and why its tail goes up and down."
+EDIT: Final = {
+    "discord": "PATCH /channels/{id}/messages/{id}",
+    "slack": "chat.update",
+    "telegram": "editMessageText",
+}
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
+    monkeypatch.setattr("gateway.presence.FIRST_AFTER", 0.02)
+    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", 0.1)
+    held = HeldModel()
+    monkeypatch.setattr("parley.app.build_provider", lambda *_: held)
+    return held
+
+
+@pytest.fixture
+async def platform(
+    variant: str,
+    model: HeldModel,
+    tmp_path: Path,
+    redis: RedisServer,
+    postgres: PostgresServer,
+) -> AsyncIterator[PlatformSimulator]:
+    """A platform, with an adapter process and a worker behind it."""
+    simulator = VARIANTS[variant]()
+    platforms = {simulator.platform: simulator}
+    stores = {
+        "storage": {"url": redis.url},
+        "database": {"url": postgres.url},
+        "delivery": FAST,
+    }
+    async with simulated(platforms) as port, AsyncExitStack() as stack:
+        settings = from_mapping(configuration(platforms, tmp_path, port, stores))
+        for role in ("adapter", "worker"):
+            await stack.enter_async_context(_running(App(settings, role=role)))
+        await simulator.wait_connected()
+        yield simulator
+
+
+@asynccontextmanager
+async def _running(app: App) -> AsyncIterator[App]:
+    await app.start()
+    try:
+        yield app
+    finally:
+        await app.stop(drain=1.0)
+
+
+async def begun(platform: PlatformSimulator, model: HeldModel, room: SimRoom) -> Shown:
+    """The message that grows, once its beginning is shown."""
+    ada = platform.person("Ada")
+    await platform.say(ada, room, "what is a whale?", mention=room.kind != "direct")
+    model.write(BEGUN)
+    shown = await platform.wait_for(room, lambda seen: len(by_bot(seen)) == 1)
+    assert by_bot(shown)[0].text == BEGUN.strip()
+    return by_bot(shown)[0]
+
+
+@GROWS
+async def test_one_message_grows_and_becomes_the_answer(
+    platform: PlatformSimulator, model: HeldModel
+) -> None:
+    room = platform.room("general")
+    shown = await begun(platform, model, room)
+    model.write(MORE)
+    await platform.wait_for(room, lambda seen: MORE.strip() in by_bot(seen)[0].text)
+    model.write(END)
+    model.end()
+    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert [(m.id, m.text) for m in by_bot(said)] == [(shown.id, BEGUN + MORE + END)]
+
+
+@GROWS
+async def test_the_platforms_limit_stops_the_growing_and_not_the_answer(
+    platform: PlatformSimulator, model: HeldModel
+) -> None:
+    room, edit = platform.room("general"), EDIT[platform.platform]
+    shown = await begun(platform, model, room)
+    platform.faults.add(Fault(edit, "rate_limit", retry_after=2.0))
+    model.write(MORE)
+    await platform.wait_for(room, lambda _: 429 in [c.status for c in _edits(platform)])
+    model.write(END)
+    model.end()
+    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert [m.id for m in by_bot(said)] == [shown.id]
+    edits = _edits(platform)
+    refused = [call.status for call in edits].index(429)
+    wait = edits[refused + 1].at - edits[refused].at
+    assert wait >= 2.0, "nothing is asked before the limit is over"
+
+
+@GROWS
+async def test_a_change_that_hangs_does_not_overtake_the_answer(
+    platform: PlatformSimulator, model: HeldModel
+) -> None:
+    room = platform.room("general")
+    await begun(platform, model, room)
+    platform.faults.add(Fault(EDIT[platform.platform], "slow", delay=4.0))
+    model.write(MORE)
+    await platform.wait_for(room, lambda _: not platform.faults.waiting)
+    model.write(END)
+    model.end()
+    said = await platform.wait_for(room, lambda seen: END in by_bot(seen)[0].text)
+    assert len(by_bot(said)) == 1
+
+
+@only("telegram-polling")
+async def test_a_direct_message_is_a_draft_first(
+    platform: PlatformSimulator, model: HeldModel
+) -> None:
+    assert isinstance(platform, TelegramSimulator)
+    ada = platform.person("Ada")
+    room = platform.direct(ada)
+    await platform.say(ada, room, "what is a whale?")
+    model.write(BEGUN)
+    drafts = platform.sending.drafts
+    await platform.wait_until(lambda: BEGUN.strip() in drafts.values())
+    model.write(END)
+    model.end()
+    said = await platform.wait_for(room, lambda seen: len(by_bot(seen)) == 1)
+    assert by_bot(said)[0].text == BEGUN + END
+
+
+def _edits(platform: PlatformSimulator) -> list[ApiCall]:
+    return [call for call in platform.calls if call.method == EDIT[platform.platform]]

@@ -1,0 +1,99 @@
+"""What a process with a connection answers to workers that want something shown."""
+
+import pytest
+
+from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
+from gateway.delivery.pacing import Pacer
+from gateway.errors import Busy, Permanent, Transient
+from gateway.message import Part, Place
+from gateway.ports import LiveStyle, LiveView, SendPace
+from gateway.services import Connected
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from parley.remote_calls import shown
+from tests.support.adapter import MANIFEST, RecordingAdapter
+from tests.support.clock import FakeClock
+from tests.support.messages import direct, outbound
+
+
+class Shower:
+    """Shows anything, unless told to fail."""
+
+    def __init__(self) -> None:
+        self.views: list[LiveView] = []
+        self.failure: Transient | None = None
+
+    def live_style(self, place: Place) -> LiveStyle:
+        return LiveStyle()
+
+    async def show_live(self, view: LiveView) -> str:
+        self.views.append(view)
+        if self.failure is not None:
+            raise self.failure
+        return "handle"
+
+    async def end_live(self, _: object) -> None: ...
+
+
+class Desk:
+    """An account with a deliverer, on a clock of its own."""
+
+    def __init__(self, pace: SendPace) -> None:
+        self.clock, self.shower = FakeClock(), Shower()
+        self.line = Line(RecordingAdapter(), Pacer(pace, self.clock))
+        self.line.connected.set()
+        outbox = SqliteOutbox(Database(":memory:"), self.clock)
+        self.deliverer = Deliverer(
+            outbox, {("test", "main"): self.line}, self.clock, DeliveryRules(), lambda *_: None
+        )
+        live = self.shower
+        self.connected = Connected(MANIFEST, self.line.adapter, live=live)  # type: ignore[arg-type]
+
+    async def show(self) -> str:
+        view = LiveView("live:1", direct(), Part("so far", "so far"), "so far")
+        return await shown(view, self.connected, self.deliverer)
+
+
+async def test_it_is_shown_where_there_is_room() -> None:
+    desk = Desk(SendPace())
+    assert await desk.show() == "handle"
+
+
+async def test_all_workers_together_keep_within_the_chats_budget() -> None:
+    desk = Desk(SendPace(chat_per_second=1))
+    assert await desk.show() == "handle"
+    with pytest.raises(Busy):
+        await desk.show()
+    await desk.clock.advance(1.0)
+    assert await desk.show() == "handle"
+
+
+async def test_nothing_is_shown_while_something_is_to_be_sent_or_nothing_can_be() -> None:
+    desk = Desk(SendPace())
+    desk.line.connected.clear()
+    with pytest.raises(Busy):
+        await desk.show()
+    desk.deliverer.submit([outbound("r:0", "an answer", direct())])
+    desk.line.connected.set()
+    with pytest.raises(Busy):
+        await desk.show()
+    assert desk.shower.views == []
+    await desk.deliverer.stop()
+
+
+async def test_a_limit_that_the_platform_names_binds_the_answer_as_well() -> None:
+    desk = Desk(SendPace())
+    desk.shower.failure = Transient("429", 30.0)
+    with pytest.raises(Transient):
+        await desk.show()
+    assert desk.line.pacer.penalised(direct())
+    with pytest.raises(Busy):
+        await desk.show()
+    assert len(desk.shower.views) == 1
+
+
+async def test_an_account_that_is_not_held_here_shows_nothing() -> None:
+    desk = Desk(SendPace())
+    view = LiveView("live:1", direct(platform="other"), Part("a", "a"), "a")
+    with pytest.raises(Permanent):
+        await shown(view, desk.connected, desk.deliverer)
