@@ -50,6 +50,7 @@ class People:
             place=place,
             at=asker.at,
             project=project,
+            conversation=asker.conversation,
             message_ids=asker.message_ids,
             words=asker.words,
             shows_private=known.shows_private,

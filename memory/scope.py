@@ -31,6 +31,7 @@ class Occasion:
     place: Place
     at: datetime
     project: str = ""
+    conversation: str = ""
     session: str = ""
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()

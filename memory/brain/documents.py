@@ -1,0 +1,224 @@
+"""The brain's documents: SOUL of a person, BIBLE and HEARTBEAT of a project.
+
+A person writes their SOUL, an operator the BIBLE, the program the HEARTBEAT; the model writes on
+behalf of whoever it talks with, and no more than they may. Every version is kept, so that a bad
+rewrite is undone by restoring an earlier one (sources 002).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from gateway.errors import BadInput
+from gateway.ports import Clock
+from memory.audit import Audit
+from memory.record import MAX_DOCUMENT, Evidence, Kind, Provenance, Record, Scope, Tier, new_id
+from memory.scope import Occasion, Reach, channel_of, system_reach
+from memory.store.ports import BrainStore, Document, Pending, ReviewStore, Version
+from memory.write.sanitize import sanitize_brain_content
+from memory.write.trust import CONFIDENCE, Way, derive_trust
+from safety.injection import detect_injection
+from safety.secrets import redact_secrets
+
+SYSTEM: Final = "system"
+MAX_VERSIONS: Final = 200
+NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
+STALE_AFTER: Final = timedelta(days=7)
+
+Written = Literal["written", "proposed", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class BrainResult:
+    """What became of a document that was to be written; `notices` are for the person."""
+
+    written: Written
+    version: Version | None = None
+    review_id: str = ""
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrainParts:
+    """The documents within reach, as the model is to read them; empty where there is none."""
+
+    soul: str = ""
+    bible: str = ""
+    heartbeat: str = ""
+
+
+class Brain:
+    """Reads and writes them for one person at a time."""
+
+    def __init__(self, store: BrainStore, reviews: ReviewStore, audit: Audit, clock: Clock) -> None:
+        self._store = store
+        self._reviews = reviews
+        self._audit = audit
+        self._clock = clock
+
+    async def parts(self, reach: Reach) -> BrainParts:
+        """What the model reads: no SOUL where others read along, no project's where none is."""
+        soul = await self._store.read(reach, "soul") if reach.private else None
+        if not reach.project:
+            return BrainParts(soul.content if soul else "")
+        bible = await self._store.read(reach, "bible") or await self._first_bible(reach)
+        heartbeat = await self._store.read(reach, "heartbeat")
+        return BrainParts(
+            soul.content if soul else "",
+            bible.content if bible else "",
+            heartbeat_text(heartbeat) if heartbeat else NO_HEARTBEAT,
+        )
+
+    async def read(self, reach: Reach, document: Document) -> Version | None:
+        """The newest version. Raises `BadInput` where the document cannot be had here."""
+        _check_place(reach, document)
+        return await self._store.read(reach, document)
+
+    async def versions(self, reach: Reach, document: Document) -> list[Version]:
+        """All versions that are kept, newest first."""
+        _check_place(reach, document)
+        return await self._store.versions(reach, document, MAX_VERSIONS)
+
+    async def write(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        document: Literal["soul", "bible"],
+        content: str,
+        way: Way,
+        *,
+        based_on: int | None = None,
+    ) -> BrainResult:
+        """Write a document, or propose it where this person may not, or where it is suspicious.
+
+        Raises `BadInput` where the document cannot be had here, or nothing is left of the text.
+        """
+        _check_place(reach, document)
+        clean = sanitize_brain_content(content)
+        redaction = redact_secrets(clean)
+        text = redaction.text
+        if not text:
+            raise BadInput(f"Nothing is left of this {document.upper()} that can be kept.")
+        injected = detect_injection(text)
+        if redaction.findings:
+            kinds = " ".join(sorted({finding.kind.name for finding in redaction.findings}))
+            await self._audit.note("secret_redacted", occasion, target=document, kinds=kinds)
+        notices = _notices(content, clean, bool(redaction.findings))
+        may = document == "soul" or reach.operates
+        if not may or (injected and way is not Way.EXPLICIT):
+            review = await self._propose(occasion, reach, document, text, way, bool(injected))
+            return BrainResult("proposed", None, review, notices)
+        version = await self._store.write(
+            reach, document, text, reach.person, self._clock.now(), based_on=based_on
+        )
+        if version is None:
+            return BrainResult("conflict", await self._store.read(reach, document), "", notices)
+        await self._audit.note(
+            "brain_write", occasion, target=document, version=version.number, size=len(text)
+        )
+        return BrainResult("written", version, "", notices)
+
+    async def restore(
+        self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
+    ) -> BrainResult:
+        """Make an earlier version the newest one again. Raises `BadInput` for an unknown one."""
+        for version in await self.versions(reach, document):
+            if version.number == number:
+                return await self.write(occasion, reach, document, version.content, Way.EXPLICIT)
+        raise BadInput(f"There is no version {number} of this {document.upper()}.")
+
+    async def set_heartbeat(
+        self, tenant: str, project: str, text: str, synced_at: datetime
+    ) -> Version | None:
+        """Write a project's HEARTBEAT; only the program does."""
+        content = redact_secrets(sanitize_brain_content(text)).text
+        return await self._store.write(
+            system_reach(tenant, project),
+            "heartbeat",
+            content,
+            SYSTEM,
+            self._clock.now(),
+            synced_at=synced_at,
+        )
+
+    async def _first_bible(self, reach: Reach) -> Version | None:
+        return await self._store.write(
+            system_reach(reach.tenant, reach.project),
+            "bible",
+            first_bible(reach.project),
+            SYSTEM,
+            self._clock.now(),
+            based_on=0,
+        )
+
+    async def _propose(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        document: Literal["soul", "bible"],
+        text: str,
+        way: Way,
+        injected: bool,
+    ) -> str:
+        now = self._clock.now()
+        derived = derive_trust(way, injection=injected)
+        place = occasion.place
+        record = Record(
+            id=new_id(),
+            tenant=reach.tenant,
+            scope=Scope.USER if document == "soul" else Scope.PROJECT,
+            tier=Tier.SEMANTIC,
+            kind=Kind.CONTEXT,
+            content=text,
+            provenance=Provenance(
+                derived.source,
+                derived.trust,
+                reach.person,
+                now,
+                session=occasion.session,
+                room=reach.room,
+                channel=channel_of(place),
+                audience=place.audience,
+            ),
+            evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
+            project=reach.project if document == "bible" else "",
+        )
+        reason = "It reads like an instruction to me." if injected else "Only operators change it."
+        pending = Pending(f"rev-{record.id[4:]}", record, reason, now, target=document)
+        if not await self._reviews.add(reach, pending):
+            raise BadInput("Too much waits for review already; try again when some is decided.")
+        return pending.id
+
+
+def first_bible(project: str) -> str:
+    """What is known of a project before anybody wrote it down."""
+    platform, _, rest = project.partition(":")
+    inside = rest.partition(":")[2]
+    return (
+        f"This project is {inside} on {platform.capitalize()}. Nobody has described it yet; an "
+        "operator can: what it is, whom it is for, what matters in it."
+    )
+
+
+def heartbeat_text(version: Version) -> str:
+    """The figures with the time they are from, so that their age can be told."""
+    if version.synced_at is None:
+        return version.content
+    at = version.synced_at.isoformat(timespec="minutes")
+    return f"{version.content}\n(last_synced_at: {at})"
+
+
+def _check_place(reach: Reach, document: Document) -> None:
+    if document == "soul" and not reach.private:
+        raise BadInput("A SOUL is private: ask for it in a direct message.")
+    if document != "soul" and not reach.project:
+        raise BadInput("Which project? Choose one with `/project`.")
+
+
+def _notices(given: str, clean: str, redacted: bool) -> tuple[str, ...]:
+    notices: tuple[str, ...] = ()
+    if redacted:
+        notices = ("I removed what looks like a secret before I kept this.",)
+    if len(given.strip()) > MAX_DOCUMENT:
+        notices = (*notices, f"I shortened it to {len(clean)} characters.")
+    return notices

@@ -1,0 +1,98 @@
+"""The tool with which the model keeps a person's documents up to date (sources 002)."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from gateway.errors import BadInput, ToolError
+from gateway.ports import ToolSpec
+from memory.brain.documents import Brain, BrainResult
+from memory.handle import MemoryHandle
+from memory.record import MAX_DOCUMENT, Draft, Kind
+from memory.tools import stored_answer
+from memory.write.outcome import WriteResult
+from memory.write.trust import Way
+
+UPDATE: Final = ToolSpec(
+    "update_customer_brain",
+    "Rewrite the SOUL (who this person is) or the BIBLE (what this project is) as a whole, or add "
+    "one insight to MEMORY. Start from the text you were given; keep what is still true.",
+    {
+        "type": "object",
+        "required": ["target", "content"],
+        "additionalProperties": False,
+        "properties": {
+            "target": {"type": "string", "enum": ["soul", "bible", "memory"]},
+            "content": {"type": "string", "maxLength": MAX_DOCUMENT},
+        },
+    },
+    side_effects=False,
+)
+
+
+class _Update(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    target: Literal["soul", "bible", "memory"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+
+
+class BrainTool:
+    """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
+
+    def __init__(self, handle: MemoryHandle, brain: Brain) -> None:
+        self._handle = handle
+        self._brain = brain
+        self.results: list[WriteResult] = []
+        self.notices: list[str] = []
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """The one."""
+        return (UPDATE,)
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        if name != UPDATE.name:
+            raise ToolError(f"there is no tool {name!r}")
+        try:
+            wanted = _Update.model_validate(dict(arguments))
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
+        if wanted.target == "memory":
+            result = await self._handle.infer(Draft(wanted.content, Kind.FACT))
+            self.results.append(result)
+            return _json(stored_answer(result))
+        try:
+            written = await self._brain.write(
+                self._handle.occasion,
+                self._handle.reach,
+                wanted.target,
+                wanted.content,
+                Way.ASSISTANT,
+            )
+        except BadInput as error:
+            return _json({"success": False, "error": str(error)})
+        self.notices += written.notices
+        return _json(_answer(written))
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def _answer(result: BrainResult) -> dict[str, object]:
+    if result.written == "written" and result.version is not None:
+        return {"success": True, "version": result.version.number}
+    if result.written == "proposed":
+        return {
+            "success": False,
+            "status": "waiting_for_review",
+            "error": "It waits for the review of whoever may change it.",
+        }
+    return {"success": False, "error": "It was changed meanwhile. Read it and try again."}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

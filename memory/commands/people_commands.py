@@ -1,0 +1,197 @@
+"""What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import OutboundFile, Reply
+from gateway.people import Audience
+from gateway.ports import CommandSpec
+from gateway.remembering import Asker
+from memory.commands import words
+from memory.commands.kinds import kind_of
+from memory.commands.questions import PREFIX, Question, Questions
+from memory.handle import Memory, MemoryHandle
+from memory.people import People
+from memory.record import Draft
+from memory.store.ports import Filter
+from memory.turn import DISCARD, KEEP, keep_buttons
+from memory.write.outcome import Outcome, WriteResult
+
+SPECS: Final = (
+    CommandSpec("remember", "Remember something for me", True, "what"),
+    CommandSpec("memories", "Show what you remember of me", True, "words"),
+    CommandSpec("forget", "Forget something about me", True, "topic"),
+    CommandSpec("privacy", "What is kept about me: show, export, erase", True, "what"),
+    CommandSpec("project", "Choose which project we talk about", True, "project"),
+    CommandSpec("link", "Be the same person on another platform", True, "code"),
+)
+SHOWN: Final = 10
+MAX_TOPIC: Final = 500
+
+Command = Callable[[MemoryHandle, Asker, str], Awaitable[Reply]]
+
+
+class MemoryCommands:
+    """One command, one method. Raises `BadInput` with words for the person."""
+
+    specs = SPECS
+
+    def __init__(
+        self, memory: Memory, people: People, questions: Questions, *, episodic_days: int
+    ) -> None:
+        self._memory = memory
+        self._people = people
+        self._questions = questions
+        self._days = episodic_days
+        self._commands: Mapping[str, Command] = {
+            "remember": self._remember,
+            "memories": self._memories,
+            "forget": self._forget,
+            "privacy": self._privacy,
+            "project": self._project,
+            "link": self._link,
+        }
+
+    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+        """Do what a command says; the answer."""
+        handle = await self._memory.for_principal(asker)
+        return await self._commands[name](handle, asker, arguments.strip())
+
+    def owns(self, value: str) -> bool:
+        """True for the value of a button of ours."""
+        return value.startswith(PREFIX)
+
+    async def press(self, value: str, asker: Asker) -> Reply:
+        """Do what a button stands for."""
+        handle = await self._memory.for_principal(asker)
+        if value.startswith(KEEP):
+            return Reply(kept(await handle.approve(value.removeprefix(KEEP))))
+        if value.startswith(DISCARD):
+            await handle.reject(value.removeprefix(DISCARD))
+            return Reply("I will not keep it.")
+        answer, _, question_id = value.removeprefix(PREFIX).partition(":")
+        question = await self._questions.take(question_id, str(asker.principal.person))
+        if question is None:
+            return Reply(words.CLOSED)
+        return await self._settle(handle, asker, question) if answer == "yes" else Reply(words.LEFT)
+
+    async def _remember(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+        if not text:
+            raise BadInput(words.WHAT_TO_REMEMBER)
+        result = await handle.remember(Draft(text, kind_of(text)))
+        buttons = keep_buttons(result.review_id) if result.outcome is Outcome.REVIEW else ()
+        return Reply(kept(result), buttons)
+
+    async def _memories(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+        if text.casefold() == "review":
+            return await self._review(handle)
+        found = await handle.search(Filter(text=text, own_only=True, limit=SHOWN))
+        if not found:
+            return Reply(f"I find nothing about that. {words.NOTHING}" if text else words.NOTHING)
+        records = [match.record for match in found]
+        total = len(records) if text else await handle.count()
+        return Reply(words.listed(records, total))
+
+    async def _review(self, handle: MemoryHandle) -> Reply:
+        waiting = await handle.waiting(SHOWN)
+        if not waiting:
+            return Reply(words.NOTHING_WAITS)
+        return Reply(words.question(waiting[0], len(waiting) - 1), keep_buttons(waiting[0].id))
+
+    async def _forget(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        topic = text[:MAX_TOPIC]
+        if not topic:
+            raise BadInput(words.WHAT_TO_FORGET)
+        records = await handle.about(topic)
+        if not records:
+            return Reply("I remember nothing about that.")
+        question = Question("forget", str(asker.principal.person), topic)
+        buttons = await self._questions.ask(asker.id, question, f"Forget {len(records)}")
+        return Reply(f"Forget this?\n\n{words.listed(records[:SHOWN], len(records))}", buttons)
+
+    async def _privacy(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        what, _, rest = text.casefold().partition(" ")
+        if what == "rooms" and rest in ("on", "off"):
+            await self._people.show_private(asker.principal, rest == "on")
+            return Reply("In rooms I now use what I know of you." if rest == "on" else
+                         "In rooms I now leave out what I know of you.")  # fmt: skip
+        if what not in ("", "export", "erase"):
+            raise BadInput("Write `/privacy`, `/privacy export`, `/privacy erase` or "
+                           "`/privacy rooms on`.")  # fmt: skip
+        if asker.place.audience is not Audience.DIRECT:
+            raise BadInput(words.ONLY_PRIVATE)
+        if what == "export":
+            lines = await handle.export_all()
+            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            file = OutboundFile("my-data.jsonl", "application/x-ndjson", text.encode())
+            return Reply(f"Here is all I keep about you: {len(lines)} entries.", files=(file,))
+        if what == "erase":
+            question = Question("erase", str(asker.principal.person))
+            buttons = await self._questions.ask(asker.id, question, "Erase everything")
+            return Reply("Erase **everything** I keep about you, on all platforms you linked? "
+                         "This cannot be undone.", buttons)  # fmt: skip
+        shows = handle.occasion.shows_private
+        return Reply(
+            words.PRIVACY.format(
+                counts="\n".join(f"- {name}: {n}" for name, n in await handle.counts()),
+                rooms="do" if shows else "do not",
+                other="off" if shows else "on",
+                days=self._days,
+            )
+        )
+
+    async def _project(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        if asker.place.audience is not Audience.DIRECT:
+            raise BadInput("In a room I use the room's own project. Choose in a direct message.")
+        if text:
+            title = await self._people.choose_project(handle.occasion, text)
+            chosen = f"We talk about **{words.one_line(title)}** now." if title else "None, then."
+            return Reply(chosen)
+        known = await self._people.projects(handle.occasion)
+        if not known:
+            return Reply("I have not met you in any project yet. Write to me in one of its rooms.")
+        lines = [
+            f"{number}. {words.one_line(title)}{' ← now' * (project == handle.reach.project)}"
+            for number, (project, title) in enumerate(known, 1)
+        ]
+        return Reply("\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines)))
+
+    async def _link(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        if asker.place.audience is not Audience.DIRECT:
+            raise BadInput(words.ONLY_PRIVATE)
+        if not text:
+            return Reply(words.LINK.format(code=await self._people.link_code(asker.principal)))
+        if text.casefold() == "off":
+            others = await self._people.unlink(asker.principal)
+            await handle.note_link("unlinked")
+            return Reply("Separated." if others else "You are not linked with anything.")
+        await self._people.link(asker.principal, text)
+        await handle.note_link("linked")
+        return Reply("Done: I know you as the same person on both platforms now.")
+
+    async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
+        if question.deed == "forget":
+            gone = await handle.forget(question.topic)
+            return Reply(f"Forgotten: {gone}." if gone else "There was nothing left of it.")
+        if question.deed == "erase":
+            surely = Question("erase_surely", question.person)
+            buttons = await self._questions.ask(asker.id, surely, "Yes, all of it")
+            return Reply("Really everything: memories, conversations, links?", buttons)
+        gone = await handle.erase_all()
+        return Reply(f"Everything is erased: {gone} entries.")
+
+
+def kept(result: WriteResult) -> str:
+    """What became of something, in words for the person."""
+    match result.outcome:
+        case Outcome.STORED:
+            text = "I will remember that."
+        case Outcome.REVIEW:
+            text = f"{result.reason}\n\nKeep it?\n\n> {words.one_line(result.content)}"
+        case Outcome.BLOCKED if result.code == "duplicate":
+            text = words.KNOWN
+        case _:
+            text = result.reason
+    return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))

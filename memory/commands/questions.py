@@ -1,0 +1,49 @@
+"""Open questions: what a button under one of our answers stands for, until it is pressed."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Final, Literal
+
+from gateway.message import Button
+from gateway.ports import AdapterState
+
+PREFIX: Final = "memory:"
+VALID_FOR: Final = timedelta(minutes=10)
+
+Deed = Literal["forget", "erase", "erase_surely"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, of whom. `person` is the `str(PersonId)`; `topic` what is to be forgotten."""
+
+    deed: Deed
+    person: str
+    topic: str = ""
+
+
+class Questions:
+    """Keeps them for ten minutes."""
+
+    def __init__(self, state: AdapterState) -> None:
+        self._state = state
+
+    async def ask(self, question_id: str, question: Question, yes: str) -> tuple[Button, Button]:
+        """Keep a question; the two buttons to put under it."""
+        await self._state.put(question_id, json.dumps(asdict(question)), VALID_FOR)
+        return (
+            Button(yes, f"{PREFIX}yes:{question_id}"),
+            Button("Cancel", f"{PREFIX}no:{question_id}"),
+        )
+
+    async def take(self, question_id: str, person: str) -> Question | None:
+        """The question, when this person was asked and it is still open; it is closed then."""
+        stored = await self._state.get(question_id)
+        if not stored:
+            return None
+        question = Question(**json.loads(stored))
+        if question.person != person:
+            return None
+        await self._state.put(question_id, "", VALID_FOR)
+        return question

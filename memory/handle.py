@@ -1,0 +1,221 @@
+"""The only way to memory: a handle that is bound to a person and to whoever reads along."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gateway.errors import BadInput
+from gateway.ports import Clock
+from gateway.remembering import Asker
+from memory.audit import Audit
+from memory.people import People
+from memory.record import ID_PREFIX, Draft, Record, Tier
+from memory.scope import Occasion, Reach, reach_of
+from memory.store.ports import (
+    AuditAction,
+    Filter,
+    HoldsPersonal,
+    Match,
+    MemoryStore,
+    Pending,
+    ReviewStore,
+    Session,
+)
+from memory.write.outcome import Outcome, WriteResult
+from memory.write.path import WritePath
+from memory.write.trust import Way, stated_by_person
+
+MAX_REASON = 500
+FORGET_AT_ONCE = 200
+"""Memories that one `/forget` deletes at most; a topic that fits more is not narrow enough."""
+CERTAIN = 0.35
+"""Score from which a memory is about a topic, for `/forget`."""
+MAX_LISTED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParts:
+    """What a memory is put together from."""
+
+    memories: MemoryStore
+    reviews: ReviewStore
+    people: People
+    path: WritePath
+    audit: Audit
+    clock: Clock
+    holders: Sequence[HoldsPersonal] = ()
+
+
+class Memory:
+    """All memory. Nobody gets further than `for_principal`."""
+
+    def __init__(self, parts: MemoryParts) -> None:
+        self._parts = parts
+
+    async def for_principal(self, asker: Asker) -> "MemoryHandle":
+        """Memory for this person, before these people. Raises `StoreUnavailable`."""
+        occasion = await self._parts.people.occasion(asker)
+        session = await self._parts.people.session(asker)
+        return MemoryHandle(self._parts, replace(occasion, session=session.id), session)
+
+
+class MemoryHandle:
+    """What one person can do with memory, here and now. Everything raises `StoreUnavailable`."""
+
+    def __init__(self, parts: MemoryParts, occasion: Occasion, session: Session) -> None:
+        self._parts = parts
+        self._session = session
+        self.occasion = occasion
+        self.reach: Reach = reach_of(occasion)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    async def remember(self, draft: Draft) -> WriteResult:
+        """The person asks for it in so many words."""
+        return await self._write(draft, Way.EXPLICIT)
+
+    async def infer(self, draft: Draft) -> WriteResult:
+        """The model asks for it. It is the person's word only where its quote proves that."""
+        use = self._parts.people.use
+        if not await use(self._session, "stores"):
+            return _used_up("20 memories are stored in one session at most")
+        if draft.supersedes and not await use(self._session, "supersedes"):
+            return _used_up("5 memories are superseded in one session at most")
+        stated = stated_by_person(draft.content, draft.quote, self.occasion.words)
+        way = Way.OWN_WORDS if stated else Way.ASSISTANT
+        return await self._write(draft, way)
+
+    async def _write(self, draft: Draft, way: Way) -> WriteResult:
+        return await self._parts.path.write(self.occasion, self.reach, draft, way)
+
+    async def keep_turn(self, turn_id: str, said: str, answer: str, *, external: bool) -> None:
+        """Keep what was said to the assistant and what it answered, as episodic memory."""
+        await self._parts.path.keep_turn(
+            self.occasion, self.reach, turn_id, said, answer, external=external
+        )
+
+    # --- reading --------------------------------------------------------------------------------
+
+    async def search(self, wanted: Filter) -> list[Match]:
+        """What fits and may be seen here, best first."""
+        found = await self._parts.memories.find(self.reach, wanted)
+        kind = "text" if wanted.text else "recent"
+        await self._audit("memory_read", query=kind, results=len(found))
+        return found
+
+    async def get(self, memory_id: str) -> Record | None:
+        """One memory, None when there is none for this person here."""
+        return await self._parts.memories.get(self.reach, memory_id)
+
+    async def count(self) -> int:
+        """How many memories of their own this person has."""
+        return await self._parts.memories.count(self.reach)
+
+    # --- deleting -------------------------------------------------------------------------------
+
+    async def delete(self, memory_ids: Sequence[str], reason: str = "asked") -> list[str]:
+        """The person deletes; never limited. The ids that went."""
+        gone = await self._parts.memories.delete(self.reach, memory_ids)
+        if gone:
+            await self._audit("memory_delete", reason=reason, ids=" ".join(gone), deleted=len(gone))
+        return gone
+
+    async def delete_for_model(self, memory_id: str) -> bool:
+        """The model deletes, five times a session. Raises `BadInput` after that."""
+        if not await self._parts.people.use(self._session, "deletes"):
+            raise BadInput("5 memories are deleted in one session at most")
+        return bool(await self.delete([memory_id], "model"))
+
+    async def clear(self, tiers: Sequence[Tier]) -> int:
+        """Delete everything of the person's own in these tiers."""
+        count = await self._parts.memories.clear(self.reach, tiers)
+        await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
+        return count
+
+    async def about(self, topic: str) -> list[Record]:
+        """What of the person's own is about a topic, or has this id; what `forget` deletes."""
+        if topic.startswith(ID_PREFIX) and " " not in topic:
+            wanted = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
+            every = await self._parts.memories.find(self.reach, wanted)
+            return [match.record for match in every if match.record.id.startswith(topic)]
+        wanted = Filter(text=topic, own_only=True, superseded=True, limit=FORGET_AT_ONCE)
+        found = await self._parts.memories.find(self.reach, wanted)
+        return [match.record for match in found if match.score >= CERTAIN]
+
+    async def forget(self, topic: str) -> int:
+        """Delete what is about a topic; the audit keeps an HMAC of it, not the topic."""
+        gone = await self._parts.memories.delete(
+            self.reach, [record.id for record in await self.about(topic)]
+        )
+        sealed = self._parts.audit.sealed(topic)
+        await self._audit("memory_bulk_delete", query=sealed, deleted=len(gone))
+        return len(gone)
+
+    # --- everything of a person -----------------------------------------------------------------
+
+    async def counts(self) -> list[tuple[str, int]]:
+        """What is kept of this person, by kind."""
+        rows = await self.export_all(audited=False)
+        tables = [str(row.get("table", "")) for row in rows]
+        return [(name.replace("_", " "), tables.count(name)) for name in dict.fromkeys(tables)]
+
+    async def export_all(self, *, audited: bool = True) -> list[dict[str, object]]:
+        """Everything that any store holds of this person, as JSON-like values."""
+        rows: list[dict[str, object]] = []
+        for holder in self._parts.holders:
+            rows += await holder.export(self.reach.tenant, self.reach.persons)
+        if audited:
+            await self._audit("memory_export", count=len(rows))
+        return rows
+
+    async def erase_all(self) -> int:
+        """Delete everything that any store holds of this person; how many entries went."""
+        gone = 0
+        for holder in self._parts.holders:
+            gone += await holder.erase(self.reach.tenant, self.reach.persons)
+        await self._audit("memory_erase", deleted=gone)
+        return gone
+
+    async def note_link(self, what: str) -> None:
+        """Record that identities were linked or separated."""
+        await self._audit("people_link", what=what)
+
+    # --- review ---------------------------------------------------------------------------------
+
+    async def waiting(self, limit: int = 10) -> list[Pending]:
+        """What waits for this person's word, oldest first."""
+        return await self._parts.reviews.waiting(self.reach, limit)
+
+    async def approve(self, review_id: str) -> WriteResult:
+        """Keep what waits. Raises `BadInput` when nothing waits under this id for this person."""
+        pending = await self._take(review_id, "approved", "")
+        try:
+            result = await self._parts.path.approve(self.occasion, self.reach, pending)
+        except BaseException:
+            await self._parts.reviews.put_back(self.reach, review_id)
+            raise
+        if result.outcome is Outcome.REFUSED:
+            await self._parts.reviews.put_back(self.reach, review_id)
+        await self._audit("memory_review", decision="approved", review=review_id)
+        return result
+
+    async def reject(self, review_id: str, reason: str = "") -> None:
+        """Do not keep it. Raises `BadInput` when nothing waits under this id for this person."""
+        await self._take(review_id, "rejected", reason[:MAX_REASON])
+        await self._audit("memory_review", decision="rejected", review=review_id)
+
+    async def _take(
+        self, review_id: str, state: Literal["approved", "rejected"], note: str
+    ) -> Pending:
+        now = self._parts.clock.now()
+        pending = await self._parts.reviews.take(self.reach, review_id, state, note, now)
+        if pending is None:
+            raise BadInput("Nothing waits under this id. It may have been decided already.")
+        return pending
+
+    async def _audit(self, action: AuditAction, **details: str | int) -> None:
+        await self._parts.audit.note(action, self.occasion, **details)
+
+
+def _used_up(reason: str) -> WriteResult:
+    return WriteResult(Outcome.REFUSED, "session_limit", reason)

@@ -1,0 +1,258 @@
+"""The tools with which the model stores, searches and deletes, for one turn of one person.
+
+Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: with it a
+memory is the person's own word rather than the model's inference.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from gateway.errors import BadInput, ToolError
+from gateway.ports import ToolSpec
+from memory.brief import Brief
+from memory.handle import MemoryHandle
+from memory.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Scope
+from memory.store.ports import Filter, Match
+from memory.write.outcome import Outcome, WriteResult
+
+MAX_QUERY: Final = 500
+MAX_ID: Final = 100
+MAX_RESULTS: Final = 100
+
+KINDS: Final = [kind.value for kind in Kind]
+
+STORE: Final = ToolSpec(
+    "memory_store",
+    "Store one insight about the person you talk with, as soon as you learn it.",
+    {
+        "type": "object",
+        "required": ["type", "content"],
+        "additionalProperties": False,
+        "properties": {
+            "type": {"type": "string", "enum": KINDS},
+            "content": {
+                "type": "string",
+                "maxLength": MAX_ARGUMENT,
+                "description": "One insight in one or two sentences, not the conversation",
+            },
+            "quote": {
+                "type": "string",
+                "maxLength": MAX_ARGUMENT,
+                "description": "The person's own words in this message that say so, word for word",
+            },
+            "tags": {
+                "type": "array",
+                "items": {"type": "string", "maxLength": MAX_TAG},
+                "maxItems": MAX_TAGS,
+                "default": [],
+            },
+            "supersedes": {
+                "type": "string",
+                "description": "ID of the entry this one replaces",
+                "default": None,
+            },
+            "scope": {"type": "string", "enum": [s.value for s in Scope], "default": "user"},
+        },
+    },
+    side_effects=False,
+)
+SEARCH: Final = ToolSpec(
+    "memory_search",
+    "Search memories by text, tags, or type; without any of them, the most recent ones.",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "query": {"type": "string", "maxLength": MAX_QUERY},
+            "tags": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "All of these tags",
+            },
+            "type": {"type": "string", "enum": KINDS},
+            "include_superseded": {"type": "boolean", "default": False},
+            "limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": MAX_RESULTS},
+        },
+    },
+    side_effects=False,
+)
+BRIEF: Final = ToolSpec(
+    "memory_brief",
+    "Show again what is known from earlier sessions, with what was stored since.",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"include_provenance": {"type": "boolean", "default": False}},
+    },
+    side_effects=False,
+)
+DELETE: Final = ToolSpec(
+    "memory_delete",
+    "Delete a memory for good. Only when the person asks for it.",
+    {
+        "type": "object",
+        "required": ["id"],
+        "additionalProperties": False,
+        "properties": {"id": {"type": "string"}},
+    },
+    side_effects=False,
+)
+TOOLS: Final = (STORE, SEARCH, BRIEF, DELETE)
+"""They change nothing but this person's own memory, so every role and audience may use them."""
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+_Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
+_Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+_KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
+
+
+class _Store(_Arguments):
+    type: _KindName
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
+    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
+    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    supersedes: _Id | None = None
+    scope: Literal["user", "project", "global"] = "user"
+
+
+class _Search(_Arguments):
+    query: Annotated[str, StringConstraints(max_length=MAX_QUERY)] = ""
+    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    type: _KindName | None = None
+    include_superseded: bool = False
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 20
+
+
+class _Brief(_Arguments):
+    include_provenance: bool = False
+
+
+class _Delete(_Arguments):
+    id: _Id
+
+
+_A = TypeVar("_A", bound=_Arguments)
+
+
+class MemoryTools:
+    """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
+
+    def __init__(self, handle: MemoryHandle, brief: Callable[[], Awaitable[Brief]]) -> None:
+        self._handle = handle
+        self._brief_of = brief
+        self.results: list[WriteResult] = []
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """All four."""
+        return TOOLS
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        match name:
+            case "memory_store":
+                return await self._store(_read(_Store, arguments))
+            case "memory_search":
+                return await self._search(_read(_Search, arguments))
+            case "memory_brief":
+                return await self._brief(_read(_Brief, arguments))
+            case "memory_delete":
+                return await self._delete(_read(_Delete, arguments))
+        raise ToolError(f"there is no tool {name!r}")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def _store(self, wanted: _Store) -> str:
+        draft = Draft(
+            wanted.content,
+            Kind(wanted.type),
+            tuple(wanted.tags),
+            Scope(wanted.scope),
+            wanted.supersedes or "",
+            wanted.quote,
+        )
+        result = await self._handle.infer(draft)
+        self.results.append(result)
+        return _json(stored_answer(result))
+
+    async def _search(self, wanted: _Search) -> str:
+        found = await self._handle.search(
+            Filter(
+                text=wanted.query,
+                tags=tuple(wanted.tags),
+                kinds=(Kind(wanted.type),) if wanted.type else (),
+                superseded=wanted.include_superseded,
+                at=self._handle.occasion.at,
+                limit=wanted.limit,
+            )
+        )
+        return _json({"results": [found_answer(match) for match in found]})
+
+    async def _brief(self, wanted: _Brief) -> str:
+        brief = await self._brief_of()
+        return brief.text(with_provenance=wanted.include_provenance)
+
+    async def _delete(self, wanted: _Delete) -> str:
+        try:
+            gone = await self._handle.delete_for_model(wanted.id)
+        except BadInput as error:
+            return _json({"success": False, "error": str(error)})
+        if not gone:
+            return _json({"success": False, "error": "no memory of this person has that id"})
+        return _json({"success": True, "id": wanted.id})
+
+
+def stored_answer(result: WriteResult) -> dict[str, object]:
+    """What the model reads of a write."""
+    if result.outcome is Outcome.STORED:
+        answer: dict[str, object] = {"success": True, "id": result.memory_id}
+    elif result.outcome is Outcome.REVIEW:
+        answer = {"success": False, "status": "waiting_for_the_person", "error": result.reason}
+    else:
+        answer = {"success": False, "error": result.reason}
+    if result.notices:
+        answer["notices"] = list(result.notices)
+    return answer
+
+
+def found_answer(match: Match) -> dict[str, object]:
+    """What the model reads of a memory; its source is told, so that it can be weighed."""
+    record = match.record
+    return {
+        "id": record.id,
+        "type": record.kind.value,
+        "content": record.content,
+        "behavioral": record.behavioral,
+        "tags": list(record.tags),
+        "created_at": _iso(record.provenance.at),
+        "relevance_score": round(match.score, 3),
+        "source": record.provenance.source.value,
+        "trust": record.provenance.trust.value,
+    }
+
+
+def _read(model: type[_A], arguments: Mapping[str, object]) -> _A:
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)[:5]
+        )
+        raise ToolError(f"these arguments cannot be used: {problems}") from None
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,134 @@
+"""Memory's part in one turn: implements the gateway's seam."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.message import Button, Place
+from gateway.ports import ToolProvider
+from gateway.remembering import Aftermath, Asker, TurnMemory
+from memory.brief import Brief, BriefLimits, brief_of
+from memory.handle import Memory, MemoryHandle
+from memory.skill import SKILL
+from memory.store.ports import MemoryStore
+from memory.tools import MemoryTools
+from memory.write.outcome import Outcome, WriteResult
+
+MAX_BRIEFS: Final = 5_000
+MAX_SHOWN: Final = 200
+KEEP: Final = "memory:keep:"
+DISCARD: Final = "memory:discard:"
+OWN_TOOLS: Final = frozenset({"memory_store", "memory_search", "memory_brief", "memory_delete"})
+
+BriefKey = tuple[str, str, str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRules:
+    """`episodic`: whether turns are kept as episodic memory."""
+
+    episodic: bool = True
+    brief: BriefLimits = field(default_factory=BriefLimits)
+
+
+class Remembrance:
+    """Implements `gateway.remembering.Remembering` over a `Memory`."""
+
+    def __init__(self, memory: Memory, store: MemoryStore, rules: TurnRules) -> None:
+        self._memory = memory
+        self._store = store
+        self._rules = rules
+        self._briefs: OrderedDict[BriefKey, Brief] = OrderedDict()
+
+    async def turn(self, asker: Asker) -> TurnMemory:
+        """Memory for this person, here and now."""
+        handle = await self._memory.for_principal(asker)
+        return _Turn(asker, handle, self)
+
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
+        """True when something goes back to one of these messages."""
+        return await self._store.knows_message(tenant, _channel(place), message_ids)
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        """The stored turn follows; what else was derived and never confirmed goes."""
+        await self._store.revise_message(tenant, _channel(place), message_id, text)
+
+    async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
+        """What was derived from these messages and never confirmed goes."""
+        await self._store.forget_message(tenant, _channel(place), message_ids)
+
+    async def frozen_brief(self, handle: MemoryHandle) -> Brief:
+        """The brief of this session, made once: what stays the same is cached by the model."""
+        reach = handle.reach
+        key = (handle.occasion.session, reach.room, reach.project, reach.private)
+        kept = self._briefs.get(key)
+        if kept is None:
+            kept = self._briefs[key] = await brief_of(handle, self._rules.brief)
+            while len(self._briefs) > MAX_BRIEFS:
+                self._briefs.popitem(last=False)
+        return kept
+
+    async def fresh_brief(self, handle: MemoryHandle) -> Brief:
+        """What `memory_brief` shows: with what was stored since."""
+        return await brief_of(handle, self._rules.brief)
+
+    @property
+    def keeps_turns(self) -> bool:
+        """Whether turns are kept as episodic memory."""
+        return self._rules.episodic
+
+
+class _Turn:
+    def __init__(self, asker: Asker, handle: MemoryHandle, remembrance: Remembrance) -> None:
+        self._asker = asker
+        self._handle = handle
+        self._remembrance = remembrance
+        self._tools = MemoryTools(handle, lambda: remembrance.fresh_brief(handle))
+
+    @property
+    def tools(self) -> ToolProvider:
+        """The four memory tools."""
+        return self._tools
+
+    async def prompt(self) -> str:
+        """The skill, and the brief of this session."""
+        brief = await self._remembrance.frozen_brief(self._handle)
+        return "\n\n".join(part for part in (SKILL, brief.text()) if part)
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        """Keep the turn; tell what was redacted; ask about what waits."""
+        if self._remembrance.keeps_turns:
+            external = bool(set(tools_used) - OWN_TOOLS)
+            said = "\n".join(self._asker.words)
+            await self._handle.keep_turn(self._asker.id, said, answer, external=external)
+        return aftermath_of(self._tools.results)
+
+
+def aftermath_of(results: Sequence[WriteResult]) -> Aftermath:
+    """What the person is told, and asked, after the model stored something."""
+    lines = list(dict.fromkeys(notice for result in results for notice in result.notices))
+    waiting = [result for result in results if result.outcome is Outcome.REVIEW]
+    buttons: tuple[Button, ...] = ()
+    if waiting:
+        first, more = waiting[0], len(waiting) - 1
+        buttons = keep_buttons(first.review_id)
+        lines.append(f"Keep this? “{shortened(first.content)}”")
+        if more:
+            lines.append(f"{more} more wait for you: `/memories review`")
+    return Aftermath("\n".join(f"_{line}_" for line in lines), buttons)
+
+
+def keep_buttons(review_id: str) -> tuple[Button, Button]:
+    """The two answers to "Keep this?"."""
+    return Button("Keep", f"{KEEP}{review_id}"), Button("Forget it", f"{DISCARD}{review_id}")
+
+
+def shortened(text: str) -> str:
+    """One line of a memory, without what would be read as markup around it."""
+    line = " ".join(text.split()).replace("_", "\\_").replace("*", "\\*")
+    return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"
+
+
+def _channel(place: Place) -> tuple[str, str, str]:
+    return place.platform, place.account, place.channel_id

@@ -1,0 +1,31 @@
+"""What became of something that was to be remembered."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.write.result import ValidationResult
+
+
+class Outcome(StrEnum):
+    """Stored at once, waiting for its owner's word, blocked by what it says, or refused by a
+    limit."""
+
+    STORED = "stored"
+    REVIEW = "review"
+    BLOCKED = "blocked"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
+    it waits. `notices` are sentences for the person: what was redacted, what was shortened."""
+
+    outcome: Outcome
+    code: str
+    reason: str
+    content: str = ""
+    memory_id: str = ""
+    review_id: str = ""
+    validation: ValidationResult | None = None
+    notices: tuple[str, ...] = ()

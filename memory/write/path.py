@@ -1,0 +1,314 @@
+"""The one way into memory, from a draft to a stored record, in the order that is settled:
+
+snapshot, bounds, Unicode, sanitise, secrets, injection, trust, markers, cut, credential check
+(`prepare.py`), grounding (`grounding.py`), duplicates and quota (inside the store's transaction),
+store, audit. What is doubtful waits in the review queue for its owner's word.
+"""
+
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, Literal
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import Clock
+from memory.audit import Audit
+from memory.plans import Plans, refusal_of
+from memory.record import (
+    EPISODIC_MAX_TTL,
+    EPISODIC_TTL,
+    MAX_DOCUMENT,
+    Draft,
+    Evidence,
+    Kind,
+    Provenance,
+    Record,
+    Scope,
+    SourceType,
+    Tier,
+    Trust,
+    new_id,
+)
+from memory.scope import Occasion, Reach, channel_of
+from memory.store.ports import Insertion, Like, MemoryStore, Pending, ReviewStore
+from memory.write.grounding import Claim, Grounding
+from memory.write.outcome import Outcome, WriteResult
+from memory.write.prepare import Prepared, Refusal, prepare
+from memory.write.result import Code, IngestionTier, ValidationResult
+from memory.write.similarity import JACCARD_THRESHOLD
+from memory.write.trust import CONFIDENCE, Way
+
+REVIEW_PREFIX: Final = "rev-"
+TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
+"""Namespace of the ids of turns, so that the same turn always has the same id."""
+DOUBTFUL: Final = "It may hold a secret."
+QUEUE_FULL: Final = "Too much waits for your word already. Decide some of it first."
+NOT_THERE: Final = "What it replaces is not there any more, or is not yours."
+NOT_OPERATOR: Final = "Only operators keep what everybody reads; I have passed it on to them."
+NO_PROJECT: Final = "Which project? Choose one with `/project` first."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRules:
+    """`memory.*` of the configuration as far as writing is concerned."""
+
+    fail_on_secret: bool = False
+    episodic_ttl: timedelta = EPISODIC_TTL
+    episodic_max_ttl: timedelta = EPISODIC_MAX_TTL
+    dedup_threshold: float = JACCARD_THRESHOLD
+
+    @property
+    def lives(self) -> timedelta:
+        """How long an episodic memory is kept."""
+        return min(self.episodic_ttl, self.episodic_max_ttl)
+
+
+@dataclass(frozen=True, slots=True)
+class WritePath:
+    """Everything raises `StoreUnavailable`."""
+
+    memories: MemoryStore
+    reviews: ReviewStore
+    grounding: Grounding
+    audit: Audit
+    plans: Plans
+    rules: WriteRules
+    clock: Clock
+
+    async def write(
+        self, occasion: Occasion, reach: Reach, draft: Draft, way: Way, *, external: bool = False
+    ) -> WriteResult:
+        """Store what somebody asks for, or let it wait, or say why not."""
+        if draft.scope is Scope.PROJECT and not reach.project:
+            return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
+        prepared = prepare(draft, way, draft.kind.tier, fail_on_secret=self.rules.fail_on_secret)
+        if isinstance(prepared, Refusal):
+            await self._note_refusal(occasion, prepared)
+            return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
+        await self._note_findings(occasion, prepared)
+        record = self._record(occasion, reach, draft, prepared, external=external)
+        result = await self._ground(reach, record, prepared)
+        if result.tier is IngestionTier.BLOCK:
+            return _blocked(record, result, prepared)
+        record = replace(record, evidence=result.evidence)
+        shared = draft.scope is not Scope.USER and not reach.operates
+        if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
+            reason = NOT_OPERATOR if shared else result.reason
+            if prepared.doubtful and result.approved:
+                reason = DOUBTFUL
+            return await self._queue(occasion, reach, record, result, reason, prepared)
+        return await self._store(occasion, reach, record, result, prepared.notices)
+
+    async def approve(self, occasion: Occasion, reach: Reach, pending: Pending) -> WriteResult:
+        """Store what its owner said yes to: now it is an explicit save, whatever it was."""
+        told = replace(pending.record.provenance, source=SourceType.EXPLICIT_SAVE, trust=Trust.HIGH)
+        evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
+        record = replace(pending.record, confirmed=True, provenance=told, evidence=evidence)
+        return await self._store(occasion, reach, record, None, ())
+
+    async def keep_turn(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        turn_id: str,
+        said: str,
+        answer: str,
+        *,
+        external: bool,
+    ) -> None:
+        """Keep both sides of a turn. The same turn again changes nothing."""
+        sides: tuple[tuple[Literal["user", "assistant"], str, Way], ...] = (
+            ("user", said, Way.OWN_WORDS),
+            ("assistant", answer, Way.ASSISTANT),
+        )
+        records = []
+        for role, text, way in sides:
+            draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
+            prepared = prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT)
+            if isinstance(prepared, Refusal):
+                continue
+            await self._note_findings(occasion, prepared)
+            outside = external and role == "assistant"
+            record = self._record(occasion, reach, draft, prepared, external=outside)
+            turn = f"mem-{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
+            records.append(replace(record, id=turn, role=role))
+        if records:
+            await self.memories.keep_turns(reach, records)
+
+    async def _ground(self, reach: Reach, record: Record, prepared: Prepared) -> ValidationResult:
+        like, unchecked = await self._like(reach, record)
+        told = record.provenance
+        claim = Claim(
+            record.content,
+            record.kind,
+            told.source,
+            told.trust,
+            told.at,
+            external=told.external,
+            supersedes=record.supersedes,
+            valid_until=record.true_until,
+        )
+        return await self.grounding.examine(
+            claim,
+            injections=prepared.injections,
+            duplicate=like,
+            duplicate_unchecked=unchecked,
+        )
+
+    async def _like(self, reach: Reach, record: Record) -> tuple[Like | None, bool]:
+        """What it would repeat, and whether that could not be found out."""
+        try:
+            found = await self.memories.like(reach, record, threshold=self.rules.dedup_threshold)
+        except StoreUnavailable as error:
+            log.warning("duplicates_not_checked", error=str(error))
+            return None, True
+        return found, False
+
+    async def _store(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        record: Record,
+        result: ValidationResult | None,
+        notices: tuple[str, ...],
+    ) -> WriteResult:
+        plan = self.plans.plan_of(reach.persons)
+        quota = plan.memories if record.scope is Scope.USER else None
+        done = await self.memories.insert(
+            reach, record, threshold=self.rules.dedup_threshold, quota=quota
+        )
+        if not done.stored:
+            count = done.quota[0] if done.quota else 0
+            return _not_stored(record, done, refusal_of(plan, count), result)
+        told = record.provenance
+        await self.audit.note(
+            "memory_write",
+            occasion,
+            memory=record.id,
+            tier=record.tier.value,
+            scope=record.scope.value,
+            source=told.source.value,
+            trust=told.trust.value,
+            size=len(record.content),
+        )
+        return WriteResult(
+            Outcome.STORED, "stored", "Stored.", record.content, record.id, "", result, notices
+        )
+
+    async def _queue(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        record: Record,
+        result: ValidationResult,
+        reason: str,
+        prepared: Prepared,
+    ) -> WriteResult:
+        pending = Pending(
+            f"{REVIEW_PREFIX}{uuid.uuid4()}",
+            record,
+            reason,
+            self.clock.now(),
+            result.checks_passed,
+            result.checks_failed,
+        )
+        if not await self.reviews.add(reach, pending):
+            return WriteResult(Outcome.REFUSED, "queue_full", QUEUE_FULL, validation=result)
+        await self.audit.note(
+            "memory_review", occasion, decision="queued", review=pending.id, code=result.code.value
+        )
+        return WriteResult(
+            Outcome.REVIEW,
+            result.code.value,
+            reason,
+            record.content,
+            review_id=pending.id,
+            validation=result,
+            notices=prepared.notices,
+        )
+
+    def _record(
+        self, occasion: Occasion, reach: Reach, draft: Draft, prepared: Prepared, *, external: bool
+    ) -> Record:
+        tier, now, place = draft.kind.tier, self.clock.now(), occasion.place
+        derived = prepared.derived
+        told = Provenance(
+            source=derived.source,
+            trust=derived.trust,
+            person=reach.person,
+            at=now,
+            session=occasion.session,
+            message_id=occasion.message_ids[-1] if occasion.message_ids else "",
+            group=occasion.conversation,
+            room=reach.room,
+            channel=channel_of(place),
+            audience=place.audience,
+            external=external,
+        )
+        return Record(
+            id=new_id(),
+            tenant=reach.tenant,
+            scope=draft.scope,
+            tier=tier,
+            kind=draft.kind,
+            content=prepared.content,
+            provenance=told,
+            evidence=Evidence(prepared.content, now, CONFIDENCE[derived.trust]),
+            project=reach.project if draft.scope is Scope.PROJECT else "",
+            tags=prepared.tags,
+            true_from=draft.true_from,
+            true_until=draft.true_until,
+            expires_at=now + self.rules.lives if tier is Tier.EPISODIC else None,
+            supersedes=draft.supersedes,
+            derived_from=occasion.message_ids,
+        )
+
+    async def _note_refusal(self, occasion: Occasion, refusal: Refusal) -> None:
+        if refusal.code in ("secret", "credential"):
+            await self.audit.note("poisoning_attempt_blocked", occasion, reason=refusal.code)
+
+    async def _note_findings(self, occasion: Occasion, prepared: Prepared) -> None:
+        if prepared.secrets:
+            level = "definite" if prepared.definite else "probable"
+            kinds = " ".join(prepared.secrets)
+            await self.audit.note("secret_redacted", occasion, kinds=kinds, level=level)
+        if prepared.injections:
+            found = " ".join(prepared.injections)
+            await self.audit.note("poisoning_attempt_blocked", occasion, findings=found)
+
+
+def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> WriteResult:
+    return WriteResult(
+        Outcome.BLOCKED,
+        result.code.value,
+        result.reason,
+        record.content,
+        validation=result,
+        notices=prepared.notices,
+    )
+
+
+def _not_stored(
+    record: Record, done: Insertion, refusal: str, result: ValidationResult | None
+) -> WriteResult:
+    """Why the store did not take it, found in its own transaction."""
+    if done.duplicate is not None:
+        reason, code, outcome = "It is stored already.", Code.DUPLICATE.value, Outcome.BLOCKED
+        if result is not None:
+            result = replace(
+                result,
+                tier=IngestionTier.BLOCK,
+                code=Code.DUPLICATE,
+                reason=reason,
+                similarity=done.duplicate.similarity,
+                conflicting_id=done.duplicate.id,
+            )
+    elif done.quota is not None:
+        reason, code, outcome = refusal, "quota", Outcome.REFUSED
+    else:
+        reason, code, outcome = NOT_THERE, "missing", Outcome.REFUSED
+    return WriteResult(outcome, code, reason, record.content, validation=result)

@@ -1,0 +1,121 @@
+"""From a draft to a text that may be stored: the steps of the write path that need nobody else.
+
+In this order: bounds, Unicode, sanitise (uncut), secrets, injection, trust, markers of low-trust
+text, cut to length, credential check. Each is a function of `safety/`; here they only follow each
+other.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.record import MAX_ARGUMENT, MAX_MEMORY, MAX_TAG, MAX_TAGS, Draft, Tier, Trust
+from memory.write.trust import Derived, Way, derive_trust
+from safety.bounds import Bounds, OutOfBounds, snapshot
+from safety.credential_text import looks_like_credential
+from safety.cut import cut
+from safety.injection import Finding, detect_injection, neutralise_markers
+from safety.sanitize import sanitize
+from safety.secrets import Level, redact_secrets
+from safety.unicode import safe_unicode
+
+SHORTENED: Final = "I shortened it to {limit} characters."
+REDACTED: Final = "I removed what looks like a secret before I kept this."
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a draft cannot be stored at all; `code` is stable."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A text that may be stored, and what was found on the way.
+
+    `secrets` and `injections` are codes of what was found, never the thing itself. `doubtful` is
+    set when it holds what may be a secret: its owner has to say.
+    """
+
+    content: str
+    tags: tuple[str, ...]
+    derived: Derived
+    secrets: tuple[str, ...] = ()
+    definite: bool = False
+    doubtful: bool = False
+    injections: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def prepare(
+    draft: Draft,
+    way: Way,
+    tier: Tier,
+    *,
+    fail_on_secret: bool = False,
+    limit: int = MAX_MEMORY,
+    longest: int = MAX_ARGUMENT,
+) -> Prepared | Refusal:
+    """Run the steps. Pure, and the same for the same draft.
+
+    A text of more than `longest` characters is refused, one of more than `limit` is shortened.
+    """
+    bounded = _bounded(draft, longest)
+    if isinstance(bounded, Refusal):
+        return bounded
+    content, tags = bounded
+    clean = sanitize(safe_unicode(content))
+    redaction = redact_secrets(clean)
+    levels = {finding.kind.level for finding in redaction.findings}
+    sure = levels & {Level.DEFINITE, Level.PROBABLE}
+    if sure and fail_on_secret:
+        return Refusal("secret", "This holds a password or a key, which I do not keep.")
+    injections = detect_injection(redaction.text)
+    derived = derive_trust(way, injection=bool(injections))
+    text = redaction.text
+    if derived.trust is Trust.LOW:
+        text = neutralise_markers(text)
+    short = cut(text, limit)
+    notices = (REDACTED,) if sure else ()
+    if len(short) < len(text.strip()):
+        notices = (*notices, SHORTENED.format(limit=limit))
+    if not short:
+        return Refusal("empty", "Nothing is left of it that can be kept.")
+    if tier is Tier.SEMANTIC and looks_like_credential(short):
+        return Refusal("credential", "This looks like a password or a key, which I do not keep.")
+    return Prepared(
+        content=short,
+        tags=tags,
+        derived=derived,
+        secrets=tuple(sorted({finding.kind.name for finding in redaction.findings})),
+        definite=Level.DEFINITE in levels,
+        doubtful=Level.POSSIBLE in levels,
+        injections=_codes(injections),
+        notices=notices,
+    )
+
+
+def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusal:
+    """The draft's texts, copied and measured before anything looks at them."""
+    try:
+        frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
+    except OutOfBounds as error:
+        return Refusal("out_of_bounds", f"This cannot be kept: {error}")
+    content, tags = frozen if isinstance(frozen, tuple) else ("", ())
+    if not isinstance(content, str) or not isinstance(tags, tuple):
+        return Refusal("out_of_bounds", "This cannot be kept: it is no text")
+    if len(content) > longest:
+        return Refusal("too_long", f"This is longer than {longest} characters.")
+    names = [sanitize(safe_unicode(str(tag))).strip()[:MAX_TAG] for tag in tags]
+    kept = tuple(dict.fromkeys(name for name in names if name))
+    return content, kept[:MAX_TAGS]
+
+
+def _bounds(longest: int) -> Bounds:
+    """Room for the longest text and the most tags as JSON, where one character takes 6 bytes."""
+    return Bounds(total_bytes=6 * (longest + MAX_TAGS * MAX_TAG) + 1_000)
+
+
+def _codes(findings: list[Finding]) -> tuple[str, ...]:
+    return tuple(sorted({f"{finding.kind}:{finding.name}" for finding in findings}))
