@@ -1,5 +1,15 @@
 """The write path: everything that may be remembered passes through here."""
 
 from memory.write.hedges import analyze_hedges
+from memory.write.sanitize import sanitize_brain_content
+from memory.write.validate import validate
+from safety.injection import detect_injection
+from safety.secrets import redact_secrets
 
-__all__ = ["analyze_hedges"]
+__all__ = [
+    "analyze_hedges",
+    "detect_injection",
+    "redact_secrets",
+    "sanitize_brain_content",
+    "validate",
+]

@@ -27,6 +27,7 @@ class Way(StrEnum):
     OWN_WORDS = "own_words"
     OTHERS_WORDS = "others_words"
     ASSISTANT = "assistant"
+    DOCUMENT = "document"
     TOOL = "tool"
     WEB = "web"
 
@@ -44,6 +45,7 @@ _DERIVED: Final = {
     Way.OWN_WORDS: Derived(SourceType.USER_MESSAGE, Trust.HIGH),
     Way.OTHERS_WORDS: Derived(SourceType.USER_MESSAGE, Trust.MEDIUM),
     Way.ASSISTANT: Derived(SourceType.AI_INFERENCE, Trust.LOW),
+    Way.DOCUMENT: Derived(SourceType.TOOL_OUTPUT, Trust.HIGH),
     Way.TOOL: Derived(SourceType.TOOL_OUTPUT, Trust.MEDIUM),
     Way.WEB: Derived(SourceType.TOOL_OUTPUT, Trust.LOW),
 }

@@ -12,6 +12,7 @@ from memory.write.trust import Derived, Way, derive_trust, stated_by_person
         (Way.EXPLICIT, SourceType.EXPLICIT_SAVE, Trust.HIGH),
         (Way.OWN_WORDS, SourceType.USER_MESSAGE, Trust.HIGH),
         (Way.OTHERS_WORDS, SourceType.USER_MESSAGE, Trust.MEDIUM),
+        (Way.DOCUMENT, SourceType.TOOL_OUTPUT, Trust.HIGH),
         (Way.TOOL, SourceType.TOOL_OUTPUT, Trust.MEDIUM),
         (Way.WEB, SourceType.TOOL_OUTPUT, Trust.LOW),
         (Way.ASSISTANT, SourceType.AI_INFERENCE, Trust.LOW),

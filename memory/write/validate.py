@@ -1,0 +1,76 @@
+"""The decision of the write path without its stores: what would become of a text."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.people import Audience, Principal
+from memory.record import Draft, Kind
+from memory.store.ports import Like
+from memory.write.grounding import Claim, Findings, WritePolicy, determine_tier, validation
+from memory.write.hedges import analyze_hedges
+from memory.write.prepare import Refusal, prepare
+from memory.write.result import ValidationResult
+from memory.write.trust import Way
+from memory.write.verify import Checked
+
+WAYS: Final = {
+    "user": Way.OWN_WORDS,
+    "chat": Way.OWN_WORDS,
+    "conversation": Way.OWN_WORDS,
+    "user_message": Way.OWN_WORDS,
+    "manual": Way.EXPLICIT,
+    "explicit_save": Way.EXPLICIT,
+    "documentation": Way.DOCUMENT,
+    "adr": Way.DOCUMENT,
+    "commit": Way.DOCUMENT,
+    "tool_output": Way.TOOL,
+    "web": Way.WEB,
+    "ai_synthesis": Way.ASSISTANT,
+    "ai_inference": Way.ASSISTANT,
+}
+"""Where a text can come from, by name; a name that is not here is the assistant's inference."""
+
+
+def validate(
+    content: str,
+    memory_type: str,
+    source: str,
+    principal: Principal,
+    audience: Audience,
+    *,
+    citations: Sequence[Checked] = (),
+    duplicate: Like | None = None,
+    policy: WritePolicy = WritePolicy.GROUNDED,
+    at: datetime | None = None,
+) -> ValidationResult:
+    """Which tier a text lands in, and why.
+
+    Pure: whoever calls has looked `citations` up and for a `duplicate`. `source` is what the
+    caller, a handler of ours, knows; nothing that a person or a model says may be passed on as it.
+    No principal and no audience means nobody, not everybody. Raises `BadInput` for that, for a
+    type that does not exist, and for a text that is not kept at all (`prepare.Refusal`).
+    """
+    if not (principal.tenant and principal.person.id and audience in Audience):
+        raise BadInput("principal: on whose behalf, and before whom, has to be known")
+    try:
+        kind = Kind(memory_type)
+    except ValueError:
+        known = ", ".join(each.value for each in Kind)
+        raise BadInput(
+            f"memory_type: there is no {memory_type[:40]!r}; there are {known}"
+        ) from None
+    way = WAYS.get(source, Way.ASSISTANT)
+    prepared = prepare(Draft(content, kind), way, kind.tier)
+    if isinstance(prepared, Refusal):
+        raise BadInput(f"content: {prepared.reason}")
+    trust = prepared.derived.trust
+    claim = Claim(prepared.content, kind, prepared.derived.source, trust, at or datetime.now(UTC))
+    findings = Findings(
+        hedges=analyze_hedges(prepared.content),
+        citations=tuple(citations),
+        injections=prepared.injections,
+        duplicate=duplicate,
+    )
+    return validation(claim, findings, determine_tier(claim, findings, policy))
