@@ -1,0 +1,1 @@
+"""Two processes that are given the same work, or share the same limits."""

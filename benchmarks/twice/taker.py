@@ -1,0 +1,91 @@
+"""One of several processes that ask for tokens: python -m benchmarks.twice.taker URL LEVEL COUNT
+
+Every process asks for the same people at the same frozen moment, so that nothing is regained: what
+is let through by all of them together is the capacity, neither one more nor one less. Prints how
+many it got, once it has read a line that says to begin.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.clock import SystemClock
+from gateway.policy.rate_limits import BucketRule, Level
+from gateway.storage.redis.hot import RedisHotState
+
+NOW: Final = 1_795_000_000.0
+PEOPLE: Final = 40
+CHANNELS: Final = 4
+AT_ONCE: Final = 50
+WIDE: Final = 1_000_000
+NARROW: Final[Mapping[Level, int]] = {"user": 5, "channel": 20, "workspace": 100}
+"""The level that binds, and its tokens; the two others have more than enough."""
+CAPACITY: Final[Mapping[Level, int]] = {
+    "user": 5 * PEOPLE,
+    "channel": 20 * CHANNELS,
+    "workspace": 100,
+}
+
+
+def rules_of(level: Level, number: int) -> tuple[BucketRule, ...]:
+    """The buckets of the message of this number where `level` is the one that binds."""
+    limits = {each: NARROW[each] if each == level else WIDE for each in NARROW}
+    who, where = number % PEOPLE, number % CHANNELS
+    return (
+        BucketRule("user", f"{level}:user:{who}", limits["user"]),
+        BucketRule("channel", f"{level}:channel:{where}", limits["channel"]),
+        BucketRule("workspace", f"{level}:workspace", limits["workspace"]),
+    )
+
+
+async def take(url: str, level: Level, count: int) -> int:
+    """Ask so often, many at once; how often the answer was yes."""
+    state = RedisHotState(url, SystemClock())
+    await state.client.start()
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(number: int) -> bool:
+        async with slots:
+            return (await state.buckets.take(rules_of(level, number), NOW)).allowed
+
+    try:
+        await asyncio.to_thread(sys.stdin.readline)
+        return sum(await asyncio.gather(*(ask(number) for number in range(count))))
+    finally:
+        await state.client.stop()
+
+
+async def passed_in_all(url: str, level: Level, processes: int, count: int) -> list[int]:
+    """How many each of several processes was given when all ask at once."""
+    arguments = ("-m", "benchmarks.twice.taker", url, level, str(count))
+    started = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, *arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        for _ in range(processes)
+    ]
+    ended = await asyncio.gather(*(process.communicate(b"go\n") for process in started))
+    return [int(out) for out, _ in ended]
+
+
+async def left(url: str, level: Level) -> tuple[int, ...]:
+    """How many tokens are missing, in all, on the three levels; each yes took one from each."""
+    state = RedisHotState(url, SystemClock())
+    await state.client.start()
+    missing = dict.fromkeys(NARROW, 0)
+    try:
+        for rule in {rule for number in range(PEOPLE) for rule in rules_of(level, number)}:
+            key = state.client.key("bucket", rule.key)
+            tokens = await state.client.command("HGET", key, "tokens")
+            missing[rule.level] += rule.per_minute - round(float(tokens))
+    finally:
+        await state.client.stop()
+    return tuple(missing.values())
+
+
+if __name__ == "__main__":
+    wanted = {name: name for name in NARROW}[sys.argv[2]]  # type: ignore[index]  # refused if none
+    print(asyncio.run(take(sys.argv[1], wanted, int(sys.argv[3]))))

@@ -1,0 +1,64 @@
+"""Two processes that are given the same things do them once; what they share is exact."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from benchmarks.twice.doubler import Doubler
+from benchmarks.twice.taker import CAPACITY, left, passed_in_all
+from gateway.policy.rate_limits import Level
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import app_on, by_bot, free_port
+from tests.support.servers import RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+CHATS = 5
+EACH = 10
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_order(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    async with AsyncExitStack() as stack:
+        postgres = stack.enter_context(postgres_server())
+        stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+        settings = {**stores, "conversation": {"overlap": "queue"}}
+        sim = TelegramSimulator(mode="webhook")
+        await sim.start()
+        stack.push_async_callback(sim.stop)
+        ports = [free_port(), free_port()]
+        doubler = Doubler([f"http://127.0.0.1:{port}" for port in ports])
+        stack.push_async_callback(doubler.stop)
+        sim.attach(await doubler.start())
+        for port in ports:
+            await stack.enter_async_context(app_on({"telegram": sim}, tmp_path, port, settings))
+        rooms = [sim.direct(sim.person(f"Person {who}")) for who in range(CHATS)]
+        for number in range(EACH):
+            for who, room in enumerate(rooms):
+                await sim.say(sim.person(f"Person {who}"), room, f"number {number:03d}")
+        for room in rooms:
+            await sim.wait_for(room, lambda shown: len(by_bot(shown)) >= EACH, 30)
+        async with asyncio.timeout(10):
+            while doubler.posted < 4 * CHATS * EACH:
+                await asyncio.sleep(0.02)
+        for room in rooms:
+            said = [m.text.rpartition("number ")[2][:3] for m in by_bot(sim.shown(room))]
+            assert said == [f"{number:03d}" for number in range(EACH)]
+
+
+@pytest.mark.parametrize("level", CAPACITY)
+async def test_two_processes_let_through_exactly_what_a_limit_holds(
+    level: Level, redis: RedisServer
+) -> None:
+    passed = await passed_in_all(redis.url, level, 2, 300)
+    assert sum(passed) == CAPACITY[level]
+    assert set(await left(redis.url, level)) == {CAPACITY[level]}, "a refusal has eaten a token"
