@@ -7,12 +7,15 @@ is a word, since these languages put no spaces between theirs.
 """
 
 import math
+import operator
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from memory.record import Embedding
 from memory.store.ports import Like
 
 JACCARD_THRESHOLD: Final = 0.92
@@ -30,6 +33,14 @@ _NEGATIONS: Final = frozenset(
      "nicht", "kein", "keine", "keinen", "nie", "ohne", "pas", "sans", "jamais", "aucun",
      "sin", "nunca", "jamás", "不", "没", "無", "无", "未", "非")
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A text's vector, and its words."""
+
+    embedding: Embedding
+    words: frozenset[str]
 
 
 def words(text: str) -> frozenset[str]:
@@ -70,6 +81,34 @@ def duplicate_of(
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
         if not says_otherwise(new, other):
+            best = Like(memory_id, similarity)
+    return best
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two vectors, -1 to 1; 0 where one is zero or their dimensions differ."""
+    if len(one) != len(other):
+        return 0.0
+    length = math.hypot(*one) * math.hypot(*other)
+    return sum(map(operator.mul, one, other)) / length if length else 0.0
+
+
+def same_meaning(
+    new: Meaning, existing: Iterable[tuple[str, Meaning]], threshold: float = VECTOR_THRESHOLD
+) -> Like | None:
+    """The closest of the existing (id, meaning) that says the same in other words.
+
+    Vectors of different models are not compared, and a changed number or a negation is a change
+    here as well: embeddings hardly tell "is on" from "is not on".
+    """
+    best: Like | None = None
+    for memory_id, other in existing:
+        if other.embedding.model != new.embedding.model:
+            continue
+        similarity = min(cosine(new.embedding.vector, other.embedding.vector), 1.0)
+        if similarity < threshold or (best is not None and similarity <= best.similarity):
+            continue
+        if not says_otherwise(new.words, other.words):
             best = Like(memory_id, similarity)
     return best
 

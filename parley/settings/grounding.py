@@ -10,8 +10,9 @@ from safety.addresses import HostRule
 from safety.templates import check_template
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
-THRESHOLDS: Final = {"jaccard": 0.92, "vector": 0.95}
-"""From which similarity on two memories are one, by method (sources 004)."""
+WORDS: Final = 0.92
+MEANING: Final = 0.95
+"""Similarities from which two memories are one (sources 004)."""
 
 
 def _host(value: str) -> str:
@@ -44,7 +45,7 @@ class Grounding(Section):
     with another port than 80 and 443 as `docs.example.org:8443`."""
     repositories: tuple[Folder, ...] = Field(default=(), max_length=20)
     """Folders of git repositories on this machine, for commits and for decision records such as
-    `docs/adr/ADR-003-storage.md`."""
+    `docs/adr/ADR-003-storage.md`. Commits need `git` on the path."""
     trackers: dict[Name, TrackerUrl] = Field(default={}, max_length=20)
     """By a name of your choice, where an issue is asked for:
     `https://api.github.com/repos/acme/app/issues/{number}` for `#12`, or with `{owner}` and
@@ -65,10 +66,17 @@ class Grounding(Section):
     """Remember also what the assistant concludes itself and cites nothing for, without review."""
 
     @property
-    def threshold(self) -> float:
-        """The similarity that applies."""
-        chosen = self.dedup_threshold
-        return THRESHOLDS[self.dedup_method] if chosen is None else chosen
+    def word_threshold(self) -> float:
+        """The share of common words from which two memories are one; always looked at."""
+        chosen = self.dedup_threshold if self.dedup_method == "jaccard" else None
+        return WORDS if chosen is None else chosen
+
+    @property
+    def meaning_threshold(self) -> float | None:
+        """The cosine from which they are, None where meaning is not looked at."""
+        if self.dedup_method == "jaccard":
+            return None
+        return MEANING if self.dedup_threshold is None else self.dedup_threshold
 
     @model_validator(mode="after")
     def _tokens_fit(self) -> Self:

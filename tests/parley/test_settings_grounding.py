@@ -9,7 +9,7 @@ from memory.write.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_
 from memory.write.trackers import TRACKER_PLACES, Tracker
 from parley.grounding import grounding_sources
 from parley.settings import SettingsError
-from parley.settings.grounding import PLACES, THRESHOLDS, Grounding
+from parley.settings.grounding import MEANING, PLACES, WORDS, Grounding
 from safety.addresses import HostRule
 from tests.parley.settings_kit import load_text
 
@@ -30,7 +30,7 @@ def test_nothing_configured_looks_nothing_up() -> None:
     grounding = Grounding()
     sources = grounding_sources(grounding)
     assert (sources.hosts, sources.repositories, sources.trackers) == ((), (), ())
-    assert grounding.threshold == 0.92
+    assert (grounding.word_threshold, grounding.meaning_threshold) == (0.92, None)
 
 
 def test_every_place_becomes_what_it_means(tmp_path: Path) -> None:
@@ -47,7 +47,8 @@ def test_every_place_becomes_what_it_means(tmp_path: Path) -> None:
         Tracker("http://tracker.internal/issues/{number}"),
     )
     assert sources.networks == {ip_network("10.1.0.0/16")}
-    assert settings.grounding.threshold == 0.95
+    assert settings.grounding.word_threshold == 0.92
+    assert settings.grounding.meaning_threshold == 0.95
     assert "t0ken" not in repr(settings)
 
 
@@ -74,6 +75,13 @@ def test_what_cannot_be_meant_is_refused_with_its_place(
     assert refused.value.problems[0].path == path
 
 
+def test_a_threshold_of_ones_own_is_for_the_method_that_was_chosen() -> None:
+    words = Grounding(dedup_threshold=0.9)
+    assert (words.word_threshold, words.meaning_threshold) == (0.9, None)
+    meaning = Grounding(dedup_method="vector", dedup_threshold=0.9)
+    assert (meaning.word_threshold, meaning.meaning_threshold) == (0.92, 0.9)
+
+
 def test_a_token_never_travels_in_the_clear(tmp_path: Path) -> None:
     text = "trackers: {a: 'http://x.example/{number}'}\n  tracker_tokens: {a: t}"
     with pytest.raises(SettingsError, match="https"):
@@ -81,6 +89,6 @@ def test_a_token_never_travels_in_the_clear(tmp_path: Path) -> None:
 
 
 def test_the_settings_and_the_memory_agree_on_their_figures() -> None:
-    assert THRESHOLDS == {"jaccard": JACCARD_THRESHOLD, "vector": VECTOR_THRESHOLD}
+    assert (WORDS, MEANING) == (JACCARD_THRESHOLD, VECTOR_THRESHOLD)
     assert Grounding.model_fields["dedup_threshold"].metadata[0].ge == LOWEST_THRESHOLD
     assert PLACES == TRACKER_PLACES

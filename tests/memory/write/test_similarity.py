@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.record import Embedding
 from memory.write.similarity import (
+    Meaning,
+    cosine,
     duplicate_of,
     jaccard,
     lookup_keys,
+    same_meaning,
     says_otherwise,
     size_bounds,
     stored_keys,
@@ -118,3 +122,40 @@ def assert_not_missed(one: frozenset[str], other: frozenset[str], threshold: flo
 def test_any_text_is_fully_like_itself(text: str) -> None:
     found = words(text)
     assert jaccard(found, found) == (1.0 if found else 0.0)
+
+
+def meaning(text: str, *vector: float, model: str = "small") -> Meaning:
+    return Meaning(Embedding(model, vector), words(text))
+
+
+def test_the_same_in_other_words_is_found_by_its_vector() -> None:
+    new = meaning("we store it in postgres", 1.0, 0.1)
+    existing = [
+        ("far", meaning("tea is hot", 0.0, 1.0)),
+        ("near", meaning("postgres holds it", 1.0, 0.2)),
+        ("same", meaning("our store is postgres", 2.0, 0.2)),
+    ]
+    found = same_meaning(new, existing)
+    assert found is not None
+    assert (found.id, round(found.similarity, 6)) == ("same", 1.0)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        meaning("the light is not on", 1.0, 0.0),
+        meaning("the light is on at 8", 1.0, 0.0),
+        meaning("the light is on", 1.0, 0.0, model="large"),
+        meaning("the light is on", 1.0, 0.0, 0.0),
+        meaning("the light is on", 0.0, 0.0),
+        meaning("the light is on", -1.0, 0.0),
+    ],
+)
+def test_a_negation_a_number_or_another_model_is_not_the_same(other: Meaning) -> None:
+    assert same_meaning(meaning("the light is on", 1.0, 0.0), [("mem-1", other)]) is None
+
+
+@given(st.lists(st.floats(0.001, 1e3), min_size=1, max_size=8))
+def test_the_cosine_of_a_vector_with_itself_is_one(vector: list[float]) -> None:
+    assert cosine(vector, vector) == pytest.approx(1)
+    assert cosine(vector, [-x for x in vector]) == pytest.approx(-1)
