@@ -19,7 +19,7 @@ LEVELS: Final = 3
 
 _ESCAPE: Final = re.compile(
     r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{1,30});?"
-    r"|%(?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]|0[aAdD])"
+    r"|%(?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]|0[09a-dA-D])|%u00[2-7][0-9a-fA-F]"
     r"|\\(?:u00[2-7][0-9a-fA-F]|u\{0{0,4}[2-7][0-9a-fA-F]\}|x[2-7][0-9a-fA-F])"
     r"|\\0{0,4}[2-7][0-9a-fA-F][ ]?"
     # Letters with a compatibility form: fullwidth, mathematical, circled, superscript and others.
@@ -85,7 +85,8 @@ def _meaning(escape: str) -> str | None:
     if escape[0] == "&":
         return _entity(escape)
     if escape[0] == "%":
-        return chr(int(escape[1:], 16))
+        plain = chr(int(escape.lstrip("%u"), 16))
+        return "" if plain == "\0" else plain
     if escape[0] == "\\":
         return chr(int(escape.strip("\\ux{} "), 16))
     if _HIDDEN.match(escape):

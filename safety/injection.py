@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from safety.credential_text import looks_like_credential
+from safety.decoded import decoded
 from safety.injection_patterns import PROMPT, SQL, XSS, Rule
 
 __all__ = [
@@ -58,14 +59,15 @@ _MARKERS: Final = re.compile(
 def detect_injection(text: str) -> list[Finding]:
     """What looks like an injection, in order of its place; at most `MAX_FINDINGS`.
 
-    Time grows with the text only.
+    Escapes and compatibility letters are looked through. Time grows with the text only.
     """
-    lowered = text.lower()
+    plain = decoded(text)
+    lowered = plain.view.lower()
     found = [
-        Finding(kind, rule.name, *match.span())
+        Finding(kind, rule.name, *plain.span(*match.span()))
         for kind, rules in _RULES
         for rule in rules
-        for match in rule.found(text, lowered)
+        for match in rule.found(plain.view, lowered)
     ]
     return sorted(found, key=lambda finding: (finding.start, finding.end))[:MAX_FINDINGS]
 

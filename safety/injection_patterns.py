@@ -85,14 +85,6 @@ SQL: Final[tuple[Rule, ...]] = (
     ),
 )
 
-_EVENTS: Final = (
-    "abort|animation\\w{3,10}|auxclick|before\\w{3,12}|blur|canplay|change|click|contextmenu|copy|"
-    "cut|dblclick|drag\\w{0,6}|drop|error|finish|focus\\w{0,3}|hashchange|input|invalid|key\\w{2,5}|"
-    "load\\w{0,10}|message|mouse\\w{2,5}|page\\w{4}|paste|play\\w{0,4}|pointer\\w{2,7}|popstate|"
-    "progress|readystatechange|reset|resize|scroll|search|seek\\w{2,3}|select\\w{0,5}|show|start|"
-    "storage|submit|toggle|touch\\w{3,6}|transition\\w{3,6}|unload|wheel|begin|end|repeat"
-)
-
 XSS: Final[tuple[Rule, ...]] = (
     _rule(
         "script",
@@ -106,11 +98,11 @@ XSS: Final[tuple[Rule, ...]] = (
         r"(?:javascript|vbscript|livescript)\s{0,9}:\s{0,9}[\w(\[/%'\"&]",
         r"data:text/html[,;]",
     ),
-    _rule("event", "on", rf"<[^<>\n]{{0,300}}?[\s/\"']on(?:{_EVENTS})\s{{0,9}}="),
+    _rule("event", "on", r"<[^<>\n]{0,300}?[\s/\"']on[a-z]{3,30}\s{0,9}="),
     _rule(
         "event",
         "on",
-        rf"(?:^|[\s\"'/])on(?:{_EVENTS})\s{{0,4}}=\s{{0,4}}[\"'`]?[^\s\"'>]{{0,80}}\(",
+        r"(?:^|[\s\"'/])on[a-z]{3,30}\s{0,4}=\s{0,4}[\"'`]?[^\s\"'>]{0,80}\(",
     ),
     _rule(
         "frame",
@@ -147,7 +139,8 @@ _DROP: Final = (
 PROMPT: Final[tuple[Rule, ...]] = (
     _rule(
         "ignore_instructions",
-        "ignore disregard forget neglect over bypass discard dismiss follow attention abandon reset aside",
+        "ignore disregard forget neglect over bypass discard dismiss follow attention abandon "
+        "reset aside",
         rf"\b{_DROP}\s{{1,4}}{_ALL}(?:{_EARLIER}\s{{1,4}}){{1,3}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b{_DROP}\s{{1,4}}{_ALL}{_RULES}\s{{1,4}}(?:(?:that|which|you|were|have|been|I|we|was)\s+){{0,4}}"
         r"(?:above|before|given|received|provided|told|so\s+far|until\s+now|previously|earlier|up\s+to)\b",
@@ -160,20 +153,28 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "ignore_instructions_elsewhere",
-        "",
+        "ignor vergi vergess missacht überspring oubli abstraction olvid desestim descart omit "
+        "esque desconsider dimentic trascur negeer vergeet zapomnij pomiń игнор забу отмен yoksay "
+        "unut görmez 忽 无视 忘 理会 無視 前の これまで 上記 이전 위의 지금 تجاهل انس पिछले सभी",
         r"\b(?:ignorier|vergiss|vergesst|missacht|überspring|vergessen\s+sie)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:anweisung|instruktion|vorgabe|regel|befehl|prompt|aufforderung)\w{0,3}",
-        r"\b(?:ignor|oubli|ne\s+(?:tiens|tenez)|fai(?:s|tes)\s+abstraction)\w{0,4}\s{1,4}(?:\S+\s{1,4}){0,4}?"
+        r"\b(?:ignor|oubli|fai(?:s|tes)\s+abstraction\s+d)\w{0,4}\s{1,4}(?:toutes?\s+)?(?:les|tes|vos|ces|mes)\s{1,4}"
+        r"(?:\S+\s{1,4}){0,3}?"
         r"(?:instruction|consigne|directive|règle|ordre)s?\b",
         r"\b(?:ignor|olvid|desestim|descart|omit)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:instruccion|indicacion|regla|orden|directriz|directrice)\w{0,3}\b",
         r"\b(?:ignor|esque[çc]|desconsider|descart)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
-        r"(?:instruç|instruc|regra|orden|diretriz)\w{0,5}",
+        r"(?:instruç|instrucoes|instrucao|regra|orden|diretriz)\w{0,5}",
         r"\b(?:ignor|dimentic|trascur)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:istruzion|regol|direttiv|comand)\w{0,3}",
         r"\b(?:negeer|vergeet)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instructie|opdracht|regel|aanwijzing)\w{0,3}",
         r"\b(?:zignoruj|zapomnij|pomiń)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instrukcj|polece|zasad)\w{0,4}",
         r"(?:игнорир|забуд|проигнорир|отмен)\w{0,6}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:инструкци|указани|правил|команд)\w{0,4}",
-        r"(?:yoksay|unut|görmezden)\w{0,6}|(?:önceki|yukarıdaki)\s+(?:tüm\s+)?(?:talimat|komut)\w{0,8}\s+(?:yoksay|unut|görmez)",
+        r"(?:önceki|yukarıdaki)\s+(?:tüm\s+)?(?:talimat|komut)\w{0,8}\s+(?:yoksay|unut|görmez)",
+        r"\b(?:vergiss|vergessen\s+sie|ignorier\w{0,3})\s+alles,?\s+(?:was|zuvor|vorher|bisher|oben|davor|obige)\b",
+        r"\b(?:olvid\w{1,3}|ignor\w{1,2})\s+todo\s+(?:lo\s+(?:anterior|que|de\s+antes)|tu)\b",
+        r"\boubli(?:e|ez)\s+tout\s+(?:ce\s+qu|le\s+reste|avant)",
+        r"\besque[çc]\w{1,2}\s+tudo\s+(?:o\s+que|acima|antes)|\bdimentica\s+tutto\s+(?:quello|ciò|il)",
+        r"(?:забудь|забудьте|игнорируй)\w{0,3}\s+(?:вс[её]|предыдущ\w{1,4})",
         r"(?:忽略|无视|忘记|忘掉|不要理会|無視|忽視)[^\n。]{0,12}(?:指令|指示|提示|规则|規則|命令|说明|內容|内容)",
         r"(?:以前|これまで|上記|前)の[^\n。]{0,10}(?:指示|命令|プロンプト)[^\n。]{0,6}(?:無視|忘れ)",
         r"(?:이전|위의|지금까지)[^\n.]{0,12}(?:지시|명령|프롬프트)[^\n.]{0,8}(?:무시|잊)",
@@ -182,7 +183,8 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "new_identity",
-        "you act behave respond role simulate imagine pretend anything mode from",
+        "you act behave respond role simulate imagine pretend anything mode from who unrestricted "
+        "unfiltered uncensored jailbroken amoral apply stop",
         r"\byou\s{1,4}are\s{1,4}(?:now|no\s+longer)\s{1,4}(?:going\s+to\s+(?:act|be|pretend|play)|"
         r"(?:an?\s+|the\s+|my\s+)?(?:\w+\s+){0,3}?(?:dan\b|stan\b|dude\b|aim\b|evil|unrestricted|unfiltered|"
         r"uncensored|jailbroken|jailbreak|amoral|immoral|unethical|hacker|free\s+(?:from|of)|bound\s+by|in\s+(?:developer|god|admin|debug|dan|root)"
@@ -191,6 +193,11 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:as\s+(?:dan|if\s+you\s+(?:have|had|are|were)\s+(?:no|not|un|free|an?\s+un\w+))|"
         r"you\s+(?:are|have|were|can|do)\s+(?:no|not|un|free\s+of|without|do\s+anything|dan\b|an?\s+(?:un|evil|jail|hack))\w*)",
         r"\bdo\s{1,4}anything\s{1,4}now\b",
+        r"\b(?:unrestricted|unfiltered|uncensored|jailbroken|amoral)\s{1,4}(?:ai|assistant|model|chatbot|version|bot|llm|mode|persona)\b",
+        r"\b(?:who|that|which|and)\s{1,4}(?:doesn'?t|does\s+not|never|don'?t|do\s+not|won'?t)\s{1,4}(?:have\s+to\s+)?"
+        r"(?:follow|obey|abide\s+by|respect|adhere\s+to)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:rules|guidelines|restrictions|policies)\b",
+        r"\b(?:rules|restrictions|guidelines|policies)\s{1,4}(?:don'?t|do\s+not|no\s+longer)\s{1,4}apply\b",
+        r"\bstop\s{1,4}(?:being|acting\s+as)\s{1,4}an?\s{1,4}(?:ai\s+|helpful\s+)?(?:assistant|ai|model)\b",
         r"\bfrom\s{1,4}now\s{1,4}on\W{0,4}(?:you|your|act|respond|answer|ignore|every|always|only)\b.{0,60}?"
         r"\b(?:act|respond|answer|ignore|behave|pretend|obey|are|will|must|role|unrestricted|restrictions?|rules|filters?)\b",
         r"\b(?:jailbreak(?:ed|ing)?|dan|god|sudo|unrestricted|root)\s{1,4}mode\s{1,4}"
@@ -204,7 +211,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         "prompt instruction system guideline configuration directive above",
         r"\b(?:reveal|show|print|repeat|output|display|tell\s+me|give\s+me|leak|dump|disclose|recite|expose|"
         r"write\s+out|what\s+(?:is|are|was|were)|copy|summari[sz]e|paste|share|list)\s{1,4}(?:\w+\s{1,4}){0,4}?"
-        r"(?:your|the\s+system'?s?|hidden|initial|original|full|entire|exact|secret|confidential)\s{1,4}"
+        r"(?:your|the\s+system'?s?|system|hidden|initial|secret|confidential|developer)\s{1,4}"
         r"(?:\w+\s{1,4}){0,3}?(?:system\s+prompt|prompt|instructions|system\s+message|guidelines|configuration|directives)\b",
         r"\b(?:repeat|print|output|copy)\s{1,4}(?:\w+\s{1,4}){0,3}?(?:everything|all|words?|text|content)\s{1,4}"
         r"(?:\w+\s{1,4}){0,3}?above\b",
@@ -212,10 +219,10 @@ PROMPT: Final[tuple[Rule, ...]] = (
     ),
     _rule(
         "new_instructions",
-        "instruction directive task order rule override notice alert command response begin end start stop system",
+        "instruction directive order rule override command response begin end start stop system",
         r"\b(?:new|updated|revised|real|actual|true|important|urgent|critical|additional)\s{1,4}"
-        r"(?:system\s+)?(?:instructions?|directives?|task|orders?|rules)\s{0,4}(?::|\n|!)",
-        r"\b(?:system|admin(?:istrator)?|developer|security|operator)\s{1,4}(?:override|notice|alert|instructions?|directive|command)\s{0,4}[:!]",
+        r"(?:system\s+)?(?:instructions?|directives?|orders)\s{0,4}(?::|\n|!)",
+        r"\b(?:system|admin(?:istrator)?|developer|security|operator)\s{1,4}(?:override|instructions?|directive|command)\b[^\n]{0,20}[:!\]]",
         r"(?:^|\n)\s{0,4}(?:\#{2,3}|\*\*)\s{0,4}(?:instructions?|response|system|new\s+task)\s{0,4}\*{0,2}:",
         r"(?:begin|end|start|stop)\s{0,3}(?:of\s+)?(?:system|user|assistant|admin)\s{0,3}(?:prompt|message|instructions?|output|input)\b",
         r"\b(?:end|stop)\s{1,4}of\s{1,4}(?:the\s+)?(?:prompt|instructions|system\s+message)\b",
@@ -226,13 +233,14 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"</?\s{0,4}(?:system|assistant|instructions?|system-reminder|admin)\s{0,4}>",
         r"<\|[\w ]{1,40}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
         r"\[\s{0,4}(?:system|admin|instructions?|developer)(?:\s+(?:message|note|prompt|override))?\s{0,4}\](?!\()",
-        r"(?:^|\n)[ \t]{0,8}(?-i:SYSTEM|System|Human|Assistant|HUMAN|ASSISTANT|system\s+(?:message|prompt|note))\s{0,4}:",
+        r"(?:^|\n)[ \t]{0,8}(?-i:SYSTEM|System|Human|Assistant|HUMAN|ASSISTANT|"
+        r"system\s+(?:message|prompt|note))\s{0,4}:",
     ),
     _rule(
         "exfiltration",
         "send post forward mail upload exfil transmit leak ![ dump",
         r"\b(?:send|post|forward|email|e-mail|upload|exfiltrate|transmit|leak)\s{1,4}(?:\w+\s{1,4}){0,4}?"
-        r"(?:conversation|chat\s+history|memor(?:y|ies)|secrets?|passwords?|credentials?|api\s+keys?|system\s+prompt|private\s+data|tokens)\s{1,4}"
+        r"(?:conversation|chat\s+history|memor(?:y|ies)|secrets|passwords|credentials|api\s+keys?|system\s+prompt|private\s+data|tokens)\s{1,4}"
         r"(?:\w+\s{1,4}){0,4}?(?:to|at|via)\s{1,4}(?:\S{0,20}(?:https?:|@|\.com|\.net|\.org)|the\s+following)",
         r"!\[[^\]\n]{0,100}\]\(https?://[^)\s]{1,200}\?[^)\s]{0,100}(?:=\{|=\[|=<|\{\{)",
         r"\bdump\s{1,4}(?:all\s+)?(?:the\s+|your\s+)?(?:passwords|secrets|credentials|memories)\b",
@@ -241,7 +249,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         "concealment",
         "user without restrict censor polic filter",
         r"\b(?:do\s+not|don'?t|never)\s{1,4}(?:tell|inform|mention|reveal|show|alert|notify|let)\s{1,4}"
-        r"(?:\w+\s{1,4}){0,3}?(?:the\s+)?user\b.{0,60}?\b(?:this|instruction|that|about|these|know|prompt|message)\b",
+        r"(?:\w+\s{1,4}){0,3}?(?:the\s+)?user\b(?!\s+(?:base|group|story)).{0,60}?\b(?:this|instruction|that|about|these|know|prompt|message)\b",
         r"\bwithout\s{1,4}(?:\w+\s{1,4}){0,3}?(?:any\s+)?(?:moral|ethical|safety)\s{1,4}(?:\w+\s{1,4}){0,3}?"
         r"(?:restriction|constraint|filter|guideline|limit|consideration)s?\b",
         r"\b(?:no|without)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:restrictions|censorship|content\s+polic(?:y|ies)|filters)\b.{0,40}?\b(?:answer|respond|do|comply|anything)\b",

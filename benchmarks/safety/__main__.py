@@ -1,0 +1,118 @@
+"""python -m benchmarks.safety: how much is let through, and how much is touched that should not be.
+
+Prints one line of JSON per corpus and the worst examples behind `--examples`. Ends with 1 when
+less than 99 % of the hostile texts are defused, less than 98 % of the keys removed, or more than
+1 % of an ordinary corpus is changed. Texts that hold HTML count apart: taking their tags out is
+the task, so that they have no limit.
+"""
+
+import json
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from benchmarks.safety import hostile, keys, ordinary
+from memory.write.sanitize import sanitize_brain_content
+from safety.injection import detect_injection
+from safety.secrets import redact_secrets
+from safety.unicode import safe_unicode
+
+MOST_CHANGED: Final = 1.0
+LEAST_DEFUSED: Final = 99.0
+LEAST_REMOVED: Final = 98.0
+EXAMPLES: Final = 5
+_LIMIT: Final = 20_000
+_HTML: Final = re.compile(
+    r"</[a-zA-Z][a-zA-Z0-9]*>|<(?:br|hr|img|input|meta|link)\b|<!--|<!DOCTYPE"
+)
+"""What nobody writes but in HTML; deliberately blunt."""
+
+
+def main() -> int:
+    """Measure all; 1 when a limit is missed."""
+    results = [_hostile(), _keys()]
+    for name, texts in ordinary.corpora():
+        marked = [text for text in texts if _HTML.search(text)]
+        plain = [text for text in texts if not _HTML.search(text)]
+        results.append(_changed(name, plain, len(marked), _is_changed, "sanitised"))
+        results.append(_changed(name, texts, 0, _is_touched, "redacted"))
+        results.append(_changed(name, plain, len(marked), _is_suspected, "suspected"))
+    return 0 if all(results) else 1
+
+
+def _hostile() -> bool:
+    texts = list(hostile.texts())
+    begun = time.perf_counter()
+    left = [text for text in texts if hostile.survives(sanitize_brain_content(text))]
+    return _defused("hostile texts", len(texts), left, LEAST_DEFUSED, begun)
+
+
+def _keys() -> bool:
+    made = list(keys.keys())
+    begun = time.perf_counter()
+    left = [text for _, key, text in made if _shows(redact_secrets(safe_unicode(text)).text, key)]
+    return _defused("keys", len(made), left, LEAST_REMOVED, begun)
+
+
+def _shows(text: str, key: str) -> bool:
+    """Whether twelve characters of a key are still there in a row."""
+    return any(key[i : i + 12] in text for i in range(max(1, len(key) - 11)))
+
+
+def _defused(name: str, texts: int, left: list[str], least: float, begun: float) -> bool:
+    rate = 100 * (1 - len(left) / texts)
+    passed = rate >= least
+    _say(corpus=name, texts=texts, defused_percent=rate, least=least, passed=passed, begun=begun)
+    _show(left)
+    return passed
+
+
+def _changed(
+    name: str, texts: list[str], apart: int, is_so: Callable[[str], bool], what: str
+) -> bool:
+    begun = time.perf_counter()
+    found = [text for text in texts if is_so(text)]
+    rate = 100 * len(found) / max(1, len(texts))
+    passed = rate <= MOST_CHANGED
+    _say(
+        corpus=name,
+        texts=len(texts),
+        with_html_apart=apart,
+        **{f"{what}_percent": rate},
+        most=MOST_CHANGED,
+        passed=passed,
+        begun=begun,
+    )
+    _show(found)
+    return passed
+
+
+def _is_changed(text: str) -> bool:
+    return sanitize_brain_content(text, _LIMIT) != unicodedata.normalize("NFC", text).strip()
+
+
+def _is_touched(text: str) -> bool:
+    text = safe_unicode(text)
+    return redact_secrets(text).text != text
+
+
+def _is_suspected(text: str) -> bool:
+    return bool(detect_injection(text))
+
+
+def _say(*, begun: float, **values: object) -> None:
+    rounded = {k: round(v, 3) if isinstance(v, float) else v for k, v in values.items()}
+    print(json.dumps({**rounded, "seconds": round(time.perf_counter() - begun, 1)}), flush=True)
+
+
+def _show(texts: Iterable[str]) -> None:
+    if "--examples" in sys.argv:
+        for text in list(texts)[:EXAMPLES]:
+            print("   ", ascii(text[:200]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
