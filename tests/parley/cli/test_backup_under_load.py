@@ -1,0 +1,133 @@
+"""A copy that is taken while the program works, and another life that begins with it."""
+
+import asyncio
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import FAST, LIFTED, by_bot
+from tests.parley.cli.kit import parley, read_until, started
+
+CHATS = 10
+MESSAGES = 300
+NUMBER = re.compile(r"n(\d{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The numbers of the messages in a copy, by what was still to be done about them then."""
+
+    unanswered: frozenset[int]
+    unsent: frozenset[int]
+    answered: frozenset[int]
+
+    @classmethod
+    def of(cls, file: Path) -> "Copy":
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+            unanswered = _numbers(db, "SELECT event FROM inbox WHERE done = 0")
+            unsent = _numbers(db, "SELECT outbound FROM outbox WHERE state = 'waiting'")
+            kept = _numbers(db, "SELECT text FROM turns WHERE role = 'user'")
+        return cls(unanswered, unsent, kept - unsent)
+
+
+def _numbers(db: sqlite3.Connection, query: str) -> frozenset[int]:
+    rows = db.execute(query).fetchall()
+    texts = [row[0].decode() if isinstance(row[0], bytes) else row[0] for row in rows]
+    return frozenset(int(NUMBER.findall(text)[0]) for text in texts)
+
+
+class Town:
+    """People who write to a program all the time."""
+
+    def __init__(self) -> None:
+        self.telegram = TelegramSimulator()
+        self.model = AnthropicSimulator()
+
+    def settings(self) -> dict[str, object]:
+        model, url = self.model, self.model.base_url
+        return {
+            "model": {"provider": "anthropic", "api_key": model.api_key, "base_url": url},
+            "platforms": {"telegram": self.telegram.settings()},
+            "limits": LIFTED,
+            "delivery": FAST,
+            "conversation": {"overlap": "queue"},
+            "workers": {"concurrency": 4},
+            "server": {"port": 0},
+            "webhooks": {"port": 0},
+        }
+
+    async def write(self) -> None:
+        for number in range(MESSAGES):
+            person = self.telegram.person(f"Person {number % CHATS}")
+            await self.telegram.say(person, self.telegram.direct(person), f"this is n{number:04d}")
+            await asyncio.sleep(0.01)
+
+    def answers(self) -> Counter[int]:
+        """How often each message was answered, as people see it."""
+        rooms = [self.telegram.direct(self.telegram.person(f"Person {n}")) for n in range(CHATS)]
+        said = [message.text for room in rooms for message in by_bot(self.telegram.shown(room))]
+        return Counter(int(NUMBER.findall(text)[0]) for text in said)
+
+    async def until_answered(self, at_least: int) -> None:
+        async with asyncio.timeout(30):
+            while len(self.answers()) < at_least:
+                await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+async def town() -> AsyncIterator[Town]:
+    made = Town()
+    await made.telegram.start()
+    await made.model.start()
+    made.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.05))
+    yield made
+    await made.telegram.stop()
+    await made.model.stop()
+
+
+async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_nothing_else_again(
+    tmp_path: Path, town: Town
+) -> None:
+    first, second, copy = tmp_path / "first", tmp_path / "second", tmp_path / "copy.db"
+    for folder in (first, second):
+        (folder / "config").mkdir(parents=True)
+        (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(town.settings()))
+    async with started("run", cwd=first) as program:
+        await read_until(program.stdout, "ready gateway")
+        writing = asyncio.create_task(town.write())
+        await town.until_answered(50)
+        kept = await parley("backup", str(copy), cwd=first)
+        assert not writing.done(), "nobody wrote any more while the copy was taken"
+        await town.until_answered(100)
+        program.kill()
+        await program.wait()
+    assert (kept.status, kept.err) == (0, "")
+    found, at_kill = Copy.of(copy), town.answers()
+    assert found.unanswered, "there was nothing left to do in the copy"
+    assert found.answered
+    restored = await parley("restore", str(copy), cwd=second)
+    assert (restored.status, restored.err) == (0, "")
+    town.model.faults.clear()
+    async with started("run", cwd=second) as program:
+        await read_until(program.stdout, "ready gateway")
+        await writing
+        expected = {number: at_kill[number] + 1 for number in found.unanswered | found.unsent}
+        async with asyncio.timeout(40):
+            while any(town.answers()[number] < count for number, count in expected.items()):
+                await asyncio.sleep(0.05)
+        async with asyncio.timeout(20):
+            while town.telegram.queue.waiting:
+                await asyncio.sleep(0.05)
+    now = town.answers()
+    assert {number: now[number] for number in expected} == expected
+    assert {now[number] for number in found.answered} == {1}, "answered again after the restore"
