@@ -1,0 +1,147 @@
+"""A whole memory over one SQLite database, and people who talk to it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.remembering import Asker
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.database import Database
+from memory.audit import Audit
+from memory.brain.documents import Brain
+from memory.commands.people_commands import MemoryCommands
+from memory.commands.questions import Questions
+from memory.handle import Memory, MemoryHandle, MemoryParts
+from memory.people import People
+from memory.plans import Plans
+from memory.store.ports import AuditEntry
+from memory.store.sqlite.brain import SqliteBrain
+from memory.store.sqlite.memories import SqliteMemories
+from memory.store.sqlite.people import SqlitePeople
+from memory.store.sqlite.personal import SqliteMemoryPersonal
+from memory.store.sqlite.reviews import SqliteReviews
+from memory.turn import Remembrance, TurnRules
+from memory.write.citations import Citation
+from memory.write.grounding import Grounding
+from memory.write.path import WritePath, WriteRules
+from memory.write.verify import Reason, Verification
+from tests.support.clock import FakeClock
+
+DIRECT = Place("telegram", "main", "ada-dm", Audience.DIRECT)
+ROOM = Place("discord", "main", "general", Audience.PUBLIC_ROOM, "guild")
+CLOSED = Place("discord", "main", "staff", Audience.PRIVATE_ROOM, "guild")
+
+
+@dataclass
+class Shelf:
+    """Verifies what is in `there`."""
+
+    there: set[str] = field(default_factory=set)
+
+    async def verify(self, citation: Citation) -> Verification:
+        valid = citation.source_id in self.there
+        return Verification(valid, Reason.EXISTS if valid else Reason.MISSING)
+
+
+@dataclass
+class Noted:
+    """An audit log in memory."""
+
+    entries: list[AuditEntry] = field(default_factory=list)
+
+    async def append(self, entry: AuditEntry) -> None:
+        self.entries.append(entry)
+
+    def actions(self) -> list[str]:
+        return [entry.action for entry in self.entries]
+
+
+@dataclass
+class Rig:
+    """Everything a test of memory looks at."""
+
+    memory: Memory
+    commands: MemoryCommands
+    remembrance: Remembrance
+    brain: Brain
+    people: People
+    store: SqliteMemories
+    noted: Noted
+    shelf: Shelf
+    clock: FakeClock
+    database: Database
+    asked: int = 0
+
+    def asker(
+        self,
+        name: str = "ada",
+        *,
+        at: Place = DIRECT,
+        says: str = "",
+        role: Role = Role.MEMBER,
+        message: str = "",
+    ) -> Asker:
+        """Somebody who wants something."""
+        self.asked += 1
+        person = PersonId(at.platform, at.account, name)
+        place = replace(at, channel_id=f"{name}-dm") if at.audience is Audience.DIRECT else at
+        return Asker(
+            id=f"exchange-{self.asked}",
+            principal=Principal("default", person, role),
+            name=name.title(),
+            place=place,
+            conversation=f"{at.platform}/{place.channel_id}",
+            at=self.clock.now(),
+            message_ids=(message or f"message-{self.asked}",),
+            words=(says,) if says else (),
+        )
+
+    async def handle(
+        self, name: str = "ada", *, at: Place = DIRECT, says: str = "", role: Role = Role.MEMBER
+    ) -> MemoryHandle:
+        """Memory for somebody."""
+        return await self.memory.for_principal(self.asker(name, at=at, says=says, role=role))
+
+
+@asynccontextmanager
+async def memory_rig(
+    *,
+    plans: Plans | None = None,
+    rules: WriteRules | None = None,
+    grounding: Grounding | None = None,
+) -> AsyncIterator[Rig]:
+    """A memory that is empty."""
+    clock, database, noted, shelf = FakeClock(), Database(":memory:"), Noted(), Shelf()
+    await database.start()
+    store, reviews = SqliteMemories(database, clock), SqliteReviews(database)
+    people = People(SqlitePeople(database, clock), clock)
+    audit = Audit(noted, b"key", clock)
+    path = WritePath(
+        store,
+        reviews,
+        grounding or Grounding(shelf),
+        audit,
+        plans or Plans(),
+        rules or WriteRules(),
+        clock,
+    )
+    holders = [SqliteMemoryPersonal(database)]
+    memory = Memory(MemoryParts(store, reviews, people, path, audit, clock, holders))
+    states = SqliteAdapterStates(database, clock)
+    questions = Questions(states.of("parley", "memory-questions"))
+    brain = Brain(SqliteBrain(database), reviews, audit, clock)
+    yield Rig(
+        memory,
+        MemoryCommands(memory, people, questions, episodic_days=90),
+        Remembrance(memory, store, TurnRules()),
+        brain,
+        people,
+        store,
+        noted,
+        shelf,
+        clock,
+        database,
+    )
+    await database.stop()
