@@ -1,0 +1,153 @@
+"""What people tell their memory, in the words they get back."""
+
+import json
+
+import pytest
+
+from gateway.errors import BadInput
+from gateway.message import Reply
+from gateway.people import Role
+from memory.record import Draft, Kind
+from memory.store.ports import Filter
+from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+
+
+async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
+    command, _, arguments = line.removeprefix("/").partition(" ")
+    return await rig.commands.run(command, arguments, rig.asker(name, **where))  # type: ignore[arg-type]
+
+
+async def press(rig: Rig, reply: Reply, label: str, name: str = "ada") -> Reply:
+    value = next(button.value for button in reply.buttons if button.label.startswith(label))
+    assert len(value.encode()) <= 64
+    assert rig.commands.owns(value)
+    return await rig.commands.press(value, rig.asker(name))
+
+
+async def test_remember_and_show() -> None:
+    async with memory_rig() as rig:
+        assert (await say(rig, "/remember I prefer tabs")).markdown == "I will remember that."
+        shown = (await say(rig, "/memories")).markdown
+        assert "I prefer tabs" in shown
+        assert "preference" in shown
+        assert (await say(rig, "/remember I prefer tabs")).markdown == "I know that already."
+        assert "nothing" in (await say(rig, "/memories", "bob")).markdown
+
+
+async def test_remember_wants_something() -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match="/remember"):
+            await say(rig, "/remember")
+
+
+async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        await say(rig, "/remember I prefer tabs")
+        question = await say(rig, "/forget Luna")
+        assert "Luna" in question.markdown
+        assert "no longer open" in (await press(rig, question, "Forget", "bob")).markdown
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert "no longer open" in (await press(rig, question, "Forget")).markdown
+        assert "Luna" not in (await say(rig, "/memories")).markdown
+
+
+async def test_forgetting_can_be_left_and_takes_an_id() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        question = await say(rig, "/forget dog")
+        assert (await press(rig, question, "Cancel")).markdown == "Nothing was changed."
+        (found,) = await (await rig.handle("ada")).search(Filter())
+        question = await say(rig, f"/forget {found.record.id[:12]}")
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+
+
+async def test_what_waits_is_decided_one_by_one() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        await ada.infer(Draft("Owns a boat", Kind.FACT))
+        first = await say(rig, "/memories review")
+        assert "Lives in Rome" in first.markdown
+        assert "1 more" in first.markdown
+        assert (await press(rig, first, "Keep")).markdown == "I will remember that."
+        second = await say(rig, "/memories review")
+        assert (await press(rig, second, "Forget it")).markdown == "I will not keep it."
+        assert "Nothing waits" in (await say(rig, "/memories review")).markdown
+        with pytest.raises(BadInput):
+            await press(rig, second, "Keep")
+
+
+async def test_privacy_shows_exports_and_erases() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        assert "memories: 1" in (await say(rig, "/privacy")).markdown
+        exported = await say(rig, "/privacy export")
+        rows = [json.loads(line) for line in exported.files[0].data.splitlines()]
+        assert any(row.get("content") == "I prefer tabs" for row in rows)
+        surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
+        assert "erased" in (await press(rig, surely, "Yes")).markdown
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+@pytest.mark.parametrize("line", ["/privacy export", "/privacy erase", "/link", "/link AAAA"])
+async def test_what_is_private_is_not_done_before_others(line: str) -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match="direct message"):
+            await say(rig, line, at=ROOM)
+
+
+async def test_rooms_learn_of_the_person_only_when_allowed() -> None:
+    async with memory_rig() as rig:
+        assert "do not" in (await say(rig, "/privacy")).markdown
+        await say(rig, "/privacy rooms on")
+        assert "I do use" in (await say(rig, "/privacy")).markdown
+
+
+async def test_one_person_on_two_platforms() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        elsewhere = {"at": DIRECT.__class__("slack", "main", "D1", DIRECT.audience)}
+        assert "nothing" in (await say(rig, "/memories", "U1", **elsewhere)).markdown
+        code = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
+        assert (
+            "same person" in (await say(rig, f"/link {code.lower()}", "U1", **elsewhere)).markdown
+        )
+        assert "I prefer tabs" in (await say(rig, "/memories", "U1", **elsewhere)).markdown
+        await say(rig, "/remember I live in Rome", "U1", **elsewhere)
+        assert "Separated." in (await say(rig, "/link off")).markdown
+        mine = (await say(rig, "/memories")).markdown
+        theirs = (await say(rig, "/memories", "U1", **elsewhere)).markdown
+        assert ("tabs" in mine, "Rome" in mine) == (True, False)
+        assert ("tabs" in theirs, "Rome" in theirs) == (False, True)
+
+
+async def test_a_code_is_good_once_and_guessing_ends() -> None:
+    async with memory_rig() as rig:
+        code = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
+        await say(rig, f"/link {code}", "bob")
+        with pytest.raises(BadInput, match="not valid"):
+            await say(rig, f"/link {code}", "eve")
+        for _ in range(4):
+            with pytest.raises(BadInput, match="not valid"):
+                await say(rig, "/link 0000-0000-0000", "eve")
+        fresh = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
+        with pytest.raises(BadInput, match="too many"):
+            await say(rig, f"/link {fresh}", "eve")
+
+
+async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
+    async with memory_rig() as rig:
+        room = ROOM
+        operator = await rig.handle("ada", at=room, role=Role.OPERATOR)
+        assert operator.reach.project == "discord:main:guild"
+        direct = ROOM.__class__("discord", "main", "dm", DIRECT.audience)
+        assert "discord:main:guild" in (await say(rig, "/project", at=direct)).markdown.replace(
+            "\\", ""
+        )
+        await say(rig, "/project 1", at=direct)
+        assert (await rig.handle("ada", at=direct)).reach.project == "discord:main:guild"
+        with pytest.raises(BadInput):
+            await say(rig, "/project discord:main:guild", "stranger", at=direct)
+        await say(rig, "/project none", at=direct)
+        assert (await rig.handle("ada", at=direct)).reach.project == ""
