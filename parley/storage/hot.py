@@ -70,7 +70,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         states=shared.states,
         start=shared.client.start,
         stop=shared.client.stop,
-        chores=(shared.inbox.prune,),
+        chores=(shared.inbox.prune, shared.outbox.prune),
         shared=shared,
         dead=shared.outbox,
     )

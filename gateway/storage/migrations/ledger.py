@@ -6,9 +6,11 @@ from typing import Final
 from gateway.errors import StoreUnavailable
 from gateway.storage.migrations.step import Migration
 from gateway.storage.migrations.steps import (
+    dead_letters,
     hot_state,
     long_lived_state,
     memory,
+    memory_audit,
     memory_people,
     settled_once,
     spending_forgotten,
@@ -21,6 +23,8 @@ MIGRATIONS: Final = (
     memory.STEP,
     memory_people.STEP,
     spending_forgotten.STEP,
+    dead_letters.STEP,
+    memory_audit.STEP,
 )
 
 

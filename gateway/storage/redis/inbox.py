@@ -9,9 +9,12 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+import structlog
+
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, event_to_json
+from gateway.storage.lifetimes import KEEP_OPEN
 from gateway.storage.redis.client import RedisClient, Script, milliseconds
 from gateway.storage.redis.keys import GROUP, PARTITIONS, RING, Keys, partition_of
 from gateway.storage.redis.outbox import APPEND, SENDS, append_arguments, append_keys
@@ -79,6 +82,26 @@ local oldest = {}
 for i = 1, math.min(limit, #open) do oldest[i] = open[i][3] end
 return oldest
 """)
+
+
+# The oldest come first; whoever has more of them asks again.
+FORGET = Script.of("""
+local before, gone = tonumber(ARGV[1]), 0
+for _, stream in ipairs(KEYS) do
+  for _, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', 10)) do
+    local fields = {}
+    for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
+    if tonumber(fields['at']) > before then break end
+    redis.call('XACK', stream, ARGV[2], entry[1])
+    redis.call('XDEL', stream, entry[1])
+    redis.call('DEL', ARGV[3] .. fields['id'])
+    gone = gone + 1
+  end
+end
+return gone
+""")
+
+log = structlog.get_logger(__name__)
 
 
 class RedisInbox:
@@ -151,8 +174,14 @@ class RedisInbox:
         return bool(won)
 
     async def prune(self) -> int:
-        """Finished events are forgotten by themselves: always 0."""
-        return 0
+        """Forget some of the events that nobody could answer, after `KEEP_OPEN`; returns how many.
+        Finished ones go by themselves."""
+        before = (self._clock.now() - KEEP_OPEN).timestamp()
+        streams = [self._keys.inbox(partition) for partition in range(PARTITIONS)]
+        left = await self._client.run(FORGET, streams, [repr(before), GROUP, self._keys.event("")])
+        if left:
+            log.warning("events_never_answered", events=left)
+        return int(left)
 
 
 def entry_of(fields: dict[bytes, bytes]) -> InboxEntry:

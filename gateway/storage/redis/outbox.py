@@ -5,7 +5,7 @@ by `KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import structlog
 from pydantic import ValidationError
@@ -13,11 +13,13 @@ from pydantic import ValidationError
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json
+from gateway.storage.lifetimes import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.storage.redis.keys import GROUP, RING, Keys
 from gateway.stores import DeadLetter, OutboxEntry
 
-KEEP_RECEIPTS = timedelta(hours=24)
+AT_ONCE = 500
+"""Dead letters that one call forgets."""
 MAX_REASON = 500
 MAX_DEAD = 10_000
 """Dead letters that are kept; beyond that the oldest go."""
@@ -106,6 +108,15 @@ DROP = Script.of("""
 if redis.call('HGET', KEYS[2], 'state') ~= 'dead' then return 0 end
 redis.call('ZREM', KEYS[1], KEYS[2])
 return redis.call('DEL', KEYS[2])
+""")
+
+FORGET = Script.of("""
+local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+for _, name in ipairs(old) do
+  redis.call('ZREM', KEYS[1], name)
+  redis.call('DEL', name)
+end
+return #old
 """)
 
 log = structlog.get_logger(__name__)
@@ -216,8 +227,10 @@ class RedisOutbox:
         return bool(queued)
 
     async def prune(self) -> int:
-        """Receipts go by themselves: always 0."""
-        return 0
+        """Forget some dead letters after `KEEP_DEAD`; returns how many. Receipts go by
+        themselves."""
+        before = (self._clock.now() - KEEP_DEAD).timestamp()
+        return int(await self._client.run(FORGET, [self._keys.dead], [repr(before), AT_ONCE]))
 
 
 async def load_entries(

@@ -4,13 +4,18 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+import structlog
+
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, event_to_json, readable
+from gateway.storage.lifetimes import KEEP_OPEN
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import insert_outbound
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import InboxEntry
+
+log = structlog.get_logger(__name__)
 
 
 def finish_events(
@@ -78,10 +83,21 @@ class SqliteInbox:
         return await self._database.run(lambda db: finish_events(db, ids, outbound, now))
 
     async def prune(self) -> int:
-        """Forget finished events whose time is over; returns how many."""
-        now = self._clock.now().timestamp()
-        over = "done = 1 AND expires_at <= ?"  # as the index has it
-        return await self._database.run(lambda db: delete_some(db, "inbox", "arrival", over, now))
+        """Forget finished events whose time is over, and after `KEEP_OPEN` those that nobody could
+        answer; returns how many."""
+        now = self._clock.now()
+        oldest = (now - KEEP_OPEN).timestamp()
+
+        def job(db: sqlite3.Connection) -> tuple[int, int]:
+            over = "done = 1 AND expires_at <= ?"  # as the index has it
+            finished = delete_some(db, "inbox", "arrival", over, now.timestamp())
+            left = "done = 0 AND received_at <= ?"
+            return finished, delete_some(db, "inbox", "arrival", left, oldest)
+
+        finished, left = await self._database.run(job)
+        if left:
+            log.warning("events_never_answered", events=left)
+        return finished + left
 
 
 def _entry(id_: str, lane: str, event: bytes, at: float) -> InboxEntry:

@@ -2,16 +2,16 @@
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json, readable
+from gateway.storage.lifetimes import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import DeadLetter, OutboxEntry
 
-KEEP_RECEIPTS = timedelta(hours=24)
 MAX_REASON = 500
 
 
@@ -146,10 +146,17 @@ class SqliteOutbox:
         return readable(await self._database.run(job), _entry)
 
     async def prune(self) -> int:
-        """Forget receipts older than `KEEP_RECEIPTS`; returns how many."""
-        before = (self._clock.now() - KEEP_RECEIPTS).timestamp()
-        old = "state = 'sent' AND settled_at <= ?"
-        return await self._database.run(lambda db: delete_some(db, "outbox", "seq", old, before))
+        """Forget receipts after `KEEP_RECEIPTS`, dead letters after `KEEP_DEAD`; returns how
+        many."""
+        sent = (self._clock.now() - KEEP_RECEIPTS).timestamp()
+        dead = (self._clock.now() - KEEP_DEAD).timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            gone = delete_some(db, "outbox", "seq", "state = 'sent' AND settled_at <= ?", sent)
+            given_up = "state = 'dead' AND settled_at <= ?"
+            return gone + delete_some(db, "outbox", "seq", given_up, dead)
+
+        return await self._database.run(job)
 
 
 def _entry(seq: int, data: bytes, tries: int, at: float) -> OutboxEntry:

@@ -15,6 +15,8 @@ from gateway.policy.rate_limits import BucketRule
 from gateway.ports import AdapterState
 from gateway.storage.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.storage.codec import outbound_to_json as to_json
+from gateway.storage.redis.outbox import RedisOutbox
+from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.stores import AdapterStates, Buckets, Inbox, InboxEntry, Outbox
 from tests.support.clock import FakeClock
 from tests.support.events import events
@@ -57,13 +59,34 @@ async def test_after_its_time_the_id_is_forgotten(
     assert await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_an_unfinished_event_is_never_forgotten(
+async def test_an_unfinished_event_is_kept_for_two_months_and_no_longer(
     inbox: Inbox, clock: FakeClock, pass_time: PassTime
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
-    await pass_time(30 * DAY.total_seconds())
+    await pass_time(59 * DAY.total_seconds())
+    await inbox.add(entry("m2", clock), DAY)
     assert await inbox.prune() == 0
     assert not await inbox.add(entry("m1", clock), DAY)
+    await pass_time(2 * DAY.total_seconds())
+    assert [await inbox.prune() for _ in range(2)] == [1, 0]
+    assert [left.id for left in await inbox.unfinished(10)] == ["id-m2"]
+    assert await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_a_dead_letter_is_kept_for_a_month_and_no_longer(
+    outbox: Outbox, pass_time: PassTime
+) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
+    await outbox.dead(("r:0",), "Permanent: gone")
+    await pass_time(29 * DAY.total_seconds())
+    await outbox.dead(("r:1",), "Permanent: gone")
+    assert await outbox.prune() == 0
+    await pass_time(2 * DAY.total_seconds())
+    assert [await outbox.prune() for _ in range(2)] == [1, 0]
+    left = await outbox.dead_letters(10)
+    assert [letter.entry.outbound.key for letter in left] == ["r:1"]
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:2"]
 
 
 async def test_what_no_one_finished_comes_back_in_order(inbox: Inbox, clock: FakeClock) -> None:

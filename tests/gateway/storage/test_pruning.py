@@ -74,6 +74,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
     [
         ("inbox", "arrival", "done = 1 AND expires_at <= ?", (0.0,)),
         ("outbox", "seq", "state = 'sent' AND settled_at <= ?", (0.0,)),
+        ("outbox", "seq", "state = 'dead' AND settled_at <= ?", (0.0,)),
         ("turns", "id", "at < ?", (0.0,)),
         ("traces", "id", "at < ?", (0.0,)),
         ("usage", "id", "at < ?", (0.0,)),
