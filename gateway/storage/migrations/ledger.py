@@ -10,6 +10,7 @@ from gateway.storage.migrations.steps import (
     hot_state,
     long_lived_state,
     memory,
+    memory_audit,
     memory_people,
     settled_once,
     spending_forgotten,
@@ -23,6 +24,7 @@ MIGRATIONS: Final = (
     memory_people.STEP,
     spending_forgotten.STEP,
     dead_letters.STEP,
+    memory_audit.STEP,
 )
 
 
