@@ -392,6 +392,26 @@ async def test_pruning_takes_what_expired_or_was_replaced_long_ago(
     assert await texts(memories, superseded=True) == ["new"]
 
 
+async def test_of_many_at_once_one_stores_and_the_quota_holds(memories: MemoryStore) -> None:
+    for number in range(20):
+        tries = [record(f"word{number} tea") for _ in range(8)]
+        results = await asyncio.gather(*(store(memories, one) for one in tries))
+        assert sum(result.stored for result in results) == 1
+    by = reach(BOB)
+    others = [record(f"number {n}", person=BOB) for n in range(12)]
+    results = await asyncio.gather(*(store(memories, one, by, quota=5) for one in others))
+    assert sum(result.stored for result in results) == 5
+
+
+async def test_linked_persons_at_once_store_it_once(memories: MemoryStore) -> None:
+    for number in range(20):
+        tries = [
+            store(memories, record(f"word{number} tea", person=one), reach(one, *(ADA, BOB)))
+            for one in (ADA, BOB) * 4
+        ]
+        assert sum(result.stored for result in await asyncio.gather(*tries)) == 1
+
+
 async def test_of_many_at_once_one_supersedes_and_the_others_are_told(
     memories: MemoryStore,
 ) -> None:
