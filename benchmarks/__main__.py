@@ -9,7 +9,10 @@ import subprocess
 import sys
 from typing import Final
 
-ALL: Final = ("startup", "gateway", "latency", "growth", "keeping", "faults")
+ALL: Final = (
+    *("startup", "gateway", "latency", "growth", "keeping"),
+    *("faults", "refusals", "drops", "model_faults"),
+)
 LONG: Final = ("soak",)
 
 

@@ -1,7 +1,7 @@
 """What becomes of a burst whose sends are refused, fail, or get half an answer.
 
-    python -m benchmarks.refusals                          every platform, 1,000 messages each
-    python -m benchmarks.refusals --platform slack --messages 200
+    python -m benchmarks.refusals                          every platform, 200 messages each
+    python -m benchmarks.refusals --platform slack --messages 1000
 
 A real `parley run` answers 200 chats with a model that takes 50 ms. Of the requests that send a
 text, one in ten is refused with 429 (in the platform's own way of saying when to try again), one in
@@ -93,10 +93,9 @@ async def measure(name: str, messages: int) -> dict[str, object]:
             await burst.write(messages)
             await burst.answered(PATIENCE_SECONDS)
             seconds = time.perf_counter() - began
-        happened = {trouble.kind: 10**9 - trouble.times for trouble in troubles}
-        return {"platform": name, **burst.figures(), **_looks(burst), **happened} | {
-            "seconds": round(seconds, 1)
-        }
+        row: dict[str, object] = {"platform": name, **burst.figures(), **_looks(burst)}
+        row |= {str(trouble.kind): 10**9 - trouble.times for trouble in troubles}
+        return {**row, "seconds": round(seconds, 1)}
 
 
 def _looks(burst: Burst) -> dict[str, int]:
@@ -129,7 +128,7 @@ def main() -> int:
     """Command line; 1 when a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.refusals")
     parser.add_argument("--platform", choices=PLATFORMS, action="append")
-    parser.add_argument("--messages", type=int, default=1000)
+    parser.add_argument("--messages", type=int, default=200)
     arguments = parser.parse_args()
     logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # cut lines are the point
     bad = False

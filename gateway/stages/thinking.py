@@ -132,6 +132,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
             policies.turn,
             services.clock,
             live.on_text if live is not None else None,
+            live.take_back if live is not None else _unseen,
         )
     exchange.answer = exchange.result.text
     for use in exchange.result.calls:
@@ -146,6 +147,11 @@ def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
     if exchange.memory is None:
         return services.toolbox
     return Toolbox((exchange.memory.tools, services.toolbox))
+
+
+def _unseen(_: str) -> bool:
+    """Nothing of an answer is shown before it is complete."""
+    return True
 
 
 def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:

@@ -26,7 +26,15 @@ from gateway.ports import (
 from gateway.turn.calls import CallRunner
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
 from gateway.turn.sentences import closing
-from gateway.turn.types import OnText, Outcome, ToolUse, TurnLimits, TurnRequest, TurnResult
+from gateway.turn.types import (
+    OnText,
+    Outcome,
+    TakeBack,
+    ToolUse,
+    TurnLimits,
+    TurnRequest,
+    TurnResult,
+)
 
 MAX_ERROR: Final = 500
 _CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
@@ -39,10 +47,15 @@ async def run_turn(
     limits: TurnLimits,
     clock: Clock,
     on_text: OnText | None = None,
+    take_back: TakeBack | None = None,
 ) -> TurnResult:
     """Answer `request`. Never raises for what a model or a tool does; only cancellation and
-    what `on_text` raises come through."""
-    turn = _Turn(request, provider, tools, limits, clock, on_text)
+    what `on_text` raises come through.
+
+    A call whose stream breaks is made once more where `take_back` allows it; without it, the answer
+    ends there.
+    """
+    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back)
     try:
         async with asyncio.timeout(limits.seconds) as bound:
             outcome = await turn.run()
@@ -64,6 +77,7 @@ class _Turn:
         limits: TurnLimits,
         clock: Clock,
         on_text: OnText | None,
+        take_back: TakeBack | None,
     ) -> None:
         self._request = request
         self._provider = provider
@@ -71,6 +85,7 @@ class _Turn:
         self._limits = limits
         self._clock = clock
         self._on_text = on_text
+        self._take_back = take_back
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
         self._room = request.window - request.max_tokens
@@ -155,6 +170,8 @@ class _Turn:
                 self._room = smaller_room(fitted, error)
             except (ModelUnavailable, ModelRefused) as error:
                 self._error = str(error)[:MAX_ERROR]
+                if isinstance(error, ModelUnavailable) and self._taken_back():
+                    continue
                 if self._pieces:
                     return "broken"
                 return "unavailable" if isinstance(error, ModelUnavailable) else "refused"
@@ -183,6 +200,17 @@ class _Turn:
             await self._say(_text_of(finished.message))
         self._learn(fitted, finished)
         return finished
+
+    def _taken_back(self) -> bool:
+        """Once in a turn: forget the beginning of a call that broke, if nobody has seen it."""
+        if self._take_back is None or not self._call_pieces:
+            return False
+        kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
+        if not self._take_back("".join(kept)):
+            return False
+        self._pieces, self._call_pieces, self._take_back = kept, [], None
+        self._notes.append("the model's answer broke off unseen, and was asked for again")
+        return True
 
     async def _say(self, text: str) -> None:
         """Hand out a piece; the texts of two calls are two paragraphs."""

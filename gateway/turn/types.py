@@ -8,7 +8,11 @@ from gateway.ports import ContentBlock, ModelMessage, Usage
 from gateway.turn.tokens import Calibration
 
 OnText: TypeAlias = Callable[[str], Awaitable[None]]
-"""Gets the answer piece by piece; all pieces joined are exactly `TurnResult.text`."""
+"""Gets the answer piece by piece; all pieces joined are exactly `TurnResult.text`, but for what was
+taken back."""
+
+TakeBack: TypeAlias = Callable[[str], bool]
+"""Asks to forget what was handed out, but for this beginning. False when people saw more of it."""
 
 Outcome: TypeAlias = Literal[
     "answered",  # the model came to its end by itself

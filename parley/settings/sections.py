@@ -316,8 +316,8 @@ class Delivery(Section):
     lifetime_hours: float = Field(default=24, gt=0, le=168)
     """Hours after which an answer that could not be delivered is given up."""
     repeat_ambiguous: bool = True
-    """Send again when nobody knows whether a message arrived (marked as a possible repetition);
-    off gives it up."""
+    """Send again, up to five times and below a note that says so, when nobody knows whether a
+    message arrived; off gives it up. Discord recognises repetitions and needs no note."""
     live: bool = True
     """Show answers while they are written, where the platform can; off shows them when they are
     complete."""

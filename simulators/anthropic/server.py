@@ -159,7 +159,8 @@ class AnthropicSimulator:
     async def _stream(
         self, response: web.StreamResponse, events: Iterable[wire.Event], fault: Fault | None
     ) -> None:
-        delay = fault.delay if fault is not None and fault.kind == "slow_stream" else 0.0
+        slow = fault is not None and fault.kind in ("slow_stream", *_MID_STREAM)
+        delay = fault.delay if fault is not None and slow else 0.0
         if not delay:
             await response.write(b"".join(map(wire.sse, events)))
             return

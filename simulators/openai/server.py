@@ -106,12 +106,21 @@ class OpenAISimulator:
         response.content_type = "text/event-stream"
         await response.prepare(request)
         chunks = list(self._chunks(body, answer))
-        broken = fault is not None and fault.kind == "broken_stream"
-        for chunk in chunks[: len(chunks) // 2] if broken else chunks:
-            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
-        if broken:
-            return _hang_up(request)
-        await response.write(b"data: [DONE]\n\n")
+        kind = fault.kind if fault is not None else ""
+        broken = kind in ("broken_stream", "stream_error")
+        try:
+            for chunk in chunks[: len(chunks) // 2] if broken else chunks:
+                if fault is not None and fault.delay and kind != "slow":
+                    await asyncio.sleep(fault.delay)
+                await _write(response, chunk)
+            if kind == "broken_stream":
+                return _hang_up(request)
+            if kind == "stream_error":
+                await _write(response, {"error": {"message": "Overloaded", "type": "server_error"}})
+            else:
+                await response.write(b"data: [DONE]\n\n")
+        except ConnectionError:
+            pass  # the client went away
         return response
 
     def _check(self, request: web.Request, body: Any, fault: Fault | None) -> None:
@@ -225,6 +234,10 @@ def _check_messages(messages: object) -> None:
         open_calls = {call["id"] for call in message.get("tool_calls") or ()}
         if not message.get("content") and not open_calls:
             raise _Refused(400, "invalid_request_error", f"messages.[{index}].content: is empty")
+
+
+async def _write(response: web.StreamResponse, data: object) -> None:
+    await response.write(f"data: {json.dumps(data)}\n\n".encode())
 
 
 def _hang_up(request: web.Request) -> web.Response:

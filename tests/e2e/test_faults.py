@@ -1,10 +1,13 @@
 """What goes wrong on the way, on every platform, and that people notice nothing of it."""
 
+from pathlib import Path
 from typing import Final
 
 from gateway.delivery.fallback import REPEAT_NOTE
-from simulators.base import Fault
-from tests.e2e.harness import Lab, by_bot
+from simulators.anthropic.answers import last_user_text
+from simulators.base import Fault, FaultKind
+from tests.e2e.conftest import only, open_lab_with_model
+from tests.e2e.harness import FAST, Lab, by_bot
 
 SEND: Final = {
     "discord": "POST /channels/{id}/messages",
@@ -13,6 +16,12 @@ SEND: Final = {
     "whatsapp": "messages",
 }
 """How each platform calls the request that sends a text."""
+TROUBLES: Final[tuple[FaultKind, ...]] = (
+    "rate_limit",
+    "server_error",
+    "drop_within",
+    "drop_before",
+)
 
 
 async def test_a_refused_send_is_repeated_when_the_platform_says(lab: Lab) -> None:
@@ -80,6 +89,34 @@ async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: L
     assert -1 not in places
     assert places == sorted(places)
     assert said.count("Paragraph 7.") == 1
+
+
+@only("discord", "slack-socket", "telegram-polling", "whatsapp")
+async def test_refusals_and_cut_lines_cost_no_answer_and_no_formatting(
+    variant: str, tmp_path: Path
+) -> None:
+    """The same as `benchmarks/refusals.py`, small."""
+    overrides = {"conversation": {"overlap": "queue"}, "delivery": FAST}
+    async with open_lab_with_model(variant, tmp_path, overrides) as (lab, model):
+        model.reply = lambda body: f"`{last_user_text(body)}` is **noted**"
+        people = [lab.platform.person(name) for name in ("Ada", "Ben")]
+        for index, kind in enumerate(TROUBLES):
+            method = SEND[lab.platform.platform]
+            lab.platform.faults.add(Fault(method, kind, times=99, every=10, seen=8 - 2 * index))
+        asked = [f"number {number}" for number in range(4)]
+        for text in asked:
+            for person in people:
+                await lab.platform.say(person, lab.platform.direct(person), text)
+        for person in people:
+            said = await lab.answers(lab.platform.direct(person), len(asked), timeout=40)
+            await lab.idle(40)
+            said = by_bot(lab.platform.shown(lab.platform.direct(person)))
+            answers = [m for m in said if m.text != REPEAT_NOTE.text]
+            assert list(dict.fromkeys(m.text for m in answers)) == [f"{a} is noted" for a in asked]
+            assert all("<code>" in m.html for m in answers)
+            repeated = len(answers) - len(asked)
+            assert repeated <= len(said) - len(answers), "each below a note"
+            assert repeated == 0 or lab.platform.platform != "discord"
 
 
 async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:

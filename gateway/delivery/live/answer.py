@@ -14,7 +14,7 @@ import structlog
 
 from gateway.delivery.live import final
 from gateway.delivery.live.page import Page, Sheet
-from gateway.delivery.live.state import LiveMessage, Show
+from gateway.delivery.live.state import LiveMessage, Phase, Show
 from gateway.delivery.pacing import Pacer
 from gateway.errors import Ambiguous, Busy, DeliveryError, StoreUnavailable, Transient
 from gateway.message import Outbound, Place
@@ -90,6 +90,15 @@ class LiveAnswer:
         """The model wrote this."""
         self._page.write(piece)
         self._news.set()
+
+    def take_back(self, kept: str) -> bool:
+        """Forget what the model wrote, but for `kept`; False once some of it is shown, or about to
+        be."""
+        if self._state.phase is not Phase.IDLE or self._state.asking:
+            return False
+        self._page = Page(self._target.place.audience, self._target.dialect)
+        self._page.write(kept)
+        return True
 
     def begin(self) -> None:
         """Watch from now on what is written."""

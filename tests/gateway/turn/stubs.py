@@ -78,8 +78,9 @@ class StubTools:
 class Turn:
     """One turn and what was streamed while it ran."""
 
-    def __init__(self, limits: TurnLimits | None = None) -> None:
+    def __init__(self, limits: TurnLimits | None = None, *, seen: bool = True) -> None:
         self.limits = limits or TurnLimits()
+        self.seen = seen
         self.pieces: list[str] = []
 
     async def ask(
@@ -98,10 +99,17 @@ class Turn:
             self.limits,
             RealClock(),
             self._take,
+            self._take_back,
         )
         assert "".join(self.pieces) == result.text
         assert result.text.strip()
         return result
+
+    def _take_back(self, kept: str) -> bool:
+        if not self.seen:
+            assert "".join(self.pieces).startswith(kept)
+            self.pieces = [kept]
+        return not self.seen
 
     async def _take(self, piece: str) -> None:
         assert piece

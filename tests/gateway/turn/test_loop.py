@@ -247,6 +247,45 @@ async def test_an_answer_that_breaks_off_stays_and_says_so(
     assert result.messages == (user("Hello"), assistant(shown.strip()))
 
 
+@pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
+async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again(
+    claude: AnthropicSimulator, provider: AnthropicProvider, kind: str
+) -> None:
+    claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
+    claude.faults.add(Fault("messages", kind, times=9))  # type: ignore[arg-type]  # a literal
+    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+
+    result = await Turn(seen=False).ask("Hello", both)
+
+    assert result.outcome == "answered"
+    assert result.model == "offline"
+    assert sentences.BROKEN not in result.text
+    assert result.messages == (user("Hello"), assistant(result.text))
+    assert len(claude.bodies) == 1
+
+
+async def test_but_once_only(claude: AnthropicSimulator, provider: AnthropicProvider) -> None:
+    claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
+    claude.faults.add(Fault("messages", "broken_stream", times=9))
+
+    result = await Turn(seen=False).ask("Hello", provider)
+
+    assert result.outcome == "broken"
+    assert result.text.endswith(sentences.BROKEN)
+    assert len(claude.bodies) == 2
+
+
+async def test_what_was_said_before_a_tool_was_called_stays(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("Let me look.", (UseTool("look"),)), "It is " * 30, "It is a whale.")
+    claude.faults.add(Fault("messages", "broken_stream", every=2))
+
+    result = await Turn(seen=False).ask("Hello", provider, StubTools(spec("look")))
+
+    assert (result.text, result.outcome) == ("Let me look.\n\nIt is a whale.", "answered")
+
+
 async def test_a_providers_bug_ends_as_a_sentence() -> None:
     def bug(*_: object) -> tuple[TextBlock, ...]:
         raise KeyError("index")

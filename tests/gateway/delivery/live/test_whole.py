@@ -219,6 +219,21 @@ async def test_nothing_is_asked_for_an_answer_that_is_quick() -> None:
     await on_bench(test)
 
 
+async def test_what_nobody_saw_can_be_taken_back_and_what_is_shown_cannot() -> None:
+    async def test(bench: Bench) -> None:
+        live = bench.answer(place())
+        await live.on_text("A first beginning that breaks off")
+        assert live.take_back("")
+        await write(live, bench.clock, 0.5, PIECES)
+        assert live.visible
+        assert not live.take_back("")
+        await live.close()
+        assert not any("first beginning" in text for text in bench.screen.messages.values())
+        await bench.deliver(live)
+
+    await on_bench(test)
+
+
 async def test_edits_keep_their_distance() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())

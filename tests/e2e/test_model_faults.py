@@ -1,0 +1,67 @@
+"""What people get when the language model fails: an answer or one sentence, never both."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.turn.sentences import UNAVAILABLE
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault, FaultKind
+from tests.e2e.conftest import only, open_lab
+from tests.e2e.harness import Lab
+
+LONG = "A whale is a mammal and breathes air. " * 10 + "That is all."
+FAULTS: tuple[FaultKind, ...] = (
+    "overloaded",
+    "server_error",
+    "slow",
+    "broken_stream",
+    "stream_error",
+)
+
+
+async def ask(lab: Lab) -> list[str]:
+    """Everything the bot says to one question."""
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "what is a whale?")
+    await lab.answer(room, timeout=20)
+    return [message.text for message in await lab.quiet(room)]
+
+
+def section(model: AnthropicSimulator) -> dict[str, object]:
+    return {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
+
+
+@only("discord", "telegram-polling", "whatsapp")
+@pytest.mark.parametrize("kind", FAULTS)
+async def test_the_next_model_answers_once(variant: str, tmp_path: Path, kind: FaultKind) -> None:
+    first = AnthropicSimulator(reply=lambda _: LONG)
+    second = AnthropicSimulator(reply=lambda _: LONG)
+    first.faults.add(Fault("*", kind, times=9, delay=2.0 if kind == "slow" else 0.0))
+    await first.start()
+    await second.start()
+    try:
+        choice = {**section(first), "timeout": 0.5, "fallbacks": [section(second)]}
+        async with open_lab(variant, tmp_path, {"model": choice}) as lab:
+            assert await ask(lab) == [LONG]
+    finally:
+        await first.stop()
+        await second.stop()
+
+
+@only("discord", "telegram-polling", "whatsapp")
+@pytest.mark.parametrize("kind", ["overloaded", "server_error", "slow"])
+async def test_without_another_model_one_sentence_says_so(
+    variant: str, tmp_path: Path, kind: FaultKind
+) -> None:
+    model = AnthropicSimulator(reply=lambda _: LONG)
+    model.faults.add(Fault("*", kind, times=9, delay=2.0 if kind == "slow" else 0.0))
+    await model.start()
+    try:
+        choice = {**section(model), "timeout": 0.5}
+        async with open_lab(variant, tmp_path, {"model": choice}) as lab:
+            (said,) = await ask(lab)
+            assert said.startswith(UNAVAILABLE)
+    finally:
+        await model.stop()
