@@ -69,15 +69,15 @@ class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
         return tuple(name for name, value in needed.items() if not value)
 
 
-_DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)
+DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)
 """A draft is a preview of 30 seconds (Bot API: sendMessageDraft). What Telegram takes of them is
 not published; 1.1 seconds are what several programs arrived at for edits."""
-_EDITED: Final = LiveStyle(pause=1.1)
+EDITED: Final = LiveStyle(pause=1.1)
 
 
 def live_style(place: Place) -> LiveStyle:
     """Drafts exist in private chats only; in groups a message is edited."""
-    return _DRAFT if place.audience is Audience.DIRECT else _EDITED
+    return DRAFT if place.audience is Audience.DIRECT else EDITED
 
 
 MANIFEST: Final = AdapterManifest(

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.live import DRAFT, EDITED, MAX_DRAFT_ID, draft_id, style
+from adapters.telegram.live import MAX_DRAFT_ID, draft_id
+from adapters.telegram.manifest import DRAFT, EDITED, live_style
 from gateway.message import Place
 from gateway.people import Audience
 
@@ -21,7 +22,7 @@ def test_two_answers_have_two_drafts() -> None:
 def test_drafts_exist_in_private_chats_only() -> None:
     for audience in Audience:
         place = Place("telegram", "main", "1", audience)
-        assert style(place) == (DRAFT if audience is Audience.DIRECT else EDITED)
+        assert live_style(place) == (DRAFT if audience is Audience.DIRECT else EDITED)
 
 
 def test_edits_keep_the_distance_that_telegram_bears() -> None:
