@@ -8,5 +8,5 @@ KEEP_RECEIPTS: Final = timedelta(hours=24)
 KEEP_DEAD: Final = timedelta(days=30)
 """A send that was given up, with its text: so long an operator can send it again."""
 KEEP_OPEN: Final = timedelta(days=60)
-"""An event that nobody could answer, because its account is no longer configured: nobody waits for
-an answer after that."""
+"""An event that nobody could answer, or an answer that nobody could send, because its account is no
+longer configured: nobody waits for it after that."""

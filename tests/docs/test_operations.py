@@ -7,10 +7,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import Gauges, Now
 from gateway.observe.metrics import Metrics
+from gateway.storage.migrations.steps import hot_state, long_lived_state
+from gateway.storage.redis.client import RedisClient
+from gateway.storage.redis.keys import Keys
 from tests.parley.cli.kit import ROOT
 
 PAGE = ROOT / "docs" / "operations.md"
 METRIC = re.compile(r"`(parley_[a-z_]+)`")
+CREATED = re.compile(r"CREATE TABLE (\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
 
 
@@ -30,6 +34,23 @@ def test_every_figure_is_described_and_every_described_one_exists() -> None:
         if family.name.startswith("parley_")
     }
     assert table(PAGE.read_text("utf-8")) == exist
+
+
+def kept(text: str, column: int) -> set[str]:
+    """What the table of lifetimes names in a column."""
+    section = text.partition("## What is kept")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")]
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row[column])}
+
+
+def test_everything_that_is_stored_is_listed_with_its_end() -> None:
+    text = PAGE.read_text("utf-8")
+    made = f"{hot_state.STEP.sqlite}{long_lived_state.STEP.sqlite}"
+    assert kept(text, 1) == set(CREATED.findall(made))
+    attributes = {"inbox_prefix": "inbox"}
+    client = RedisClient("redis://127.0.0.1:1")
+    names = {attributes.get(name, name) for name in {*dir(Keys), *vars(Keys(client))}}
+    assert kept(text, 2) == {name for name in names if not name.startswith("_")}
 
 
 def test_links_lead_somewhere() -> None:

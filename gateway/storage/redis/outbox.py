@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json
-from gateway.storage.lifetimes import KEEP_DEAD, KEEP_RECEIPTS
+from gateway.storage.lifetimes import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.storage.redis.keys import GROUP, RING, Keys
 from gateway.stores import DeadLetter, OutboxEntry
 
 AT_ONCE = 500
-"""Dead letters that one call forgets."""
+"""Sends that one call looks at, to forget them."""
 MAX_REASON = 500
 MAX_DEAD = 10_000
 """Dead letters that are kept; beyond that the oldest go."""
@@ -119,6 +119,23 @@ end
 return #old
 """)
 
+# The oldest come first; whoever has more of them asks again.
+FORGET_UNSENT = Script.of("""
+local before, gone = tonumber(ARGV[1]), 0
+for _, stream in ipairs(KEYS) do
+  for _, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', ARGV[2])) do
+    local fields = {}
+    for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
+    if tonumber(fields['at']) > before then break end
+    redis.call('XACK', stream, ARGV[3], entry[1])
+    redis.call('XDEL', stream, entry[1])
+    redis.call('DEL', ARGV[4] .. fields['key'])
+    gone = gone + 1
+  end
+end
+return gone
+""")
+
 log = structlog.get_logger(__name__)
 
 
@@ -162,10 +179,8 @@ class RedisOutbox:
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
         """What is not sent yet, oldest first."""
-        accounts = await self._client.command("SMEMBERS", self._keys.accounts)
-        streams = [self._client.key("outbox", account.decode()) for account in accounts]
         answers = await self._client.batch(
-            [("XRANGE", stream, "-", "+", "COUNT", limit) for stream in streams]
+            [("XRANGE", stream, "-", "+", "COUNT", limit) for stream in await self._streams()]
         )
         found = [fields for answer in answers for _, fields in answer]
         oldest = sorted(found, key=lambda fields: int(fields[b"seq"]))[:limit]
@@ -210,6 +225,10 @@ class RedisOutbox:
             [int(await self._client.run(DROP, [self._keys.dead, name], [])) for name in names]
         )
 
+    async def _streams(self) -> list[str]:
+        accounts = await self._client.command("SMEMBERS", self._keys.accounts)
+        return [self._client.key("outbox", account.decode()) for account in accounts]
+
     async def _requeue(self, key: str) -> bool:
         name = self._keys.send(key)
         body = await self._client.command("HGET", name, "outbound")
@@ -227,10 +246,17 @@ class RedisOutbox:
         return bool(queued)
 
     async def prune(self) -> int:
-        """Forget some dead letters after `KEEP_DEAD`; returns how many. Receipts go by
-        themselves."""
-        before = (self._clock.now() - KEEP_DEAD).timestamp()
-        return int(await self._client.run(FORGET, [self._keys.dead], [repr(before), AT_ONCE]))
+        """Forget some dead letters after `KEEP_DEAD`, and after `KEEP_OPEN` what nobody could send;
+        returns how many. Receipts go by themselves."""
+        now = self._clock.now()
+        before = repr((now - KEEP_DEAD).timestamp())
+        gone = int(await self._client.run(FORGET, [self._keys.dead], [before, AT_ONCE]))
+        streams = await self._streams()
+        if not streams:
+            return gone
+        before = repr((now - KEEP_OPEN).timestamp())
+        arguments: list[Argument] = [before, AT_ONCE, GROUP, self._keys.send("")]
+        return gone + int(await self._client.run(FORGET_UNSENT, streams, arguments))
 
 
 async def load_entries(

@@ -12,6 +12,7 @@ from gateway.storage.redis.hot import RedisHotState
 from gateway.stores import OutboxEntry
 from tests.gateway.storage.redis.conftest import Open
 from tests.gateway.storage.redis.support import LEASE, eventually
+from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
 
 MAIN, OTHER = ("test", "main"), ("test", "other")
@@ -121,6 +122,19 @@ async def test_takes_no_more_than_there_is_room_for(another: Open, connect: Conn
     sender.room = 1000
     await eventually(lambda: len(sender.taken) == 50)
     assert sender.keys == [f"r{n}:0" for n in range(50)]
+
+
+async def test_what_nobody_is_connected_to_send_is_forgotten_after_two_months(
+    redis_state: RedisHotState, clock: FakeClock
+) -> None:
+    state = redis_state
+    await state.outbox.add([outbound("r1:0", at=replace(direct(), account="gone"))])
+    await clock.advance(59 * 86_400)
+    await state.outbox.add([outbound("r2:0")])
+    assert await state.outbox.prune() == 0
+    await clock.advance(2 * 86_400)
+    assert [await state.outbox.prune() for _ in range(2)] == [1, 0]
+    assert [entry.outbound.key for entry in await state.outbox.waiting(10)] == ["r2:0"]
 
 
 async def test_dead_letters_are_listed_and_can_be_sent_again(
