@@ -15,8 +15,9 @@ from tests.support.servers import PostgresServer, RedisServer, postgres_server, 
 
 Outage = Literal["redis-held", "redis-killed", "postgres-held", "postgres-killed", "disk-full"]
 ROLES: Final = ("adapter", "worker")
-DISK_BYTES: Final = 16 * 1024 * 1024
-BLOCK: Final = 64 * 1024
+DISK_BYTES: Final = 256 * 1024 * 1024
+"""More than the log of the database may grow to, which could not be folded otherwise."""
+BLOCK: Final = 1024 * 1024
 
 
 class Trouble(Protocol):
