@@ -376,7 +376,7 @@ class Outbound:
     `key` is the same on every attempt and unique among all sends, so that a platform that takes a
     nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
     an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of
-    a live message that is to become this one.
+    a live message that is to become this one. `person` is the `str(PersonId)` of whom it answers.
     """
 
     key: str
@@ -388,6 +388,7 @@ class Outbound:
     private_to: str = ""
     reply_handle: str = field(default="", repr=False)
     replaces: str = ""
+    person: str = field(default="", compare=False)
 
     @property
     def is_empty(self) -> bool:

@@ -1,5 +1,7 @@
 """What is kept of an exchange that is over. Pure: the journal does the keeping."""
 
+from dataclasses import replace
+
 from gateway.exchange import Exchange
 from gateway.message import MAX_CONTENT
 from gateway.services import Services
@@ -13,6 +15,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
     what it cost until then, and nothing else.
     """
     answered = exchange.result is not None and not exchange.refused
+    person = str(exchange.principal.person) if exchange.principal is not None else ""
     return Completed(
         key=exchange.key,
         turns=turns_of(exchange, services) if answered else (),
@@ -20,7 +23,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
         accounts=exchange.meter.accounts if exchange.meter else (),
         trace=exchange.trace(outcome, services.clock.monotonic()),
         inbox_ids=exchange.inbox_ids,
-        outbound=exchange.outbound,
+        outbound=tuple(replace(one, person=person) for one in exchange.outbound),
     )
 
 

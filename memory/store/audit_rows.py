@@ -4,8 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import cast
 
-from memory.audit import Link
-from memory.store.ports import AuditAction, AuditEntry
+from memory.store.ports import AuditAction, AuditEntry, Link
 from memory.store.rows import storable
 
 

@@ -350,6 +350,24 @@ class AuditLog(Protocol):
     async def append(self, entry: AuditEntry) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry in its place of the chain; `number` counts from 1 without gaps."""
+
+    number: int
+    entry: AuditEntry
+    previous: str
+    hash: str
+
+
+class AuditTrail(AuditLog, Protocol):
+    """An audit that can be read again."""
+
+    async def links(self, after: int, limit: int) -> list[Link]:
+        """Entries in order, from the one behind `after` on."""
+        ...
+
+
 # --- everything of a person ---------------------------------------------------------------------
 
 

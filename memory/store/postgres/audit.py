@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from memory.audit import FIRST, Link, chained
+from memory.audit import FIRST, chained
 from memory.store.audit_rows import link_from, row_of
-from memory.store.ports import AuditEntry
+from memory.store.ports import AuditEntry, Link
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 

@@ -73,4 +73,7 @@ def _read(row: dict[str, Any]) -> dict[str, object]:
 
 
 def _asked(tenant: str, persons: Sequence[str]) -> dict[str, object]:
-    return {"tenant": storable(tenant), "persons": [storable(person) for person in persons]}
+    return {
+        "tenant": storable(tenant),
+        "persons": [storable(person) for person in persons if person],
+    }

@@ -3,9 +3,9 @@
 import sqlite3
 from typing import Final
 
-from memory.audit import FIRST, Link, chained
+from memory.audit import FIRST, chained
 from memory.store.audit_rows import link_from, row_of
-from memory.store.ports import AuditEntry
+from memory.store.ports import AuditEntry, Link
 from memory.store.sqlite.engine import SqliteEngine
 
 LAST: Final = "SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1"

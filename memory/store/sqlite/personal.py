@@ -63,5 +63,5 @@ def _read(row: dict[str, Any]) -> dict[str, object]:
 def _asked(tenant: str, persons: Sequence[str]) -> dict[str, object]:
     return {
         "tenant": storable(tenant),
-        "persons": json.dumps([storable(person) for person in persons]),
+        "persons": json.dumps([storable(person) for person in persons if person]),
     }

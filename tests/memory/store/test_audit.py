@@ -8,9 +8,9 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.sqlite.database import Database
-from memory.audit import Link, chained, first_broken
+from memory.audit import chained, first_broken
 from memory.store.audit_rows import link_from, row_of
-from memory.store.ports import AuditEntry
+from memory.store.ports import AuditEntry, Link
 from memory.store.postgres.audit import PostgresAuditLog
 from memory.store.sqlite.audit import SqliteAuditLog
 from tests.memory.store.conftest import Engine

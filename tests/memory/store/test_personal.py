@@ -99,6 +99,8 @@ async def test_what_was_written_for_a_project_stays_without_its_author(
     personal: HoldsPersonal, memories: MemoryStore, brain: BrainStore
 ) -> None:
     await personal.erase("t", (ADA,))
+    assert await personal.export("t", ("",)) == []
+    assert await personal.erase("t", ("",)) == 0
     by = reach(BOB, project="p")
     assert f"shared by {ADA}" in await texts(memories, by)
     kept = await brain.versions(by, "bible", 10)

@@ -1,0 +1,102 @@
+"""What PostgreSQL holds of a person beside memory: given out, and erased.
+
+Of usage only the name goes: what was spent stays in the books. Of the sums by person those of this
+day and month stay, or whoever erases themselves would have a new budget every time.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, LiteralString
+
+from gateway.ports import Clock
+from gateway.storage.postgres.pool import Connection, PostgresPool
+
+MAX_ROWS: Final = 100_000
+"""Rows of one table that are given out."""
+
+# A turn of the assistant is about the person whose message it answers.
+TURNS: Final = """
+    conversation::json ->> 0 = %(tenant)s AND (person = ANY (%(persons)s::text[]) OR (
+        role = 'assistant' AND (channel, answers) IN (
+            SELECT channel, answers FROM turns WHERE role = 'user'
+                AND person = ANY (%(persons)s::text[])
+                AND conversation::json ->> 0 = %(tenant)s)))
+"""
+USAGE: Final = "tenant = %(tenant)s AND person = ANY (%(persons)s::text[])"
+TRACES: Final = f"""
+    conversation::json ->> 0 = %(tenant)s AND (
+        id IN (SELECT turn FROM usage WHERE {USAGE})
+        OR (conversation, message_id) IN (
+            SELECT conversation, message_id FROM turns WHERE person = ANY (%(persons)s::text[]))
+        OR (platform || ':' || account || ':' || (conversation::json ->> 4))
+            = ANY (%(persons)s::text[]))
+"""  # noqa: S608 - constants
+SPENT: Final = """
+    EXISTS (SELECT FROM unnest(%(persons)s::text[]) AS person
+        WHERE starts_with(key, 'user:' || %(tenant)s || ':' || person || ':'))
+"""
+PAST: Final = f"{SPENT} AND right(key, 10) <> %(day)s AND right(key, 8) <> %(month)s"
+WHOSE: Final[tuple[tuple[str, LiteralString], ...]] = (
+    ("turns", f"SELECT * FROM turns WHERE {TURNS} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("usage", f"SELECT * FROM usage WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("traces", f"SELECT * FROM traces WHERE {TRACES} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("spent", f"SELECT * FROM spent WHERE {SPENT} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+)
+ERASE: Final[tuple[LiteralString, ...]] = (
+    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+    f"DELETE FROM turns WHERE {TURNS}",  # noqa: S608 - constants
+    f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
+    f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
+)
+
+
+class PostgresConversationPersonal:
+    """Turns, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+
+    def __init__(self, pool: PostgresPool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Everything of these identities, row by row."""
+        asked = self._asked(tenant, persons)
+
+        async def work(connection: Connection) -> list[dict[str, object]]:
+            found: list[dict[str, object]] = []
+            for table, statement in WHOSE:
+                rows = await connection.execute(statement, asked)
+                names = [column.name for column in rows.description or ()]
+                found += [
+                    {"table": table}
+                    | {name: _plain(value) for name, value in zip(names, row, strict=True)}
+                    for row in await rows.fetchall()
+                ]
+            return found
+
+        return await self._pool.run(work)
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete turns and traces, take the name off the usage; how many rows."""
+        asked = self._asked(tenant, persons)
+
+        async def work(connection: Connection) -> int:
+            async with connection.transaction():
+                return sum([(await connection.execute(sql, asked)).rowcount for sql in ERASE])
+
+        return await self._pool.run(work)
+
+    def _asked(self, tenant: str, persons: Sequence[str]) -> dict[str, object]:
+        now = self._clock.now()
+        return {
+            "tenant": tenant,
+            "persons": [person for person in persons if person],
+            "day": now.strftime("%Y-%m-%d"),
+            "month": now.strftime(":%Y-%m"),
+        }
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).timestamp()
+    return int(value) if isinstance(value, Decimal) else value

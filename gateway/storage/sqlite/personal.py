@@ -1,0 +1,173 @@
+"""What SQLite holds of a person beside memory: given out, and erased.
+
+Of usage only the name goes: what was spent stays in the books. Of the sums by person those of this
+day and month stay, or whoever erases themselves would have a new budget every time.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+from gateway.ports import Clock
+from gateway.storage.codec import event_from_json, outbound_from_json, readable
+from gateway.storage.personal import concerns, is_by, is_for
+from gateway.storage.sqlite.database import Database
+
+PERSONS: Final = "(SELECT value FROM json_each(:persons))"
+MAX_ROWS: Final = 100_000
+"""Rows of one table that are looked at or given out."""
+
+# A turn of the assistant is about the person whose message it answers.
+TURNS: Final = f"""
+    json_extract(conversation, '$[0]') = :tenant AND (person IN {PERSONS} OR (
+        role = 'assistant' AND (channel, answers) IN (
+            SELECT channel, answers FROM turns WHERE role = 'user' AND person IN {PERSONS}
+                AND json_extract(conversation, '$[0]') = :tenant)))
+"""  # noqa: S608 - constants
+USAGE: Final = f"tenant = :tenant AND person IN {PERSONS}"
+TRACES: Final = f"""
+    json_extract(conversation, '$[0]') = :tenant AND (
+        id IN (SELECT turn FROM usage WHERE {USAGE})
+        OR (conversation, message_id) IN (
+            SELECT conversation, message_id FROM turns WHERE person IN {PERSONS})
+        OR (platform || ':' || account || ':' || json_extract(conversation, '$[4]')) IN {PERSONS})
+"""  # noqa: S608 - constants
+SPENT: Final = """
+    EXISTS (SELECT 1 FROM json_each(:persons) p
+        WHERE substr(spent.key, 1, length(:tenant) + length(p.value) + 7)
+            = 'user:' || :tenant || ':' || p.value || ':')
+"""
+PAST: Final = f"{SPENT} AND substr(key, -10) <> :day AND substr(key, -8) <> :month"
+
+FORGET_STATE: Final = """
+    DELETE FROM adapter_state WHERE platform = :platform AND account = :account AND key = :key
+"""
+
+Rows = list[dict[str, object]]
+
+
+class SqliteConversationPersonal:
+    """Turns, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> Rows:
+        """Everything of these identities, row by row."""
+        asked = self._asked(tenant, persons)
+
+        def job(db: sqlite3.Connection) -> Rows:
+            whose = {"turns": TURNS, "usage": USAGE, "traces": TRACES, "spent": SPENT}
+            return [row for table in whose for row in _rows(db, table, whose[table], asked)]
+
+        return await self._database.run(job)
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete turns and traces, take the name off the usage; how many rows."""
+        asked = self._asked(tenant, persons)
+
+        def job(db: sqlite3.Connection) -> int:
+            return sum(
+                db.execute(sql, asked).rowcount
+                for sql in (
+                    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+                    # the rows are named first: deleting must not change the answer on the way
+                    f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
+                    f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
+                    f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
+                )
+            )
+
+        return await self._database.run(job)
+
+    def _asked(self, tenant: str, persons: Sequence[str]) -> dict[str, object]:
+        now = self._clock.now()
+        return {
+            "tenant": tenant,
+            "persons": json.dumps([person for person in persons if person]),
+            "day": now.strftime("%Y-%m-%d"),
+            "month": now.strftime(":%Y-%m"),
+        }
+
+
+class SqliteHotPersonal:
+    """Events and sends that wait, and what adapters know. Implements
+    `memory.store.ports.HoldsPersonal`; an identity of a platform is the same in every tenant."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> Rows:
+        """Everything of these identities, row by row."""
+        return await self._database.run(lambda db: [row for _, row in _hot(db, set(persons))])
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete all of it. An event keeps its id, so that it is not taken for a new one."""
+
+        def job(db: sqlite3.Connection) -> int:
+            found = _hot(db, set(persons))
+            for sql, row in found:
+                db.execute(sql, row)
+            return len(found)
+
+        return await self._database.run(job)
+
+
+def _hot(db: sqlite3.Connection, persons: set[str]) -> list[tuple[str, dict[str, object]]]:
+    events = readable(
+        db.execute(
+            "SELECT id, event FROM inbox WHERE done = 0 ORDER BY arrival LIMIT ?", (MAX_ROWS,)
+        ),
+        lambda id_, data: (id_, data, event_from_json(data)),
+    )
+    found = [
+        ("UPDATE inbox SET done = 1, event = x'' WHERE id = :id", _event_row(id_, data))
+        for id_, data, event in events
+        if is_by(event, persons)
+    ]
+    sends = readable(
+        db.execute(
+            "SELECT key, outbound FROM outbox WHERE state <> 'sent' ORDER BY seq LIMIT ?",
+            (MAX_ROWS,),
+        ),
+        lambda key, data: (key, data, outbound_from_json(data)),
+    )
+    found += [
+        ("DELETE FROM outbox WHERE key = :key", _send_row(key, data))
+        for key, data, outbound in sends
+        if is_for(outbound, persons)
+    ]
+    states = db.execute(
+        "SELECT platform, account, key, value FROM adapter_state LIMIT ?", (MAX_ROWS,)
+    )
+    found += [
+        (
+            FORGET_STATE,
+            {"table": "adapter_state", "platform": p, "account": a, "key": key, "value": value},
+        )
+        for p, a, key, value in states
+        if concerns(p, a, key, value, persons)
+    ]
+    return found
+
+
+def _event_row(id_: str, data: bytes) -> dict[str, object]:
+    return {"table": "inbox", "id": id_, "event": json.loads(data)}
+
+
+def _send_row(key: str, data: bytes) -> dict[str, object]:
+    return {"table": "outbox", "key": key, "outbound": json.loads(data)}
+
+
+def _rows(db: sqlite3.Connection, table: str, whose: str, asked: dict[str, object]) -> Rows:
+    found = db.execute(f"SELECT * FROM {table} WHERE {whose} LIMIT {MAX_ROWS}", asked)  # noqa: S608
+    names = [str(column[0]) for column in found.description]
+    return [{"table": table} | _read(dict(zip(names, row, strict=True))) for row in found]
+
+
+def _read(row: dict[str, Any]) -> dict[str, object]:
+    if "decisions" in row:
+        row["decisions"] = json.loads(row["decisions"])
+    return row

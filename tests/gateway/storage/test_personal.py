@@ -1,0 +1,153 @@
+"""What the gateway's own tables hold of a person: given out, and erased, in every store."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Protocol
+
+import pytest
+
+from gateway.conversation import ConversationKey, key_of
+from gateway.message import MessageAuthor, MessageReceived, Receipt
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import Usage
+from gateway.storage.postgres.personal import PostgresConversationPersonal
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.personal import RedisHotPersonal
+from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.personal import SqliteConversationPersonal, SqliteHotPersonal
+from gateway.stores import (
+    AdapterStates,
+    Conversations,
+    Inbox,
+    InboxEntry,
+    Outbox,
+    StoredTurn,
+    Trace,
+    Traces,
+    UsageLedger,
+    UsageRow,
+)
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, direct, message, outbound, place
+
+ADA, BOB = "test:main:ada", "test:main:bob"
+KEY = ConversationKey("t", "test", "main", "W1", "C1")
+DAY = timedelta(days=1)
+
+
+class Personal(Protocol):
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int: ...
+
+
+@pytest.fixture
+def lasting(long_lived: Database | PostgresPool, clock: FakeClock) -> Personal:
+    if isinstance(long_lived, Database):
+        return SqliteConversationPersonal(long_lived, clock)
+    return PostgresConversationPersonal(long_lived, clock)
+
+
+@pytest.fixture
+def moving(hot: Database | RedisHotState, clock: FakeClock) -> Personal:
+    if isinstance(hot, Database):
+        return SqliteHotPersonal(hot)
+    return RedisHotPersonal(hot.client, clock)
+
+
+def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:
+    decisions = (Decision("access", True, "open"),)
+    return Trace(id_, message_id, "test", "main", str(key), "message", AT, decisions, "answered", 1)
+
+
+def turns(person: str, number: str) -> tuple[StoredTurn, ...]:
+    asked = StoredTurn(number, "user", f"{person} asks", AT, person, "Name")
+    return asked, StoredTurn(number, "assistant", f"answer to {person}", AT)
+
+
+def accounts(person: str) -> tuple[Account, ...]:
+    days = ("2026-11-20", "2026-11-21", "2026-10", "2026-11")
+    return tuple(Account("limit", f"user:t:{person}:{day}", 100) for day in days)
+
+
+async def fill(conversations: Conversations, usage: UsageLedger, traces: Traces) -> None:
+    for number, person in enumerate((ADA, BOB)):
+        await conversations.append(KEY, turns(person, f"m{number}"))
+        row = UsageRow("t", person, "W1", "model", Usage(10, 5), 7, AT)
+        await usage.settle(f"x{number}", (row,), accounts(person))
+        await traces.add(trace(f"x{number}", "other"))
+        await traces.add(trace(f"y{number}", f"m{number}"))
+        private = key_of("t", direct(person.rpartition(":")[2]))
+        await traces.add(
+            trace(f"z{number}", "refused", replace(private, channel=private.channel[3:]))
+        )
+
+
+def by_table(rows: list[dict[str, object]]) -> dict[str, int]:
+    json.dumps(rows)
+    return dict(Counter(str(row["table"]) for row in rows))
+
+
+async def test_what_lasts_is_given_out_and_erased(
+    lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    await fill(conversations, usage, traces)
+    everything = {"turns": 2, "usage": 1, "traces": 3, "spent": 4}
+    assert by_table(await lasting.export("t", (ADA,))) == everything
+    assert await lasting.export("u", (ADA,)) == []
+    assert await lasting.erase("u", (ADA,)) == 0
+    assert await lasting.erase("t", (ADA,)) == 2 + 1 + 3 + 2
+    assert by_table(await lasting.export("t", (ADA,))) == {"spent": 2}
+    assert by_table(await lasting.export("t", (BOB,))) == everything
+    assert [turn.person for turn in await conversations.latest(KEY, 10)] == [BOB, ""]
+    assert await usage.spent(accounts(ADA)) == [0, 7, 0, 7]
+
+
+async def test_the_names_of_a_likeness_are_not_mistaken(
+    lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    await fill(conversations, usage, traces)
+    for near in ("test:main:a", "test:main:adam", "test:main:%", "main:ada", "ada", ""):
+        assert await lasting.export("t", (near,)) == []
+        assert await lasting.erase("t", (near,)) == 0
+
+
+async def test_what_moves_is_given_out_and_erased(
+    moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
+) -> None:
+    for person in ("ada", "bob"):
+        said = message(f"{person} says", message_id=f"m-{person}", author=person, at=place("C1"))
+        entry = InboxEntry(f"e-{person}", "lane", MessageReceived(f"e-{person}", said), AT)
+        await inbox.add(entry, DAY)
+        room = replace(
+            outbound(f"k1-{person}", "answer", place("C1")), person=f"test:main:{person}"
+        )
+        alone = replace(outbound(f"k2-{person}", "psst", place("C1")), private_to=person)
+        own = replace(outbound(f"k3-{person}", "hi"), place=replace(direct(), channel_id=person))
+        await outbox.add((room, alone, own))
+        await outbox.dead([alone.key], "gone")
+        state = states.of("test", "main")
+        await state.put(f"window:{person}", "2026", DAY)
+        await state.put(f"phone:49-{person}", person, DAY)
+    await outbox.add((outbound("shared", "for all", place("C1")),))
+    await outbox.sent("shared", Receipt("p1"))
+    found = {"inbox": 1, "outbox": 3, "adapter_state": 2}
+    assert by_table(await moving.export("t", ("test:main:ada",))) == found
+    assert await moving.erase("t", ("test:main:ada",)) == 6
+    assert await moving.export("t", ("test:main:ada",)) == []
+    assert by_table(await moving.export("t", ("test:main:bob",))) == found
+    said = message("ada says", message_id="m-ada", author="ada", at=place("C1"))
+    again = InboxEntry("e-ada", "lane", MessageReceived("e-ada", said), AT)
+    assert not await inbox.add(again, DAY)
+    assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
+
+
+async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox) -> None:
+    said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
+    await inbox.add(InboxEntry("e1", "lane", MessageReceived("e1", said), AT), DAY)
+    assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}
