@@ -11,6 +11,7 @@ from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
 from gateway.stores import Journal
+from memory.store.ports import HoldsPersonal
 from parley.settings import Settings
 from parley.storage.hot import open_hot
 from parley.storage.long_lived import open_long_lived
@@ -47,6 +48,11 @@ class Storage:
     def memory(self) -> MemoryStores:
         """The stores of memory."""
         return self._lasting.memory
+
+    @property
+    def personal(self) -> tuple[HoldsPersonal, ...]:
+        """Every store that holds something of a person."""
+        return (self._lasting.memory.personal, self._lasting.personal, self.hot.personal)
 
     @property
     def long_lived(self) -> Database:

@@ -10,7 +10,9 @@ from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.storage.sqlite.personal import SqliteHotPersonal
 from gateway.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, Unsent
+from memory.store.ports import HoldsPersonal
 from parley.storage.long_lived import open_database
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class HotState:
     outbox: Outbox
     buckets: Buckets
     states: AdapterStates
+    personal: HoldsPersonal
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     chores: tuple[Chore, ...] = ()
@@ -50,6 +53,7 @@ def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
         outbox=outbox,
         buckets=buckets,
         states=states,
+        personal=SqliteHotPersonal(database),
         start=database.start if same is None else _nothing,
         stop=database.stop if same is None else _nothing,
         chores=(inbox.prune, outbox.prune, buckets.prune, states.prune),
@@ -61,6 +65,7 @@ def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
 
 def _redis(url: str, clock: Clock) -> HotState:
     from gateway.storage.redis.hot import RedisHotState  # noqa: PLC0415 - only where configured
+    from gateway.storage.redis.personal import RedisHotPersonal  # noqa: PLC0415 - likewise
 
     shared = RedisHotState(url, clock)
     return HotState(
@@ -68,6 +73,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         outbox=shared.outbox,
         buckets=shared.buckets,
         states=shared.states,
+        personal=RedisHotPersonal(shared.client, clock),
         start=shared.client.start,
         stop=shared.client.stop,
         chores=(shared.inbox.prune, shared.outbox.prune),

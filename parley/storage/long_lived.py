@@ -11,9 +11,11 @@ from gateway.ports import Clock
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.keeper import SqliteKeeper
+from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+from memory.store.ports import HoldsPersonal
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 
 KEEP_TRACES = timedelta(days=30)
@@ -30,6 +32,7 @@ class LongLived:
     traces: Traces
     keeper: Keeper
     memory: MemoryStores
+    personal: HoldsPersonal
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     database: Database | None = None
@@ -56,6 +59,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         traces=SqliteTraces(database),
         keeper=SqliteKeeper(database),
         memory=on_sqlite(database, clock),
+        personal=SqliteConversationPersonal(database, clock),
         start=database.start,
         stop=database.stop,
         database=database,
@@ -78,6 +82,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
+    from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
     from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
     from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
@@ -89,6 +94,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         traces=PostgresTraces(pool),
         keeper=PostgresKeeper(pool),
         memory=on_postgres(pool, clock),
+        personal=PostgresConversationPersonal(pool, clock),
         start=pool.start,
         stop=pool.stop,
     )
