@@ -3,6 +3,7 @@
 python -m benchmarks                     all of them, some minutes
 python -m benchmarks startup gateway     only these
 python -m benchmarks soak                ten minutes, in `make nightly`, never among all of them
+python -m benchmarks outages twice       six minutes and two, there as well
 """
 
 import subprocess
@@ -13,7 +14,7 @@ ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
     *("faults", "refusals", "drops", "model_faults"),
 )
-LONG: Final = ("soak",)
+LONG: Final = ("soak", "outages", "twice")
 
 
 def main() -> int:

@@ -30,6 +30,8 @@ from gateway.tasks import Tasks
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 """Seconds between tries where the platform does not name its own; doubled each time."""
+WRITE_PAUSE = 5.0
+"""The longest pause before an outbox that was away is written again, in seconds."""
 REPEATS = 5
 """Repetitions of a send that may have happened. Where the platform recognises them, their pauses
 stay within the minutes that it remembers a key; elsewhere each may be seen once more."""
@@ -346,7 +348,7 @@ class Deliverer:
                 if self._closed or waited >= self._rules.lifetime.total_seconds():
                     raise
                 log.warning("outbox_unavailable", error=str(error), tries=tries)
-            await self._clock.sleep(_pause(tries))
+            await self._clock.sleep(min(_pause(tries), WRITE_PAUSE))
 
 
 def _reason(error: Exception) -> str:

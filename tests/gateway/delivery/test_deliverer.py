@@ -297,6 +297,14 @@ async def test_while_the_outbox_is_unavailable_a_chat_waits_and_then_goes_on(
     assert await bench.states() == {"r:0": "sent", "r:1": "sent"}
 
 
+async def test_what_was_sent_is_written_down_seconds_after_a_long_outage(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Locked(bench, monkeypatch, 20)
+    sent = await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=90)
+    assert sent == ["a", "b"]
+
+
 async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
