@@ -48,7 +48,7 @@ SPECULATION: Final = (
 )
 
 UNCERTAINTY: Final = (
-    rf"{_I} {_NEG} (?:really |quite |exactly |actually )?(?:know|remember|recall)\b",
+    rf"{_I} {_NEG} (?:really |quite |exactly |actually )?(?:know|remember|recall)\b(?! how to\b)",
     r"\b[il] dunno\b|\b[il] wonder\b|\bcorrect me if\b|\bdon't quote me\b|\bwho knows\b",
     (
         rf"\b(?:[il]'m|[il] am|we're|we are),? (?:really |still |honestly )?"

@@ -135,6 +135,7 @@ NONE = [
     "Ask me if I don't know the answer",
     "When not sure, ask first",
     "I believe in open source",
+    "I don't know how to swim",
     "I figured out the cause",
     "That cannot possibly be true",
     "Could you always answer in German?",
