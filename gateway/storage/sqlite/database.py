@@ -134,6 +134,7 @@ class Database:
         )
         try:
             connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA secure_delete=ON")  # zeroes over what is deleted
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
             migrate(connection)
             connection.execute("PRAGMA wal_autocheckpoint=0")

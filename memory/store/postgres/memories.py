@@ -50,7 +50,7 @@ KNOWS: Final = f"SELECT EXISTS (SELECT FROM memories m WHERE {DERIVED})"  # noqa
 FORGET: Final = f"DELETE FROM memories m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
 REVISE: Final = f"""
     WITH gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
-        UPDATE memories m SET content = %(content)s,
+        UPDATE memories m SET content = %(content)s, claim = %(content)s,
             lexemes = to_tsvector('parley', %(search)s || ' ' || array_to_string(m.tags, ' '))
         WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING 1
     )

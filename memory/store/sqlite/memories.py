@@ -145,7 +145,7 @@ class SqliteMemories:
 
         def job(db: sqlite3.Connection) -> int:
             gone = db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
-            sql = f"UPDATE memories AS m SET content = :content WHERE {SAID}"  # noqa: S608 - constants
+            sql = f"UPDATE memories AS m SET content = :content, claim = :content WHERE {SAID}"  # noqa: S608 - constants
             return gone + db.execute(sql, asked).rowcount
 
         return await self._engine.run(job)

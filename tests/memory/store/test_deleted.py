@@ -1,0 +1,91 @@
+"""What is deleted is gone: from every table at once, and from the file's pages in the end."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.storage.sqlite.database import Database
+from memory.record import Embedding, Tier
+from memory.store.ports import MemoryStore
+from memory.store.sqlite.memories import SqliteMemories
+from tests.memory.store.conftest import Engine
+from tests.memory.store.records import AT, reach, record, store, texts
+from tests.support.clock import FakeClock
+
+TABLES = ("memories", "memory_words", "memory_origins", "memory_vectors")
+SECRET = "xylophonist"
+
+
+async def rows(engine: Engine, table: str) -> int:
+    sql = f"SELECT count(*) FROM {table}"
+    if isinstance(engine, Database):
+        return int(await engine.run(lambda db: db.execute(sql).fetchone()[0]))
+    return int((await engine.fetch(sql))[0][0])  # type: ignore[arg-type]  # no literal
+
+
+@pytest.mark.parametrize("how", ["delete", "clear", "forget_message", "prune"])
+async def test_a_deleted_memory_leaves_no_row_anywhere(
+    engine: Engine, memories: MemoryStore, how: str
+) -> None:
+    until = AT + timedelta(days=1)
+    vector = Embedding("m", (1.0, 2.0))
+    kept = record(f"plays the {SECRET}", message_id="m1", embedding=vector, expires_at=until)
+    await store(memories, kept)
+    assert all([await rows(engine, table) for table in TABLES])
+    match how:
+        case "delete":
+            await memories.delete(reach(), [kept.id])
+        case "clear":
+            await memories.clear(reach(), (Tier.SEMANTIC,))
+        case "forget_message":
+            await memories.forget_message("t", ("test", "main", "C1"), ["m1"])
+        case _:
+            assert await memories.prune(until, until) == [kept.id]
+    assert [await rows(engine, table) for table in TABLES] == [0, 0, 0, 0]
+    assert await texts(memories, text=SECRET) == []
+    if isinstance(engine, Database):
+        words = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
+        assert await engine.run(lambda db: db.execute(words, (SECRET,)).fetchone()) == (0,)
+        check = "INSERT INTO memories_text (memories_text, rank) VALUES ('integrity-check', 1)"
+        await engine.run(lambda db: db.execute(check))
+
+
+def pages(database: Database) -> bytes:
+    """Everything that lies on the disk once the log was folded in."""
+    with closing(sqlite3.connect(database.path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    files = Path(database.path).parent.glob(f"{Path(database.path).name}*")
+    return b"".join(file.read_bytes() for file in files).lower()
+
+
+async def test_no_word_of_a_deleted_memory_stays_in_the_file(
+    database: Database, clock: FakeClock
+) -> None:
+    memories = SqliteMemories(database, clock)
+    for number in range(300):
+        await store(memories, record(f"memory number {number} is about tea and a walk"))
+    secret = record(f"she plays the {SECRET} in secret", tags=(SECRET,))
+    await store(memories, secret)
+    for number in range(300, 600):
+        await store(memories, record(f"memory number {number} is about tea and a walk"))
+    assert SECRET.encode() in pages(database)
+    assert await memories.merge() == 0
+    await memories.delete(reach(), [secret.id])
+    steps = 0
+    while await memories.merge():
+        steps += 1
+        assert steps < 1_000
+    assert SECRET[:6].encode() not in pages(database)
+    assert len(await texts(memories, text="walk", limit=1_000)) == 600
+
+
+async def test_a_replaced_text_goes_as_well(database: Database, clock: FakeClock) -> None:
+    memories = SqliteMemories(database, clock)
+    await store(memories, record(f"I play the {SECRET}", role="user", message_id="m1"))
+    await memories.revise_message("t", ("test", "main", "C1"), "m1", "I play nothing")
+    while await memories.merge():
+        pass
+    assert SECRET[:6].encode() not in pages(database)
