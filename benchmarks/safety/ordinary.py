@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import distributions
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 SHARED: Final = Path(__file__).resolve().parents[3] / "shared" / "data"
 MAX_TEXTS: Final = 4_000
@@ -77,7 +77,7 @@ def _texts_in(value: object) -> Iterator[str]:
 def _descriptions() -> Iterator[str]:
     """What packages say of themselves, paragraph by paragraph."""
     for distribution in distributions():
-        described = distribution.metadata.get_payload()
+        described = distribution.metadata.json.get("description", "")
         yield from str(described).split("\n\n")
 
 
@@ -107,6 +107,7 @@ def _sources() -> Iterator[str]:
         yield from (file.read_text("utf-8", errors="ignore") for file in half)
 
 
-def _json(name: str, otherwise: object) -> "object | list[dict[str, list[dict[str, str]]]]":
+def _json(name: str, otherwise: Any) -> Any:
+    """The data as JSON has it, `otherwise` where the file is absent."""
     file = SHARED / name
     return json.loads(file.read_text("utf-8")) if file.exists() else otherwise

@@ -51,6 +51,8 @@ def test_what_the_words_tell_is_removed_and_told(text: str, secret: str) -> None
         "Your password is incorrect, reset it",
         "password: ****, token: xxxx, secret=<your-secret>",
         "password: required",
+        "Password: incorrect",
+        "my password is wrong",
         "api_key=YOUR_API_KEY",
         "export TOKEN=${GITHUB_TOKEN}",
         "OPENAI_API_KEY=sk-...",

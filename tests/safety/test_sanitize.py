@@ -82,8 +82,8 @@ def test_what_only_looks_like_it_stays(text: str) -> None:
 
 WORDS = """
     < > </ script <script> </script> <b> </b> <svg onload=x | <| |> im_start [INST] [ ] INST Human :
-    ``` system &lt; &gt; & lt; %3C % 3C &#60; ＜ ＞ \u200b <!-- --> <<SYS>> ~~~ * { é ' a \\u003c &amp;
-    path <path>
+    ``` system &lt; &gt; & lt; %3C % 3C &#60; ＜ ＞ \u200b <!-- --> <<SYS>> ~~~ * { é ' a \\u003c
+    &amp; path <path>
 """
 PIECES = st.sampled_from([*WORDS.split(), "\n", "\n\nHuman:", " ", '"'])
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
