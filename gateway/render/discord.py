@@ -38,6 +38,7 @@ class DiscordRenderer(TextRenderer):
     """Writes Discord's Markdown."""
 
     bullet = "- "
+    code_gap = BREAK
 
     def heading(self, heading: Heading) -> list[str]:
         """Discord knows three levels, of one line each."""

@@ -12,6 +12,11 @@ Mark: TypeAlias = tuple[str, str]
 class Marker(Protocol):
     """How one platform writes styles."""
 
+    @property
+    def code_gap(self) -> str:
+        """What keeps two pieces of code apart that would stand side by side."""
+        ...
+
     def marks(self, run: Run) -> tuple[Mark, ...]:
         """The styles of a run that the platform can show, from the outermost in."""
         ...
@@ -107,16 +112,23 @@ def _line(pieces: list[_Piece], marker: Marker) -> str:
             opening, closing = _open(pieces, index, depth, marker)
             out.append(opening)
             opened.append((piece.marks[depth], closing))
-        if piece.code:
-            out.append(marker.code(piece.text))
-        elif piece.address:
-            following = pieces[index + 1] if index + 1 < len(pieces) else _Piece(" ", ())
-            alone = not piece.marks and not following.code and following.text[0].isspace()
-            out.append(marker.address(piece.text, alone=alone))
-        else:
-            out.append(marker.text(piece.text, line_start=not index))
+        written = _written(pieces, index, marker)
+        if written.startswith("`") and "".join(out[-1:]).endswith("`"):
+            out.append(marker.code_gap)
+        out.append(written)
     out.extend(closing for _, closing in reversed(opened))
     return "".join(out)
+
+
+def _written(pieces: list[_Piece], index: int, marker: Marker) -> str:
+    piece = pieces[index]
+    if piece.code:
+        return marker.code(piece.text)
+    if not piece.address:
+        return marker.text(piece.text, line_start=not index)
+    following = pieces[index + 1] if index + 1 < len(pieces) else _Piece(" ", ())
+    alone = not piece.marks and not following.code and following.text[0].isspace()
+    return marker.address(piece.text, alone=alone)
 
 
 def _open(pieces: list[_Piece], index: int, depth: int, marker: Marker) -> tuple[str, str]:

@@ -44,6 +44,9 @@ class TextRenderer:
     bullet = BULLET
     """The marker of an item without a number."""
 
+    code_gap = ""
+    """See `inline.Marker`."""
+
     def document(self, blocks: Sequence[Block]) -> str:
         """The whole text; a blank line between blocks, none after a heading."""
         out: list[str] = []

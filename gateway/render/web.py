@@ -43,6 +43,8 @@ def document(blocks: Sequence[Block]) -> str:
 class _HtmlMarker:
     """Writes inline text as HTML; see `inline.Marker`."""
 
+    code_gap = ""
+
     def marks(self, run: Run) -> tuple[Mark, ...]:
         """See `inline.Marker`."""
         tags = (

@@ -1,7 +1,7 @@
 """WhatsApp's marks: faq.whatsapp.com/539178204879377.
 
-There is no escape. Text that would be read as marked is shown as inline code, which keeps every
-character; a line that would be read as a quote or an item begins with an invisible space.
+There is no escape. Text that would be read as marked, an address as well, is shown as inline code,
+which keeps every character; a line that would be read as a quote or an item begins with an invisible space.
 """
 
 import re
@@ -26,6 +26,7 @@ class WhatsAppRenderer(TextRenderer):
         self._careful = careful
 
     bullet = "- "
+    code_gap = BREAK
 
     def inline(self, runs: Inline) -> list[str]:
         """The lines of inline text, careful with signs that would be taken for marks."""
@@ -56,7 +57,7 @@ class WhatsAppRenderer(TextRenderer):
         """Marks work around whole words only, and around text that has no such sign itself."""
         kind, address = mark
         if kind == "link":
-            return ("", f" ({address})")
+            return ("", f" ({self.address(address, alone=False)})")
         if before.isalnum() or after.isalnum() or kind in inner:
             return ("", "")
         return (kind, kind)
@@ -72,8 +73,17 @@ class WhatsAppRenderer(TextRenderer):
         return text
 
     def code(self, text: str) -> str:
-        """Inline code; a backtick inside would end it."""
-        return f"`{text}`" if "`" not in text else f"```{without_fences(text)}```"
+        """Inline code; a backtick inside would end it, one at an edge would join the fence."""
+        if "`" not in text:
+            return f"`{text}`"
+        begin = BREAK if text.startswith("`") else ""
+        end = BREAK if text.endswith("`") else ""
+        return f"```{begin}{without_fences(text)}{end}```"
+
+    def address(self, address: str, *, alone: bool) -> str:
+        """Bare, so that it can be tapped, unless a sign in it could be taken for a mark."""
+        risky = any(_may_mark(sign, address) for sign in self._careful)
+        return f"`{address}`" if risky and "`" not in address else address
 
     def _as_code(self, word: re.Match[str]) -> str:
         return f"`{word[0]}`" if any(sign in word[0] for sign in self._careful) else word[0]
@@ -81,13 +91,23 @@ class WhatsAppRenderer(TextRenderer):
 
 def _would_mark(sign: str, runs: Inline) -> bool:
     """True when a sign in the text could pair with another, or with a mark of ours."""
-    text = "\0".join(run.text for run in runs if not run.code)
+    text = "\0".join(_shown(run) for run in runs)
     if sign not in text:
         return False
-    opens, closes = _OPENS[sign].search(text), _CLOSES[sign].search(text)
     if any(getattr(run, _SIGNS[sign]) for run in runs):
-        return bool(opens or closes)
+        return _may_mark(sign, text)
+    opens = _OPENS[sign].search(text)
     return bool(opens and _CLOSES[sign].search(text, opens.end()))
+
+
+def _may_mark(sign: str, text: str) -> bool:
+    return bool(_OPENS[sign].search(text) or _CLOSES[sign].search(text))
+
+
+def _shown(run: Run) -> str:
+    """What of a run stands outside of code."""
+    text = "" if run.code else run.text
+    return text if not run.link or run.is_bare_link else f"{text}\0{run.link}"
 
 
 WHATSAPP = WhatsAppRenderer()

@@ -215,4 +215,11 @@ EXAMPLES: list[str] = [
     "line\u2028sep\u0085next\x0cform",
     "a\r\nb\rc",
     "𝒳" * 10,
+    # what generated texts found
+    "**http://e.org/a_b" * 3,
+    "`**``**`- [ ]",
+    "`` ` ``0`0`",
+    "`a`**`b``c`**",
+    "`a`**`**`** x",
+    "http://e.org/__init__.py [x](http://e.org/_a_) _a http://e.org/b_c",
 ]

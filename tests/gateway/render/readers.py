@@ -210,21 +210,21 @@ def _discord_inline(text: str) -> str:
     return "".join(out)
 
 
+WHATSAPP_CODE = re.compile("```([\\s\\S]*?)```|`([^`\u200b]+)`")
+STASH = "\ue000"
+
+
 def whatsapp(text: str) -> str:
-    """WhatsApp's client: monospace, then lines, then marks around whole words."""
-    out: list[str] = []
-    for index, piece in enumerate(re.split(r"```", text)):
-        out.append(piece if index % 2 else "\n".join(map(_whatsapp_line, piece.split("\n"))))
-    return "".join(out)
+    """WhatsApp's client: monospace, then lines, then marks around whole words and around code."""
+    assert STASH not in text
+    codes = iter([found[1] or found[2] or "" for found in WHATSAPP_CODE.finditer(text)])
+    lines = WHATSAPP_CODE.sub(STASH, text).split("\n")
+    return re.sub(STASH, lambda _: next(codes), "\n".join(map(_whatsapp_line, lines)))
 
 
 def _whatsapp_line(line: str) -> str:
     line = re.sub(r"^(?:> )+", "", line)
-    line = re.sub(r"^\s*(?:[-*] |\d{1,9}\. )", "", line)
-    shown: list[str] = []
-    for index, piece in enumerate(re.split(r"`([^`\u200b]+)`", line)):
-        shown.append(piece if index % 2 else _unmarked(piece))
-    return "".join(shown)
+    return _unmarked(re.sub(r"^\s*(?:[-*] |\d{1,9}\. )", "", line))
 
 
 def _unmarked(text: str) -> str:
