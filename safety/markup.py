@@ -95,9 +95,7 @@ def _is_tag(match: re.Match[str], name: str, closed: bool) -> bool:
         if plain:
             return not _is_placeholder(match, name, closed)
         named = len(name) > 1 and name in _ALWAYS
-        return bool(
-            named or _ATTRIBUTE.search(rest) or (closed and not _AT_ADDRESS.match(rest))
-        )
+        return bool(named or _ATTRIBUTE.search(rest) or (closed and not _AT_ADDRESS.match(rest)))
     return bool(_ACTIVE.search(rest))
 
 

@@ -39,8 +39,7 @@ _ROLE: Final = re.compile(
     r"""
     (?:^|(?<=[\r\n]))[ \t>]{0,20}(?:\#{1,6}[ \t]{1,4})?[*_]{0,3}
     (?:(?:Human|Assistant|System|HUMAN|ASSISTANT|SYSTEM)[*_]{0,3}[ \t]{0,8}:
-      |(?:human|assistant)[*_]{0,3}:
-      |system[*_]{0,3}:(?=[ \t]{0,8}(?:\S{1,40}[ \t]{1,8}){3}))
+      |(?:human|assistant|system)[*_]{0,3}:(?=[ \t]{0,8}(?:\S{1,40}[ \t]{1,8}){3}))
     [*_]{0,3}[ \t]*
     """,
     re.VERBOSE,

@@ -24,6 +24,13 @@ MOST_CHANGED: Final = 1.0
 LEAST_DEFUSED: Final = 99.0
 LEAST_REMOVED: Final = 98.0
 EXAMPLES: Final = 5
+LENGTH: Final = 1_000_000
+MOST_GROWTH: Final = 24.0
+SEEDS: Final = (
+    *("<", "<script>", "<a title='", "<!--", "&lt;", "<|", "\nHuman: ", "%253C", "<scr<script>"),
+    *("```system", "a\u0301", "\u0315\u0316", "😀\u200d", "](  ", "\\"),
+)
+"""What a sanitiser that goes back would choke on, each repeated to a million characters."""
 _LIMIT: Final = 20_000
 _HTML: Final = re.compile(
     r"</[a-zA-Z][a-zA-Z0-9]*>|<(?:br|hr|img|input|meta|link)\b|<!--|<!DOCTYPE"
@@ -33,7 +40,7 @@ _HTML: Final = re.compile(
 
 def main() -> int:
     """Measure all; 1 when a limit is missed."""
-    results = [_hostile(), _keys()]
+    results = [_hostile(), _keys(), *map(_grows, SEEDS)]
     for name, texts in ordinary.corpora():
         marked = [text for text in texts if _HTML.search(text)]
         plain = [text for text in texts if not _HTML.search(text)]
@@ -55,6 +62,20 @@ def _keys() -> bool:
     begun = time.perf_counter()
     left = [text for _, key, text in made if _shows(redact_secrets(safe_unicode(text)).text, key)]
     return _defused("keys", len(made), left, LEAST_REMOVED, begun)
+
+
+def _grows(seed: str) -> bool:
+    """Eight times the text may take `MOST_GROWTH` times as long; a square would be 64 times."""
+    took: list[float] = []
+    for length in (LENGTH // 8, LENGTH):
+        text = (seed * length)[:length]
+        begun = time.perf_counter()
+        sanitize_brain_content(text, LENGTH)
+        took.append(time.perf_counter() - begun)
+    ratio = took[1] / took[0]
+    passed = ratio <= MOST_GROWTH
+    _say(growth_of=seed, ratio=ratio, most=MOST_GROWTH, passed=passed, begun=begun)
+    return passed
 
 
 def _shows(text: str, key: str) -> bool:

@@ -95,10 +95,10 @@ def test_depth_does_not_exhaust_the_stack() -> None:
 
 def test_a_large_value_is_refused_without_a_copy() -> None:
     value = {"a": "x" * 50_000_000, "b": [0] * 5_000_000}
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(OutOfBounds):
         snapshot(value)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 JSON = st.recursive(

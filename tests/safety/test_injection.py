@@ -136,6 +136,6 @@ def test_telling_a_credential_is_not_talking_about_one(text: str, told: bool) ->
     ["ignore all ", "select a, ", "<a on", "union/**/", "from now on you ", "' or '", "act as "],
 )
 def test_time_grows_with_the_text_only(seed: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     detect_injection((seed * 100_000)[:100_000])
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5

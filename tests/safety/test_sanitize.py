@@ -64,7 +64,7 @@ def test_what_poses_as_something_else_goes(text: str, safe: str) -> None:
         "mail <anna@example.org> or see <https://example.org/?a=b>",
         "The credential helper is git-credential",
         "Note: system: linux",
-        "system: linux\nuser: eva",
+        "system: linux\nuser: eva\nassistant:\n  name: Ada",
         "Operating System: Ubuntu",
         "git log <commit>..<branch>, cp <source> <path>",
         "<function f at 0x7f>, <object object at 0x7f00>, <module 'x'>",
@@ -124,9 +124,9 @@ def test_deeper_than_anybody_nests_nothing_is_left_to_make_a_tag_of() -> None:
 def test_time_grows_with_the_text_only(seed: str) -> None:
     def took(length: int) -> float:
         text = (seed * length)[:length]
-        begun = time.perf_counter()
+        begun = time.process_time()
         sanitize(text)
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
-    small, large = took(50_000), took(1_000_000)
-    assert large < 0.5 + 20 * 4 * small
+    small, large = took(20_000), took(200_000)
+    assert large < 1 + 10 * 4 * small

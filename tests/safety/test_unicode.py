@@ -81,8 +81,8 @@ def test_twice_is_once_and_the_result_is_nfc(text: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["\u0315\u0316", "\u200d", "a\u0301", "😀\u200d", "\ufe0f"])
-def test_a_million_characters_take_seconds_at_most(seed: str) -> None:
-    text = "a" + (seed * 1_000_000)[:1_000_000]
-    begun = time.perf_counter()
+def test_time_grows_with_the_text_only(seed: str) -> None:
+    text = "a" + (seed * 100_000)[:100_000]
+    begun = time.process_time()
     safe_unicode(text)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 5

@@ -180,6 +180,6 @@ def test_every_kind_contains_its_anchor(kind: object) -> None:
      "seed phrase: abcde ", "MIIEpAIBAAKCAQEA" + "A" * 30, "token=", "://a:"],
 )  # fmt: skip
 def test_time_grows_with_the_text_only(seed: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_secrets((seed * 100_000)[:100_000])
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
