@@ -26,7 +26,7 @@ from benchmarks.faults.program import Program
 from benchmarks.faults.verdict import judge
 from benchmarks.faults.world import World
 from benchmarks.twice.doubler import TIMES, Doubler
-from benchmarks.twice.taker import CAPACITY, left, passed_in_all
+from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import configuration
 from tests.support.servers import free_port, postgres_server, redis_server
@@ -97,11 +97,11 @@ async def limits(count: int) -> dict[str, object]:
     levels: dict[str, object] = {}
     kept = True
     with redis_server() as redis:
-        for level, capacity in CAPACITY.items():
+        for level in LEVELS:
             passed = await passed_in_all(redis.url, level, PROCESSES, count)
-            taken = await left(redis.url, level)
-            levels[level] = {"capacity": capacity, "passed": passed, "taken": taken}
-            kept &= sum(passed) == capacity and set(taken) == {capacity}
+            taken = await left(redis.url, level, count)
+            levels[level] = {"capacity": capacity(count), "passed": passed, "taken": taken}
+            kept &= sum(passed) == capacity(count) and set(taken) == {capacity(count)}
     return {"benchmark": "limits", "processes": PROCESSES, "asked": count, **levels, "kept": kept}
 
 

@@ -7,7 +7,6 @@ many it got, once it has read a line that says to begin.
 
 import asyncio
 import sys
-from collections.abc import Mapping
 from typing import Final
 
 from gateway.clock import SystemClock
@@ -15,23 +14,23 @@ from gateway.policy.rate_limits import BucketRule, Level
 from gateway.storage.redis.hot import RedisHotState
 
 NOW: Final = 1_795_000_000.0
-PEOPLE: Final = 40
-CHANNELS: Final = 4
+LEVELS: Final[tuple[Level, ...]] = ("user", "channel", "workspace")
 AT_ONCE: Final = 50
 WIDE: Final = 1_000_000
-NARROW: Final[Mapping[Level, int]] = {"user": 5, "channel": 20, "workspace": 100}
-"""The level that binds, and its tokens; the two others have more than enough."""
-CAPACITY: Final[Mapping[Level, int]] = {
-    "user": 5 * PEOPLE,
-    "channel": 20 * CHANNELS,
-    "workspace": 100,
-}
 
 
-def rules_of(level: Level, number: int) -> tuple[BucketRule, ...]:
-    """The buckets of the message of this number where `level` is the one that binds."""
-    limits = {each: NARROW[each] if each == level else WIDE for each in NARROW}
-    who, where = number % PEOPLE, number % CHANNELS
+def capacity(count: int) -> int:
+    """What the level that binds holds in all, of `count` that each process asks for; a multiple of
+    40. The two other levels have more than enough."""
+    return count // 2
+
+
+def rules_of(level: Level, number: int, count: int) -> tuple[BucketRule, ...]:
+    """The buckets of the message of this number where `level` is the one that binds: a tenth as
+    many people as messages with 5 tokens each, a fortieth as many channels with 20 each."""
+    narrow = {"user": 5, "channel": 20, "workspace": capacity(count)}
+    limits = {each: narrow[each] if each == level else WIDE for each in LEVELS}
+    who, where = number % (count // 10), number % (count // 40)
     return (
         BucketRule("user", f"{level}:user:{who}", limits["user"]),
         BucketRule("channel", f"{level}:channel:{where}", limits["channel"]),
@@ -47,7 +46,7 @@ async def take(url: str, level: Level, count: int) -> int:
 
     async def ask(number: int) -> bool:
         async with slots:
-            return (await state.buckets.take(rules_of(level, number), NOW)).allowed
+            return (await state.buckets.take(rules_of(level, number, count), NOW)).allowed
 
     try:
         await asyncio.to_thread(sys.stdin.readline)
@@ -71,13 +70,13 @@ async def passed_in_all(url: str, level: Level, processes: int, count: int) -> l
     return [int(out) for out, _ in ended]
 
 
-async def left(url: str, level: Level) -> tuple[int, ...]:
+async def left(url: str, level: Level, count: int) -> tuple[int, ...]:
     """How many tokens are missing, in all, on the three levels; each yes took one from each."""
     state = RedisHotState(url, SystemClock())
     await state.client.start()
-    missing = dict.fromkeys(NARROW, 0)
+    missing: dict[Level, int] = dict.fromkeys(LEVELS, 0)
     try:
-        for rule in {rule for number in range(PEOPLE) for rule in rules_of(level, number)}:
+        for rule in {rule for number in range(count) for rule in rules_of(level, number, count)}:
             key = state.client.key("bucket", rule.key)
             tokens = await state.client.command("HGET", key, "tokens")
             missing[rule.level] += rule.per_minute - round(float(tokens))
@@ -87,5 +86,5 @@ async def left(url: str, level: Level) -> tuple[int, ...]:
 
 
 if __name__ == "__main__":
-    wanted = {name: name for name in NARROW}[sys.argv[2]]  # type: ignore[index]  # refused if none
+    wanted = next(level for level in LEVELS if level == sys.argv[2])
     print(asyncio.run(take(sys.argv[1], wanted, int(sys.argv[3]))))

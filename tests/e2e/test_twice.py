@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.twice.doubler import Doubler
-from benchmarks.twice.taker import CAPACITY, left, passed_in_all
+from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from gateway.policy.rate_limits import Level
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot, free_port
@@ -55,10 +55,10 @@ async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_ord
             assert said == [f"{number:03d}" for number in range(EACH)]
 
 
-@pytest.mark.parametrize("level", CAPACITY)
+@pytest.mark.parametrize("level", LEVELS)
 async def test_two_processes_let_through_exactly_what_a_limit_holds(
     level: Level, redis: RedisServer
 ) -> None:
-    passed = await passed_in_all(redis.url, level, 2, 300)
-    assert sum(passed) == CAPACITY[level]
-    assert set(await left(redis.url, level)) == {CAPACITY[level]}, "a refusal has eaten a token"
+    passed = await passed_in_all(redis.url, level, 2, 400)
+    assert sum(passed) == capacity(400)
+    assert set(await left(redis.url, level, 400)) == {capacity(400)}, "a refusal has eaten a token"
