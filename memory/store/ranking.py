@@ -1,53 +1,61 @@
 """How well a memory answers a search: the share of the asked words that are in it, rare ones
 counting more.
 
-The weight of a word is ln(1 + N / n), with N memories found in all and n that have it; one that
-nobody has counts as half a memory. The score is the sum of the weights that are there by the sum of
-all: 1 when every word is there, and nothing but what this person may see goes into it. Where the
-score is the same the shorter text comes first, then the newer one.
+The weight of a word is ln(1 + N / n), with n memories that have it and N that have the most common
+of the words; one that nobody has counts as half a memory. The score is the sum of the weights that
+are there by the sum of all: 1 when every word is there. Only what is on the shelves of whoever asks
+goes into it. Where the score is the same the newer one comes first.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+MAX_CANDIDATES: Final = 2_000
+"""Memories that are weighed in one search, as long as a word is not more common than that."""
+MAX_WEIGHED: Final = 5_000
+"""Memories that are weighed at all: the newest, where even the rarest word is in more."""
+CHUNK: Final = 100
+"""Memories that are looked at more closely at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory with some of the words. Bit i of `terms` stands for word i; `size` is its length in
-    characters; `seq` grows with every memory."""
+def chosen(counts: Sequence[int]) -> list[int]:
+    """Which words the candidates are taken from: the rarest, and as many more as stay within
+    `MAX_CANDIDATES`. The others count for the score only."""
+    there = sorted((count, word) for word, count in enumerate(counts) if count)
+    some: list[int] = []
+    total = 0
+    for count, word in there:
+        if some and total + count > MAX_CANDIDATES:
+            break
+        some.append(word)
+        total += count
+    return some
 
-    seq: int
-    id: str
-    terms: int
-    size: int
 
-
-def ranked(hits: Sequence[Hit], count: int) -> list[tuple[Hit, float]]:
-    """The hits of a search for `count` words, best first, with their scores from 0 to 1."""
-    masks: dict[int, int] = {}
-    for hit in hits:
-        masks[hit.terms] = masks.get(hit.terms, 0) + 1
-    weights = [_weight(masks, index, len(hits)) for index in range(count)]
+def ranked(hits: Iterable[tuple[int, int]], counts: Sequence[int]) -> list[tuple[int, float]]:
+    """Hits (number, words that are in it as bits) as (number, score), best first. The number grows
+    with every memory; `counts` says in how many memories each word is."""
+    most = max(counts, default=0) or 1
+    weights = [math.log1p(most / (count or 0.5)) for count in counts]
     whole = math.fsum(weights) or 1.0
-    scores = {
-        mask: min(1.0, math.fsum(w for i, w in enumerate(weights) if mask >> i & 1) / whole)
-        for mask in masks
-    }
-    ordered = sorted(hits, key=lambda hit: (-scores[hit.terms], hit.size, -hit.seq))
-    return [(hit, scores[hit.terms]) for hit in ordered]
+    scores: dict[int, float] = {}
+    found = []
+    for number, mask in hits:
+        if mask not in scores:
+            there = math.fsum(w for word, w in enumerate(weights) if mask >> word & 1)
+            scores[mask] = min(1.0, there / whole)
+        found.append((number, scores[mask]))
+    return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
 
 
-def page(found: Sequence[tuple[Hit, float]], after_id: str, limit: int) -> list[tuple[Hit, float]]:
-    """The next `limit` behind `after_id`; nothing when that is not among them any more."""
-    if not after_id:
-        return list(found[:limit])
-    for place, (hit, _) in enumerate(found):
-        if hit.id == after_id:
-            return list(found[place + 1 : place + 1 + limit])
-    return []
-
-
-def _weight(masks: dict[int, int], index: int, total: int) -> float:
-    having = sum(number for mask, number in masks.items() if mask >> index & 1)
-    return math.log1p(total / (having or 0.5))
+def chunks(
+    found: Sequence[tuple[int, float]], after: int | None
+) -> Iterator[Sequence[tuple[int, float]]]:
+    """The hits behind number `after`, some at a time; none when that is not among them."""
+    start = 0
+    if after is not None:
+        places = (place for place, (number, _) in enumerate(found) if number == after)
+        start = next(places, len(found)) + 1
+    for begin in range(start, len(found), CHUNK):
+        yield found[begin : begin + CHUNK]

@@ -12,9 +12,11 @@ from memory.scope import Reach
 
 def shelves_of(record: Record) -> str:
     """The names under which a record is found, separated by spaces."""
-    names = [owner_of(record)]
-    if record.provenance.room and record.role:
-        names.append(_name(record.tenant, "room", record.provenance.room))
+    names, said = [owner_of(record)], record.provenance
+    if said.room and record.scope is Scope.USER:
+        names.append(_heard(record.tenant, said.person, said.room))
+        if record.role:
+            names.append(_name(record.tenant, "room", said.room))
     return " ".join(names)
 
 
@@ -29,13 +31,21 @@ def owner_of(record: Record) -> str:
             return _name(record.tenant, "global", "")
 
 
-def within(reach: Reach) -> list[str]:
-    """Every shelf on which there can be something for this reach."""
+def owners_within(reach: Reach) -> list[str]:
+    """Whose memories may be shown wherever they were learned."""
     names = [_name(reach.tenant, "global", "")]
     if reach.project:
         names.append(_name(reach.tenant, "project", reach.project))
-    names += [_name(reach.tenant, "user", person) for person in reach.persons]
+    if reach.private:
+        names += [_name(reach.tenant, "user", person) for person in reach.persons]
+    return names
+
+
+def within(reach: Reach) -> list[str]:
+    """Every shelf on which there is something for this reach."""
+    names = owners_within(reach)
     if reach.room:
+        names += [_heard(reach.tenant, person, reach.room) for person in reach.persons]
         names.append(_name(reach.tenant, "room", reach.room))
     return names
 
@@ -53,6 +63,10 @@ def word_key(shelf: str, scope_project: str, word: str) -> int:
     is told apart by comparing the texts."""
     text = f"{shelf}\x1f{scope_project}\x1f{word}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=6).digest())
+
+
+def _heard(tenant: str, person: str, room: str) -> str:
+    return _name(tenant, "heard", f"{person}\x1f{room}")
 
 
 def _name(tenant: str, what: str, who: str) -> str:

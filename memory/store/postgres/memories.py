@@ -11,7 +11,7 @@ from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match
 from memory.store.postgres.engine import Connection, PostgresEngine
-from memory.store.postgres.finding import VISIBLE, asked_by, find
+from memory.store.postgres.finding import VISIBLE, find
 from memory.store.postgres.inserting import (
     CANDIDATES,
     COUNT,
@@ -52,6 +52,7 @@ REVISE: Final = f"""
     WITH gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
         UPDATE memories m SET content = %(content)s, claim = %(content)s,
             lexemes = to_tsvector('parley', %(search)s || ' ' || array_to_string(m.tags, ' '))
+                || array_to_tsvector(string_to_array(m.shelves, ' '))
         WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING 1
     )
     SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM changed)
@@ -118,11 +119,11 @@ class PostgresMemories:
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits, without its vectors."""
         check_limit(wanted)
-        return await find(self._engine, wanted, asked_by(reach, self._clock.now()))
+        return await find(self._engine, reach, wanted, self._clock.now())
 
     async def get(self, reach: Reach, memory_id: str) -> Record | None:
         """One memory with its vector, None when there is none or it may not be seen."""
-        asked = asked_by(reach, self._clock.now()) | {"id": storable(memory_id)}
+        asked = parameters(reach) | {"now": self._clock.now()} | {"id": storable(memory_id)}
         rows = await self._engine.fetch(GET, asked)
         if not rows:
             return None
@@ -132,7 +133,7 @@ class PostgresMemories:
 
     async def count(self, reach: Reach) -> int:
         """How many memories count towards this person's plan."""
-        rows = await self._engine.fetch(COUNT, asked_by(reach, self._clock.now()))
+        rows = await self._engine.fetch(COUNT, parameters(reach) | {"now": self._clock.now()})
         return int(rows[0][0])
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:

@@ -63,7 +63,8 @@ async def _rows(
 
 
 def _read(row: dict[str, Any]) -> dict[str, object]:
-    row.pop("lexemes", None)
+    for name in ("lexemes", "shelves"):
+        row.pop(name, None)
     if "record" in row:
         row["record"] = json.loads(row["record"])
     return {

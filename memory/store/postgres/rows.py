@@ -7,6 +7,7 @@ from psycopg.rows import TupleRow
 
 from memory.record import Embedding, Record
 from memory.store.rows import COLUMNS, SHAPES, columns_of, record_of
+from memory.store.shelves import owner_of, shelves_of
 from memory.store.terms import searchable
 
 SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
@@ -16,15 +17,20 @@ def _cast(name: str) -> str:
     return f"%({name})s" + {"list": "::text[]", "time": "::timestamptz"}.get(SHAPES[name], "")
 
 
-INSERT: Final = (
-    f"INSERT INTO memories ({', '.join(COLUMNS)}, lexemes)"  # noqa: S608 - constants
-    f" VALUES ({', '.join(_cast(name) for name in COLUMNS)}, to_tsvector('parley', %(search)s))"
-)
+INSERT: Final = f"""
+    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, lexemes)
+    VALUES ({", ".join(_cast(name) for name in COLUMNS)}, %(owner)s, %(shelves)s,
+        to_tsvector('parley', %(search)s) || array_to_tsvector(string_to_array(%(shelves)s, ' ')))
+"""  # noqa: S608 - constants
 
 
 def values_of(record: Record) -> dict[str, object]:
     """What `INSERT` takes."""
-    return columns_of(record) | {"search": searchable(record.content, *record.tags)}
+    return columns_of(record) | {
+        "owner": owner_of(record),
+        "shelves": shelves_of(record),
+        "search": searchable(record.content, *record.tags),
+    }
 
 
 def record_from(row: TupleRow, embedding: Embedding | None = None) -> Record:

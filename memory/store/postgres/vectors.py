@@ -17,8 +17,8 @@ CREATE: Final = """
     )
 """
 ADVICE: Final = (
-    "install pgvector and run, as a superuser, CREATE EXTENSION vector; until then memories are"
-    " found by their words only"
+    "install pgvector and run, as a superuser, CREATE EXTENSION vector, then restart; until then"
+    " memories are found by their words only"
 )
 
 log = structlog.get_logger(__name__)
@@ -30,6 +30,7 @@ class PostgresVectors:
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
         self._there: bool | None = None
+        self._tried = False
 
     async def there(self) -> bool:
         """Whether the table is there. Raises `StoreUnavailable`."""
@@ -39,9 +40,11 @@ class PostgresVectors:
         return self._there
 
     async def made(self) -> bool:
-        """The same, after it was made where that is possible; what is missing is logged once."""
-        if await self.there():
-            return True
+        """The same, after it was made where that is possible. It is tried once in the life of the
+        program; what is missing is logged."""
+        if await self.there() or self._tried:
+            return bool(self._there)
+        self._tried = True
         if problem := await self.problem():
             log.warning("vectors_not_kept", problem=problem, advice=ADVICE)
             return False

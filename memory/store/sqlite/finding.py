@@ -6,30 +6,38 @@ from typing import Final
 
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
-from memory.store.ranking import Hit, page, ranked
+from memory.store.ranking import MAX_WEIGHED, chosen, chunks, ranked
 from memory.store.rows import storable
-from memory.store.shelves import within
+from memory.store.shelves import owners_within, within
 from memory.store.sqlite.reach import OWN, SEES, parameters
 from memory.store.sqlite.rows import SELECTED, record_from
 from memory.store.terms import terms
 
-MAX_HITS: Final = 20_000
-"""Memories that one search weighs; the newest of a larger number."""
-
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"
-HITS: Final = """
-    WITH asked (bit, query) AS (SELECT 1 << key, value FROM json_each(:queries)),
-    found (seq, terms) AS MATERIALIZED (
+COUNTS: Final = """
+    SELECT asked.key, count(*) FROM json_each(:queries) asked
+    CROSS JOIN memories_text f ON f.memories_text MATCH asked.value GROUP BY asked.key
+"""
+HITS: Final = f"""
+    WITH asked (bit, query, first) AS MATERIALIZED (
+        SELECT 1 << key, value, key IN (SELECT value FROM json_each(:first))
+        FROM json_each(:queries)
+    ), found (seq, bits) AS MATERIALIZED (
         SELECT f.rowid, sum(asked.bit) FROM asked
-        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query GROUP BY f.rowid
+        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
+        WHERE asked.first GROUP BY f.rowid ORDER BY f.rowid DESC LIMIT {MAX_WEIGHED}
+    ), more (seq, bits) AS (
+        SELECT f.rowid, asked.bit FROM asked
+        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
+        WHERE NOT asked.first AND +f.rowid IN (SELECT seq FROM found)
     )
-    SELECT m.seq, m.id, found.terms, length(m.content)
-    FROM found CROSS JOIN memories m ON m.seq = found.seq
-    WHERE {where} ORDER BY m.seq DESC LIMIT {limit}
-"""
-NEWEST: Final = """
-    SELECT {columns} FROM memories m WHERE {where} ORDER BY m.at DESC, m.seq DESC LIMIT :limit
-"""
+    SELECT seq, sum(bits) FROM (SELECT * FROM found UNION ALL SELECT * FROM more) GROUP BY seq
+"""  # noqa: S608 - constants
+PICK: Final = (
+    "SELECT m.seq FROM memories m WHERE m.seq IN (SELECT value FROM json_each(:some)) AND "
+)
+ARMS: Final = ("m.owner = :owner", "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''")
+NEWEST: Final = " ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
 """  # noqa: S608 - constants
@@ -39,29 +47,68 @@ def find(db: sqlite3.Connection, reach: Reach, wanted: Filter, now: float) -> li
     """What `MemoryStore.find` does, inside the caller's transaction."""
     conditions, asked = _conditions(reach, wanted, now)
     if not wanted.text:
-        return _newest(db, wanted, conditions, asked)
-    searched = terms(wanted.text)
-    if not searched:
-        return []
-    shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
-    asked["queries"] = json.dumps(
-        [f'shelves : ({shelves}) AND {{content tags}} : ("{term}")' for term in searched]
-    )
-    rows = db.execute(HITS.format(where=" AND ".join(conditions), limit=MAX_HITS), asked)
-    found = page(ranked([Hit(*row) for row in rows], len(searched)), wanted.after_id, wanted.limit)
-    records = _records(db, [hit.seq for hit, _ in found])
-    return [Match(record_from(records[hit.seq]), score) for hit, score in found]
+        found = [(seq, 0.0) for seq in _newest(db, reach, wanted, conditions, asked)]
+    else:
+        found = _best(db, reach, wanted, conditions, asked)
+    records = _records(db, [seq for seq, _ in found])
+    return [Match(record_from(records[seq]), score) for seq, score in found]
 
 
 def _newest(
-    db: sqlite3.Connection, wanted: Filter, conditions: list[str], asked: dict[str, object]
-) -> list[Match]:
+    db: sqlite3.Connection,
+    reach: Reach,
+    wanted: Filter,
+    conditions: list[str],
+    asked: dict[str, object],
+) -> list[int]:
+    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    them."""
     if wanted.after_id:
         conditions.append(AFTER)
         asked["after"] = storable(wanted.after_id)
     asked["limit"] = wanted.limit
-    sql = NEWEST.format(columns=SELECTED, where=" AND ".join(conditions))
-    return [Match(record_from(row), 0.0) for row in db.execute(sql, asked)]
+    rest = " AND ".join(conditions) + NEWEST
+    found: set[tuple[float, int]] = set()
+    for owner in owners_within(reach):
+        sql = f"SELECT m.at, m.seq FROM memories m WHERE {ARMS[0]} AND {rest}"  # noqa: S608
+        found.update(db.execute(sql, asked | {"owner": owner}))
+    if reach.room:
+        sql = f"SELECT m.at, m.seq FROM memories m WHERE {ARMS[1]} AND {rest}"  # noqa: S608
+        found.update(db.execute(sql, asked))
+    return [seq for _, seq in sorted(found, reverse=True)[: wanted.limit]]
+
+
+def _best(
+    db: sqlite3.Connection,
+    reach: Reach,
+    wanted: Filter,
+    conditions: list[str],
+    asked: dict[str, object],
+) -> list[tuple[int, float]]:
+    searched = terms(wanted.text)
+    shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
+    asked["queries"] = json.dumps(
+        [f'shelves : ({shelves}) AND {{content tags}} : ("{term}")' for term in searched]
+    )
+    having = dict(db.execute(COUNTS, asked).fetchall())
+    counts = [int(having.get(word, 0)) for word in range(len(searched))]
+    asked["first"] = json.dumps(chosen(counts))
+    hits = ranked(db.execute(HITS, asked), counts)
+    after = _number(db, wanted.after_id) if wanted.after_id else None
+    found: list[tuple[int, float]] = []
+    for some in chunks(hits, after):
+        asked["some"] = json.dumps([seq for seq, _ in some])
+        picked = {row[0] for row in db.execute(PICK + " AND ".join(conditions), asked)}
+        found += [hit for hit in some if hit[0] in picked]
+        if len(found) >= wanted.limit:
+            break
+    return found[: wanted.limit]
+
+
+def _number(db: sqlite3.Connection, memory_id: str) -> int:
+    """The number of a memory; -1, which none has, when there is no such memory."""
+    row = db.execute("SELECT seq FROM memories WHERE id = ?", (storable(memory_id),)).fetchone()
+    return -1 if row is None else int(row[0])
 
 
 def _conditions(reach: Reach, wanted: Filter, now: float) -> tuple[list[str], dict[str, object]]:

@@ -23,10 +23,10 @@ TARGET: Final = f"""
     SELECT m.seq FROM memories m WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND {CURRENT}
 """  # noqa: S608 - constants
 CANDIDATES: Final = f"""
-    SELECT DISTINCT m.id, m.content FROM json_each(:words) k
-    CROSS JOIN memory_words w ON w.word = k.value AND w.size BETWEEN :least AND :most
-    CROSS JOIN memories m ON m.seq = w.memory
-    WHERE m.tenant = :for_tenant AND m.scope = :scope AND m.project = :of_project
+    SELECT m.id, m.content FROM memories m WHERE m.seq IN (
+        SELECT w.memory FROM json_each(:words) k
+        CROSS JOIN memory_words w ON w.word = k.value AND w.size BETWEEN :least AND :most
+    ) AND m.tenant = :for_tenant AND m.scope = :scope AND m.project = :of_project
         AND (m.scope <> 'user' OR {OWN}) AND m.id <> :target AND {CURRENT}
 """  # noqa: S608 - constants
 REPLACED: Final = f"""

@@ -7,12 +7,12 @@ from typing import Final
 
 from memory.record import Embedding, Record
 from memory.store.rows import COLUMNS, SHAPES, columns_of, record_of
-from memory.store.shelves import shelves_of
+from memory.store.shelves import owner_of, shelves_of
 
 SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
 INSERT: Final = (
-    f"INSERT INTO memories ({', '.join(COLUMNS)}, shelves)"  # noqa: S608 - constants
-    f" VALUES ({', '.join(f':{name}' for name in COLUMNS)}, :shelves)"
+    f"INSERT INTO memories ({', '.join(COLUMNS)}, owner, shelves)"  # noqa: S608 - constants
+    f" VALUES ({', '.join(f':{name}' for name in COLUMNS)}, :owner, :shelves)"
 )
 
 Row = tuple[object, ...]
@@ -21,7 +21,7 @@ Row = tuple[object, ...]
 def values_of(record: Record) -> dict[str, object]:
     """What `INSERT` takes."""
     values = {name: _kept(value) for name, value in columns_of(record).items()}
-    return values | {"shelves": shelves_of(record)}
+    return values | {"owner": owner_of(record), "shelves": shelves_of(record)}
 
 
 def record_from(row: Row, embedding: Embedding | None = None) -> Record:

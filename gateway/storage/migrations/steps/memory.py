@@ -23,11 +23,11 @@ SQLITE: Final = """
         confidence REAL NOT NULL, source_id TEXT NOT NULL, valid_until REAL, true_from REAL,
         true_until REAL, expires_at REAL, supersedes TEXT NOT NULL, superseded_by TEXT NOT NULL,
         superseded_at REAL, confirmed INTEGER NOT NULL, derived_from TEXT NOT NULL,
-        shelves TEXT NOT NULL
+        owner TEXT NOT NULL, shelves TEXT NOT NULL
     );
     CREATE INDEX memories_person ON memories (tenant, person, at);
     CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> '';
-    CREATE INDEX memories_shared ON memories (tenant, scope, project, at) WHERE scope <> 'user';
+    CREATE INDEX memories_owner ON memories (owner, at);
     CREATE INDEX memories_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL;
     CREATE INDEX memories_superseded ON memories (superseded_at) WHERE superseded_at IS NOT NULL;
     CREATE VIRTUAL TABLE memories_text USING fts5(
@@ -92,11 +92,12 @@ POSTGRES: Final = """
         source_id text NOT NULL, valid_until timestamptz, true_from timestamptz,
         true_until timestamptz, expires_at timestamptz, supersedes text NOT NULL,
         superseded_by text NOT NULL, superseded_at timestamptz, confirmed boolean NOT NULL,
-        derived_from text[] NOT NULL, lexemes tsvector NOT NULL
+        derived_from text[] NOT NULL, owner text NOT NULL, shelves text NOT NULL,
+        lexemes tsvector NOT NULL
     );
     CREATE INDEX memories_person ON memories (tenant, person, at);
     CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> '';
-    CREATE INDEX memories_shared ON memories (tenant, scope, project, at) WHERE scope <> 'user';
+    CREATE INDEX memories_owner ON memories (owner, at);
     CREATE INDEX memories_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL;
     CREATE INDEX memories_superseded ON memories (superseded_at)
         WHERE superseded_at IS NOT NULL;

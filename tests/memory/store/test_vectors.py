@@ -1,0 +1,48 @@
+"""PostgreSQL without pgvector: everything but vectors works, and what is missing is said."""
+
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.storage.postgres.pool import PostgresPool
+from memory.record import Embedding
+from memory.store.postgres.memories import PostgresMemories
+from tests.memory.store.records import reach, record, store, texts
+from tests.support.clock import FakeClock
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+@pytest.fixture
+def plain_url(postgres: PostgresServer) -> str:
+    """A database in whose schema a user without rights to extensions may do everything else."""
+    url = new_database(postgres)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS plain")
+        connection.execute("CREATE ROLE plain LOGIN")
+        connection.execute("GRANT ALL ON SCHEMA public TO plain")
+    return url.replace("postgres@", "plain@")
+
+
+async def test_memories_are_kept_and_found_without_the_extension(
+    plain_url: str, clock: FakeClock
+) -> None:
+    pool = PostgresPool(plain_url)
+    await pool.start()
+    memories = PostgresMemories(pool, clock)
+    kept = record("likes tea", embedding=Embedding("m", (1.0,)))
+    with capture_logs() as logs:
+        assert (await store(memories, kept)).stored
+        assert await memories.embed([(kept.id, Embedding("m", (1.0,)))]) == 0
+        assert await memories.unembedded("m", 10) == []
+    assert [line["event"] for line in logs] == ["vectors_not_kept"]
+    assert "permission denied to create extension" in logs[0]["problem"]
+    assert "CREATE EXTENSION vector" in logs[0]["advice"]
+    assert await texts(memories, text="tea") == ["likes tea"]
+    stored = await memories.get(reach(), kept.id)
+    assert stored is not None
+    assert stored.embedding is None
+    assert await memories.delete(reach(), [kept.id]) == [kept.id]
+    await pool.stop()
