@@ -1,7 +1,8 @@
 """WhatsApp's marks: faq.whatsapp.com/539178204879377.
 
 There is no escape. Text that would be read as marked, an address as well, is shown as inline code,
-which keeps every character; a line that would be read as a quote or an item begins with an invisible space.
+which keeps every character; a line that would be read as a quote or an item begins with an
+invisible space.
 """
 
 import re

@@ -218,8 +218,10 @@ def whatsapp(text: str) -> str:
     """WhatsApp's client: monospace, then lines, then marks around whole words and around code."""
     assert STASH not in text
     codes = iter([found[1] or found[2] or "" for found in WHATSAPP_CODE.finditer(text)])
-    lines = WHATSAPP_CODE.sub(STASH, text).split("\n")
-    return re.sub(STASH, lambda _: next(codes), "\n".join(map(_whatsapp_line, lines)))
+    stashed = WHATSAPP_CODE.sub(STASH, text)
+    assert STASH * 2 not in stashed, "the backticks of two pieces of code touch"
+    lines = map(_whatsapp_line, stashed.split("\n"))
+    return re.sub(STASH, lambda _: next(codes), "\n".join(lines))
 
 
 def _whatsapp_line(line: str) -> str:
