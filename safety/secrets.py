@@ -92,6 +92,7 @@ _COMMIT: Final = re.compile(
     r"fingerprint|etag|cherry|@|pin(?:ned)?)\W{0,6}(?:\w{1,20}\W{1,3}){0,3}\Z"
 )
 _CONTEXT: Final = 60
+_PASSES: Final = 4
 _SAMPLE: Final = re.compile(
     r"(?i)(?:\A|[-_])(?:your|insert|replace|example|placeholder|redacted|dummy)(?:[-_]|\Z)"
 )
@@ -132,14 +133,33 @@ def redact_secrets(text: str) -> Redaction:
     not seen.
     """
     findings = find_secrets(text)
+    for _ in range(_PASSES):
+        redacted, starts = _without(text, findings)
+        if redacted == text:
+            break
+        # What ends where a removed secret began is whole only now.
+        more = [f for f in find_secrets(redacted) if f.kind.level is not Level.POSSIBLE]
+        if not more:
+            break
+        moved = [Finding(f.kind, starts[f.start], starts[f.end]) for f in more]
+        findings = _without_overlaps([*findings, *moved])
+    return Redaction(_without(text, findings)[0], tuple(findings))
+
+
+def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
+    """The text without its sure secrets, and where each of its characters was before."""
     pieces: list[str] = []
+    starts: list[int] = []
     position = 0
     for finding in findings:
         if finding.kind.level is not Level.POSSIBLE:
             pieces.extend((text[position : finding.start], REDACTED))
+            starts.extend(range(position, finding.start + 1))
+            starts.extend([finding.end] * (len(REDACTED) - 1))
             position = finding.end
     pieces.append(text[position:])
-    return Redaction("".join(pieces), tuple(findings))
+    starts.extend(range(position, len(text) + 1))
+    return "".join(pieces), starts
 
 
 def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:

@@ -108,6 +108,12 @@ def test_beside_the_id_of_an_aws_key_forty_characters_are_the_key() -> None:
     assert secret not in redact_secrets(f"AKIA{'ABCD2345' * 2} {secret}").text
 
 
+def test_keys_without_anything_between_them_go_both() -> None:
+    redaction = redact_secrets(f"AKIA{'ABCD2345' * 2}ghp_{a(36)}")
+    assert redaction.text == "[SECRET_REDACTED]" * 2
+    assert [(f.start, f.end) for f in redaction.findings] == [(0, 20), (20, 60)]
+
+
 def test_forty_hexadecimal_digits_are_for_the_person_to_say() -> None:
     text = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
     redaction = redact_secrets(text)
