@@ -32,7 +32,7 @@ from tests.e2e.harness import configuration
 from tests.support.servers import free_port, postgres_server, redis_server
 
 PROCESSES: Final = 2
-PATIENCE_SECONDS: Final = 240.0
+PATIENCE_SECONDS: Final = 330.0
 SETTLE_SECONDS: Final = 3.0
 AHEAD: Final = 500
 """Messages that may be unanswered before more are written."""
