@@ -120,6 +120,7 @@ def of_postgres(found: "Standing") -> list[Finding]:
         if free >= SPARE_CONNECTIONS
         else Finding("note", "PostgreSQL: connections", f"only {free} are free", few),
         _commits(found.synchronous_commit, kept=found.fsync),
+        _vectors(there=found.vectors),
     ]
 
 
@@ -132,6 +133,15 @@ def _tables(found: "Standing") -> Finding:
         advice = "GRANT CREATE ON SCHEMA public TO the user of database.url."
         return Finding("broken", name, "some are missing, and this user may not make them", advice)
     return Finding("ok", name, "made at the next start" if found.missing else "up to date")
+
+
+def _vectors(*, there: bool) -> Finding:
+    name = "PostgreSQL: vectors"
+    if there:
+        return Finding("ok", name, "pgvector can be used")
+    detail = "without pgvector memories are found by their words only"
+    advice = "Install pgvector, run CREATE EXTENSION vector as a superuser, and restart."
+    return Finding("note", name, detail, advice)
 
 
 def _commits(synchronous: str, *, kept: bool) -> Finding:

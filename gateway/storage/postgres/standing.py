@@ -19,6 +19,10 @@ ASK: Final = """
             - current_setting('superuser_reserved_connections')::int
             - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend'),
         current_setting('synchronous_commit'), current_setting('fsync') = 'on',
+        EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') OR EXISTS (
+            SELECT FROM pg_available_extension_versions e, pg_roles r
+            WHERE e.name = 'vector' AND r.rolname = current_user AND (r.rolsuper
+                OR (e.trusted AND has_database_privilege(current_database(), 'CREATE')))),
         to_regclass('schema_migrations') IS NOT NULL
 """
 STEPS: Final = "SELECT version FROM schema_migrations"
@@ -26,7 +30,8 @@ STEPS: Final = "SELECT version FROM schema_migrations"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """`missing` is how many steps of the ledger the database still has to take."""
+    """`missing` is how many steps of the ledger the database still has to take; `vectors` whether
+    pgvector is there, or can be made by this user."""
 
     version: str
     version_number: int
@@ -36,6 +41,7 @@ class Standing:
     synchronous_commit: str
     fsync: bool
     missing: int
+    vectors: bool = True
 
 
 async def standing(url: str) -> Standing:
@@ -52,7 +58,6 @@ async def standing(url: str) -> Standing:
 
 async def _asked(connection: AsyncConnection[TupleRow]) -> Standing:
     (row,) = await (await connection.execute(ASK)).fetchall()
-    *told, has_ledger = row
+    *told, vectors, has_ledger = row
     done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
-    told.append(len(missing([version for (version,) in done])))
-    return Standing(*told)
+    return Standing(*told, len(missing([version for (version,) in done])), vectors)

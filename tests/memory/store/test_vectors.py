@@ -5,6 +5,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.postgres.standing import standing
 from memory.record import Embedding
 from memory.store.postgres.memories import PostgresMemories
 from tests.memory.store.records import reach, record, store, texts
@@ -19,11 +20,16 @@ pytestmark = pytest.mark.xdist_group("postgres")
 def plain_url(postgres: PostgresServer) -> str:
     """A database in whose schema a user without rights to extensions may do everything else."""
     url = new_database(postgres)
+    plain = f"plain_{url.rpartition('/')[2]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP ROLE IF EXISTS plain")
-        connection.execute("CREATE ROLE plain LOGIN")
-        connection.execute("GRANT ALL ON SCHEMA public TO plain")
-    return url.replace("postgres@", "plain@")
+        connection.execute(f"CREATE ROLE {plain} LOGIN")
+        connection.execute(f"GRANT ALL ON SCHEMA public TO {plain}")
+    return url.replace("postgres@", f"{plain}@")
+
+
+async def test_the_doctor_can_tell(postgres: PostgresServer, plain_url: str) -> None:
+    assert (await standing(postgres.url)).vectors
+    assert not (await standing(plain_url)).vectors
 
 
 async def test_memories_are_kept_and_found_without_the_extension(

@@ -57,7 +57,7 @@ async def test_servers_that_are_well(
     assert all(line.startswith("ok") for line in lines), lines
     assert [line.split(":")[1].strip() for line in lines] == [
         *("version", "persistence", "eviction"),
-        *("version", "tables", "connections", "fsync"),
+        *("version", "tables", "connections", "fsync", "vectors"),
     ]
     assert "appendfsync everysec: a power cut costs the last second" in lines[1]
     assert "made at the next start" in lines[4]
