@@ -58,6 +58,9 @@ async def standing(url: str) -> Standing:
 
 async def _asked(connection: AsyncConnection[TupleRow]) -> Standing:
     (row,) = await (await connection.execute(ASK)).fetchall()
-    *told, vectors, has_ledger = row
+    version, number, writable, may_create, free, synchronous, fsync, vectors, has_ledger = row
     done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
-    return Standing(*told, len(missing([version for (version,) in done])), vectors)
+    left = len(missing([step for (step,) in done]))
+    return Standing(
+        *(version, number, writable, may_create, free, synchronous, fsync), left, vectors
+    )
