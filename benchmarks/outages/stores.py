@@ -17,6 +17,7 @@ Outage = Literal["redis-held", "redis-killed", "postgres-held", "postgres-killed
 ROLES: Final = ("adapter", "worker")
 DISK_BYTES: Final = 256 * 1024 * 1024
 """More than the log of the database may grow to, which could not be folded otherwise."""
+FEW_BYTES: Final = 64 * 1024
 BLOCK: Final = 1024 * 1024
 
 
@@ -117,14 +118,13 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """No file of the program may grow beyond what the database has now."""
+    """No file of the program may be written beyond its first bytes."""
 
     database: Path
     parts: tuple[str, ...] = ("storage", "database")
 
     def begin(self, processes: list[int]) -> None:
-        size = max(file.stat().st_size for file in self.database.parent.iterdir())
-        self._limit(processes, size)
+        self._limit(processes, FEW_BYTES)
 
     def end(self, processes: list[int]) -> None:
         self._limit(processes, resource.RLIM_INFINITY)
