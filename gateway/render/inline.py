@@ -106,14 +106,15 @@ def _line(pieces: list[_Piece], marker: Marker) -> str:
     opened: list[tuple[Mark, str]] = []
     for index, piece in enumerate(pieces):
         shared = len(_shared(tuple(mark for mark, _ in opened), piece.marks))
-        out.extend(closing for _, closing in reversed(opened[shared:]))
+        out.extend(closing for _, closing in reversed(opened[shared:]) if closing)
         del opened[shared:]
         for depth in range(shared, len(piece.marks)):
             opening, closing = _open(pieces, index, depth, marker)
-            out.append(opening)
+            if opening:
+                out.append(opening)
             opened.append((piece.marks[depth], closing))
         written = _written(pieces, index, marker)
-        if written.startswith("`") and "".join(out[-1:]).endswith("`"):
+        if written.startswith("`") and out and out[-1].endswith("`"):
             out.append(marker.code_gap)
         out.append(written)
     out.extend(closing for _, closing in reversed(opened))

@@ -221,5 +221,6 @@ EXAMPLES: list[str] = [
     "`` ` ``0`0`",
     "`a`**`b``c`**",
     "`a`**`**`** x",
+    "****_*",
     "http://e.org/__init__.py [x](http://e.org/_a_) _a http://e.org/b_c",
 ]
