@@ -1,9 +1,11 @@
 """Structured logs: a line per event, ids and reasons in it, never content, secrets or locals."""
 
+import contextlib
+import io
 import logging
 import sys
 from collections.abc import Iterable
-from typing import Literal, TextIO
+from typing import Literal, TextIO, cast
 
 import structlog
 from structlog.stdlib import ProcessorFormatter
@@ -27,6 +29,23 @@ class LogHandler(logging.StreamHandler[TextIO]):
         return is_ours(record.name) or record.levelno >= logging.WARNING
 
 
+class _Forgiving(io.TextIOBase):
+    """A stream that never fails: a line that cannot be written, as on a full disk, must not end
+    the work that it is about. The handlers of the standard library forgive by themselves."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._out.flush()
+
+
 def configure_logs(
     log_format: LogFormat = "text",
     level: int = logging.INFO,
@@ -48,7 +67,7 @@ def configure_logs(
     structlog.configure(
         processors=[*meanings, *output],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(out),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Forgiving(out))),
         cache_logger_on_first_use=False,
     )
     handler = LogHandler(out)

@@ -1,6 +1,7 @@
 """What a log line says, and what it never says."""
 
 import asyncio
+import contextlib
 import io
 import json
 import logging
@@ -184,3 +185,14 @@ def test_setting_logs_up_again_replaces_the_earlier_set_up() -> None:
     logging.getLogger("gateway").warning("once")
     assert (len(first.records), len(second.records)) == (0, 1)
     configure_logs(level=logging.WARNING)
+
+
+def test_a_line_that_finds_no_room_on_the_disk_breaks_nothing_off() -> None:
+    full = open("/dev/full", "w", buffering=1)  # noqa: SIM115 - closing it fails as well
+    configure_logs("json", logging.INFO, stream=full)
+    try:
+        structlog.get_logger(__name__).warning("work_put_off", seconds=1.0)
+    finally:
+        configure_logs(level=logging.WARNING)
+        with contextlib.suppress(OSError):
+            full.close()
