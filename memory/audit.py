@@ -8,28 +8,17 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from gateway.ports import Clock
 from memory.scope import Occasion
-from memory.store.ports import AuditAction, AuditEntry, AuditLog
+from memory.store.ports import AuditAction, AuditEntry, AuditLog, Link
 
 FIRST: Final = "0" * 64
 """What stands before the first entry."""
 MAX_DETAILS: Final = 20
 MAX_DETAIL: Final = 8_000
 """Characters of one detail: room for the ids of a large deletion."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An entry in its place of the chain; `number` counts from 1 without gaps."""
-
-    number: int
-    entry: AuditEntry
-    previous: str
-    hash: str
 
 
 class Audit:

@@ -8,6 +8,7 @@ from gateway.errors import BadInput
 from gateway.ports import Clock
 from gateway.remembering import Asker
 from memory.audit import Audit
+from memory.brain.documents import Brain
 from memory.people import People
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
@@ -43,6 +44,7 @@ class MemoryParts:
     path: WritePath
     audit: Audit
     clock: Clock
+    brain: Brain
     holders: Sequence[HoldsPersonal] = ()
 
 
@@ -190,7 +192,7 @@ class MemoryHandle:
         """Keep what waits. Raises `BadInput` when nothing waits under this id for this person."""
         pending = await self._take(review_id, "approved", "")
         try:
-            result = await self._parts.path.approve(self.occasion, self.reach, pending)
+            result = await self._carry_out(pending)
         except BaseException:
             await self._parts.reviews.put_back(self.reach, review_id)
             raise
@@ -203,6 +205,12 @@ class MemoryHandle:
         """Do not keep it. Raises `BadInput` when nothing waits under this id for this person."""
         await self._take(review_id, "rejected", reason[:MAX_REASON])
         await self._audit("memory_review", decision="rejected", review=review_id)
+
+    async def _carry_out(self, pending: Pending) -> WriteResult:
+        if not pending.target:
+            return await self._parts.path.approve(self.occasion, self.reach, pending)
+        await self._parts.brain.accept(self.occasion, self.reach, pending)
+        return WriteResult(Outcome.STORED, "stored", "Stored.", pending.record.content)
 
     async def _take(
         self, review_id: str, state: Literal["approved", "rejected"], note: str

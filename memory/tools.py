@@ -1,7 +1,8 @@
 """The tools with which the model stores, searches and deletes, for one turn of one person.
 
 Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: with it a
-memory is the person's own word rather than the model's inference.
+memory is the person's own word rather than the model's inference. They are sent with every
+question, so they are as short as can be; `skill.py` says what is to be known about them.
 """
 
 import json
@@ -27,72 +28,55 @@ KINDS: Final = [kind.value for kind in Kind]
 
 STORE: Final = ToolSpec(
     "memory_store",
-    "Store one insight about the person you talk with, as soon as you learn it.",
+    "Store one insight",
     {
         "type": "object",
         "required": ["type", "content"],
         "additionalProperties": False,
         "properties": {
-            "type": {"type": "string", "enum": KINDS},
-            "content": {
-                "type": "string",
-                "maxLength": MAX_ARGUMENT,
-                "description": "One insight in one or two sentences, not the conversation",
-            },
-            "quote": {
-                "type": "string",
-                "maxLength": MAX_ARGUMENT,
-                "description": "The person's own words in this message that say so, word for word",
-            },
+            "type": {"enum": KINDS},
+            "content": {"type": "string", "maxLength": MAX_ARGUMENT},
+            "quote": {"type": "string", "maxLength": MAX_ARGUMENT},
             "tags": {
                 "type": "array",
                 "items": {"type": "string", "maxLength": MAX_TAG},
                 "maxItems": MAX_TAGS,
-                "default": [],
             },
-            "supersedes": {
-                "type": "string",
-                "description": "ID of the entry this one replaces",
-                "default": None,
-            },
-            "scope": {"type": "string", "enum": [s.value for s in Scope], "default": "user"},
+            "supersedes": {"type": "string"},
+            "scope": {"enum": [scope.value for scope in Scope]},
         },
     },
     side_effects=False,
 )
 SEARCH: Final = ToolSpec(
     "memory_search",
-    "Search memories by text, tags, or type; without any of them, the most recent ones.",
+    "Search memories; without arguments the latest",
     {
         "type": "object",
         "additionalProperties": False,
         "properties": {
             "query": {"type": "string", "maxLength": MAX_QUERY},
-            "tags": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "All of these tags",
-            },
-            "type": {"type": "string", "enum": KINDS},
-            "include_superseded": {"type": "boolean", "default": False},
-            "limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": MAX_RESULTS},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "type": {"enum": KINDS},
+            "include_superseded": {"type": "boolean"},
+            "limit": {"type": "integer", "default": 20, "maximum": MAX_RESULTS},
         },
     },
     side_effects=False,
 )
 BRIEF: Final = ToolSpec(
     "memory_brief",
-    "Show again what is known from earlier sessions, with what was stored since.",
+    "Refresh what you know",
     {
         "type": "object",
         "additionalProperties": False,
-        "properties": {"include_provenance": {"type": "boolean", "default": False}},
+        "properties": {"include_provenance": {"type": "boolean"}},
     },
     side_effects=False,
 )
 DELETE: Final = ToolSpec(
     "memory_delete",
-    "Delete a memory for good. Only when the person asks for it.",
+    "Delete a memory when asked to",
     {
         "type": "object",
         "required": ["id"],

@@ -1,25 +1,28 @@
 """Memory's part in one turn: implements the gateway's seam."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.message import Button, Place
-from gateway.ports import ToolProvider
+from gateway.ports import ToolProvider, ToolSpec
 from gateway.remembering import Aftermath, Asker, TurnMemory
+from memory.brain.documents import Brain
+from memory.brain.prompt import brain_prompt
+from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
 from memory.handle import Memory, MemoryHandle
 from memory.skill import SKILL
 from memory.store.ports import MemoryStore
-from memory.tools import MemoryTools
+from memory.tools import TOOLS, MemoryTools
 from memory.write.outcome import Outcome, WriteResult
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
 KEEP: Final = "memory:keep:"
 DISCARD: Final = "memory:discard:"
-OWN_TOOLS: Final = frozenset({"memory_store", "memory_search", "memory_brief", "memory_delete"})
+OWN_TOOLS: Final = frozenset({UPDATE.name, *(tool.name for tool in TOOLS)})
 
 BriefKey = tuple[str, str, str, bool]
 
@@ -35,10 +38,13 @@ class TurnRules:
 class Remembrance:
     """Implements `gateway.remembering.Remembering` over a `Memory`."""
 
-    def __init__(self, memory: Memory, store: MemoryStore, rules: TurnRules) -> None:
+    def __init__(
+        self, memory: Memory, store: MemoryStore, brain: Brain, rules: TurnRules | None = None
+    ) -> None:
         self._memory = memory
         self._store = store
-        self._rules = rules
+        self._rules = rules or TurnRules()
+        self.brain = brain
         self._briefs: OrderedDict[BriefKey, Brief] = OrderedDict()
 
     async def turn(self, asker: Asker) -> TurnMemory:
@@ -84,17 +90,21 @@ class _Turn:
         self._asker = asker
         self._handle = handle
         self._remembrance = remembrance
-        self._tools = MemoryTools(handle, lambda: remembrance.fresh_brief(handle))
+        self._tools = TurnTools(
+            MemoryTools(handle, lambda: remembrance.fresh_brief(handle)),
+            BrainTool(handle, remembrance.brain),
+        )
 
     @property
     def tools(self) -> ToolProvider:
-        """The four memory tools."""
+        """The four memory tools, and the one for the brain's documents."""
         return self._tools
 
     async def prompt(self) -> str:
-        """The skill, and the brief of this session."""
+        """The skill, the person's SOUL and brief, the project's BIBLE and HEARTBEAT."""
         brief = await self._remembrance.frozen_brief(self._handle)
-        return "\n\n".join(part for part in (SKILL, brief.text()) if part)
+        parts = await self._remembrance.brain.parts(self._handle.reach)
+        return brain_prompt(SKILL, parts, brief.text())
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """Keep the turn; tell what was redacted; ask about what waits."""
@@ -102,12 +112,43 @@ class _Turn:
             external = bool(set(tools_used) - OWN_TOOLS)
             said = "\n".join(self._asker.words)
             await self._handle.keep_turn(self._asker.id, said, answer, external=external)
-        return aftermath_of(self._tools.results)
+        return aftermath_of(self._tools.results, self._tools.notices)
 
 
-def aftermath_of(results: Sequence[WriteResult]) -> Aftermath:
+class TurnTools:
+    """Everything the model can do with memory in one turn."""
+
+    def __init__(self, memory: MemoryTools, brain: BrainTool) -> None:
+        self._memory = memory
+        self._brain = brain
+
+    @property
+    def results(self) -> tuple[WriteResult, ...]:
+        """What was written so far."""
+        return (*self._memory.results, *self._brain.results)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person has to know of documents that were written."""
+        return tuple(self._brain.notices)
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """All of them."""
+        return (*TOOLS, UPDATE)
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        owner = self._brain if name == UPDATE.name else self._memory
+        return await owner.call(name, arguments)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) -> Aftermath:
     """What the person is told, and asked, after the model stored something."""
-    lines = list(dict.fromkeys(notice for result in results for notice in result.notices))
+    told = [notice for result in results for notice in result.notices]
+    lines = list(dict.fromkeys((*told, *further)))
     waiting = [result for result in results if result.outcome is Outcome.REVIEW]
     buttons: tuple[Button, ...] = ()
     if waiting:

@@ -10,7 +10,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from gateway.clock import SystemClock
-from gateway.commands.catalogue import COMMANDS, REGISTERED
+from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.leftovers import Leftovers
@@ -31,6 +31,7 @@ from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
+from parley.commands import offered_commands
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
@@ -45,6 +46,7 @@ from parley.policies import (
     policies_of,
     prices_of,
 )
+from parley.remembering import wire_memory
 from parley.roles import Role
 from parley.settings import MAIN, Settings
 from parley.storage import Storage
@@ -104,6 +106,13 @@ class App:
             health=self.watching.health,
         )
         self.local.add_routes(self.watching.routes())
+        self.memory = wire_memory(
+            settings,
+            self.storage.memory,
+            self.storage.personal,
+            self.storage.stores.states.of("parley", "memory-questions"),
+            self._clock,
+        )
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         self.services = self._services(connected, extensions or ExtensionRegistry())
         pipeline = Pipeline(self.services)
@@ -125,7 +134,8 @@ class App:
             self._account_ready,
             lambda name: self._lines[name].connected.clear(),
         )
-        self.housekeeping = Housekeeping(self.storage.chores(), self._clock)
+        chores = (*self.storage.chores(), *self.memory.chores)
+        self.housekeeping = Housekeeping(chores, self._clock)
         self._leftovers = self._find_leftovers()
         self.watching.attach(
             Parts(
@@ -280,7 +290,7 @@ class App:
                 state=self.storage.stores.states.of(account.platform, account.name),
                 webhooks=self.webhooks,
                 count=self.observed.count,
-                commands=REGISTERED,
+                commands=offered_commands(with_memory=self.settings.memory.enabled),
             )
             adapter = adapter_class(manifest)(account.settings, context)
             if isinstance(adapter, ServesPages):
@@ -335,12 +345,14 @@ class App:
             ),
             loop_guard=LoopGuard(),
             extensions=extensions,
-            commands=COMMANDS,
+            commands=(*COMMANDS, *self.memory.commands.specs),
             clock=self._clock,
             count=self.observed.count,
             observe=self.observed.observe,
             prices=prices_of(settings),
             observer=observer,
+            memory=self.memory.remembering,
+            more_commands=self.memory.commands,
         )
 
 

@@ -38,14 +38,6 @@ EVENTS: Final = (
 )
 """The events the bot subscribes to."""
 
-COMMANDS: Final = (
-    CommandSpec("ask", "Ask the assistant", takes_arguments=True),
-    CommandSpec("context", "Show what the assistant remembers of this conversation"),
-    CommandSpec("clear", "Forget this conversation"),
-    CommandSpec("stop", "Stop the answer that is being written"),
-)
-"""The slash commands that exist unless others are given."""
-
 _NAME_LIMIT: Final = 35
 """Characters of an app's name (docs.slack.dev, reference/app-manifest)."""
 
@@ -54,7 +46,7 @@ def app_manifest(
     name: str,
     mode: Literal["socket", "http"] = "socket",
     request_url: str = "",
-    commands: tuple[CommandSpec, ...] = COMMANDS,
+    commands: tuple[CommandSpec, ...] = (),
 ) -> str:
     """The manifest as YAML.
 

@@ -30,9 +30,9 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
     )
 
 
-def help_text(assistant_name: str) -> str:
-    """What /help and /start say."""
-    lines = [f"- `/{command.name}`: {command.description}" for command in REGISTERED]
+def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
+    """What /help and /start say; `more` are commands besides the gateway's own."""
+    lines = [f"- `/{command.name}`: {command.description}" for command in (*REGISTERED, *more)]
     return (
         f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "
         "of my messages.\n\n" + "\n".join(lines)

@@ -57,7 +57,12 @@ class Control:
             case "clear":
                 await self._ask_to_clear(exchange)
             case _ if event.name in (HELP, START):
-                await self._answer(exchange, Reply(help_text(self._services.assistant.name)))
+                await self._answer(
+                    exchange,
+                    Reply(
+                        help_text(self._services.assistant.name, self._services.more_commands.specs)
+                    ),
+                )
             case _:
                 await self._more(exchange, event.name, event.arguments)
 

@@ -1,13 +1,14 @@
 """The model that needs no key and no network: it follows a few plain requests, always alike.
 
-It says that no language model is configured, tells what was said before, uses a tool when asked to
-and writes every kind of Markdown. The demo and the tests use it.
+It says that no language model is configured, tells what was said before, uses a tool when asked
+to, remembers on request and writes every kind of Markdown. The demo and the tests use it.
 """
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
+from gateway.llm.offline_memory import PREFIX, memory_call, memory_report
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
 from gateway.ports import (
     ContentBlock,
@@ -29,6 +30,7 @@ PIECE: Final = 48
 
 MAX_COUNT: Final = 2_000
 MAX_QUOTED: Final = 2_000
+UNTOLD: Final = "You have not told me your"
 
 NOT_CONFIGURED: Final = (
     "No language model is configured, so this is Parley's offline stand-in. "
@@ -103,7 +105,11 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     call = _tool_call(asked, request)
     if call is not None:
         return (call,)
-    text = _words(asked, _said_before(request.messages[:-1]), request)
+    before = _said_before(request.messages[:-1])
+    text = _words(asked, before, request)
+    call = memory_call(asked, request, untold=text.startswith(UNTOLD))
+    if call is not None:
+        return (call,)
     images = sum(isinstance(block, ImageBlock) for block in last)
     if images:
         text = f"I received {images} picture{'s' if images > 1 else ''}. {text}"
@@ -125,6 +131,9 @@ def _said_before(messages: Sequence[ModelMessage]) -> list[str]:
 def _report(outcomes: Sequence[ToolOutcome]) -> str:
     parts = []
     for outcome in outcomes:
+        if outcome.call_id.startswith(PREFIX) and not outcome.is_error:
+            parts.append(memory_report(outcome.content))
+            continue
         verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
         fence = "```"
         while fence in outcome.content:
@@ -198,7 +207,7 @@ def _recall(found: re.Match[str], before: list[str]) -> str:
             told = re.search(form, text, re.IGNORECASE)
             if told is not None:
                 return f"Your {thing} is {told[1].strip()}, you said."
-    return f"You have not told me your {thing}."
+    return f"{UNTOLD} {thing}."
 
 
 def _show(found: re.Match[str], _before: list[str]) -> str:

@@ -118,6 +118,17 @@ class Brain:
         )
         return BrainResult("written", version, "", notices)
 
+    async def accept(self, occasion: Occasion, reach: Reach, pending: Pending) -> Version:
+        """Write what was proposed, now that somebody who may has said yes.
+
+        Raises `BadInput` where it cannot be written from here.
+        """
+        document: Literal["soul", "bible"] = "soul" if pending.target == "soul" else "bible"
+        result = await self.write(occasion, reach, document, pending.record.content, Way.EXPLICIT)
+        if result.version is None:
+            raise BadInput(f"The {document.upper()} cannot be written here.")
+        return result.version
+
     async def restore(
         self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
     ) -> BrainResult:

@@ -17,14 +17,13 @@ from memory.write.trust import Way
 
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
-    "Rewrite the SOUL (who this person is) or the BIBLE (what this project is) as a whole, or add "
-    "one insight to MEMORY. Start from the text you were given; keep what is still true.",
+    "Rewrite SOUL (the person) or BIBLE (the project) whole, or add to MEMORY",
     {
         "type": "object",
         "required": ["target", "content"],
         "additionalProperties": False,
         "properties": {
-            "target": {"type": "string", "enum": ["soul", "bible", "memory"]},
+            "target": {"enum": ["soul", "bible", "memory"]},
             "content": {"type": "string", "maxLength": MAX_DOCUMENT},
         },
     },

@@ -6,16 +6,17 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.clock import SystemClock
-from gateway.commands.catalogue import REGISTERED
 from gateway.errors import ParleyError
 from gateway.ports import (
     AdapterContext,
     AdapterManifest,
     CanDiagnose,
     Check,
+    CommandSpec,
     PlatformAdapter,
     WebhookHandler,
 )
+from parley.commands import offered_commands
 from parley.platforms import Discovery, adapter_class
 from parley.settings import Account, Settings
 
@@ -46,7 +47,12 @@ class _NoListener:
     def remove(self, path: str) -> None: ...
 
 
-def build(account: Account, manifest: AdapterManifest, assistant_name: str) -> PlatformAdapter:
+def build(
+    account: Account,
+    manifest: AdapterManifest,
+    assistant_name: str,
+    commands: tuple[CommandSpec, ...],
+) -> PlatformAdapter:
     """The account's adapter, not connected. Raises `ConfigurationError`."""
     context = AdapterContext(
         account=account.name,
@@ -55,15 +61,20 @@ def build(account: Account, manifest: AdapterManifest, assistant_name: str) -> P
         state=_Memory(),
         webhooks=_NoListener(),
         count=lambda what, detail="": None,
-        commands=REGISTERED,
+        commands=commands,
     )
     return adapter_class(manifest)(account.settings, context)
 
 
-async def diagnose(account: Account, manifest: AdapterManifest, assistant_name: str) -> list[Check]:
+async def diagnose(
+    account: Account,
+    manifest: AdapterManifest,
+    assistant_name: str,
+    commands: tuple[CommandSpec, ...],
+) -> list[Check]:
     """The platform's own checks of one account, in at most `SECONDS`. Never raises."""
     try:
-        adapter = build(account, manifest, assistant_name)
+        adapter = build(account, manifest, assistant_name, commands)
         if not isinstance(adapter, CanDiagnose):
             return [Check("credentials", True, "set; this adapter has no check of its own")]
         try:
@@ -85,8 +96,9 @@ async def diagnose_all(
     settings: Settings, platforms: Discovery
 ) -> Sequence[tuple[Account, list[Check]]]:
     """All switched on accounts, side by side."""
-    accounts = settings.accounts()
+    accounts, name = settings.accounts(), settings.assistant.name
+    commands = offered_commands(with_memory=settings.memory.enabled)
     found = await asyncio.gather(
-        *(diagnose(a, platforms.manifests[a.platform], settings.assistant.name) for a in accounts)
+        *(diagnose(a, platforms.manifests[a.platform], name, commands) for a in accounts)
     )
     return list(zip(accounts, found, strict=True))

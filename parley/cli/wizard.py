@@ -15,6 +15,7 @@ from gateway.ports import AdapterManifest, Check
 from parley.cli.diagnosis import diagnose
 from parley.cli.guidance import Credential, Guidance, guidance_for, variable
 from parley.cli.written import Answers, assigned, write
+from parley.commands import offered_commands
 from parley.platforms import OWN_PLATFORMS, Discovery, discover
 from parley.settings import Account, SettingsError, from_mapping
 from parley.settings.problems import suggestion
@@ -123,7 +124,8 @@ def _platform(session: Session, manifest: AdapterManifest) -> None:
         account, checks = _understood(session, manifest, credentials)
         if account is not None and session.wishes.check:
             _say("  Asking the platform ...")
-            checks = asyncio.run(diagnose(account, manifest, session.assistant_name))
+            commands = offered_commands(with_memory=True)
+            checks = asyncio.run(diagnose(account, manifest, session.assistant_name, commands))
         works = _shown(checks)
         if account is not None and (works or _keep_anyway(session)):
             session.broken = session.broken or not works

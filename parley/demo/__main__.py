@@ -72,9 +72,7 @@ def _port(text: str) -> int:
 
 
 async def _run(console: Console, once: bool, port: int | None) -> int:
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    _cancel_on_signals()
     chosen = port if port is not None else (0 if once else free_port())
     console.print("[bold]Parley[/]: starting four simulated platforms and their real clients …")
     async with running(chosen, os.environ) as demo:
@@ -84,6 +82,14 @@ async def _run(console: Console, once: bool, port: int | None) -> int:
         if not once:
             await _serve(console, demo)
     return status
+
+
+def _cancel_on_signals() -> None:
+    """Let Ctrl-C and SIGTERM end what runs, also where a script started it with SIGINT ignored."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 async def _tell(console: Console, demo: Demo) -> int:

@@ -177,6 +177,9 @@ class WebhookListener:
                 body = await self._read(request)
         except TimeoutError:
             return _refusal(408, {"Connection": "close"})
+        except (ConnectionError, web.RequestPayloadError):
+            # Whoever asked went away in the middle, or garbled the body: no fault of ours to log.
+            return _refusal(400, {"Connection": "close"})
         if body is None:
             return _refusal(413, {"Connection": "close"})
         try:

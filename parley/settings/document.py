@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny, create_model
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.settings import sections
 from parley.settings.grounding import Grounding
+from parley.settings.memory import Heartbeat, Memory, Plans
 from parley.settings.sections import MAIN, AccountName, Section
 
 
@@ -60,7 +61,10 @@ class Settings(Section):
     conversation: sections.Conversation = sections.Conversation()
     workers: sections.Workers = sections.Workers()
     delivery: sections.Delivery = sections.Delivery()
+    memory: Memory = Memory()
+    plans: Plans = Plans()
     grounding: Grounding = Grounding()
+    heartbeat: Heartbeat = Heartbeat()
     database: sections.Database = sections.Database()
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
-from memory.store.ports import BrainStore, HoldsPersonal, MemoryStore, PeopleStore, ReviewStore
+from memory.store.ports import (
+    AuditTrail,
+    BrainStore,
+    HoldsPersonal,
+    MemoryStore,
+    PeopleStore,
+    ReviewStore,
+)
+from memory.store.sqlite.audit import SqliteAuditLog
 from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
@@ -19,13 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStores:
-    """What memory keeps. `personal` gives out and erases what is somebody's; `upkeep` are the
-    chores that need no setting."""
+    """What memory keeps. `audit_on` takes the key that seals the audit; `personal` gives out and
+    erases what is somebody's; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
     people: PeopleStore
     reviews: ReviewStore
     brain: BrainStore
+    audit_on: Callable[[bytes], AuditTrail]
     personal: HoldsPersonal
     upkeep: tuple[Callable[[], Awaitable[int]], ...]
 
@@ -38,6 +47,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         people=people,
         reviews=SqliteReviews(database),
         brain=SqliteBrain(database),
+        audit_on=lambda key: SqliteAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
         upkeep=(lambda: people.prune(clock.now()), memories.merge),
     )
@@ -46,6 +56,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
 def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
+    from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
@@ -58,6 +69,7 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         people=people,
         reviews=PostgresReviews(pool),
         brain=PostgresBrain(pool),
+        audit_on=lambda key: PostgresAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
         upkeep=(lambda: people.prune(clock.now()),),
     )

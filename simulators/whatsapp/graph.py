@@ -89,7 +89,10 @@ class GraphServer:
     # --- endpoints ------------------------------------------------------------------------------
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
-        text = await request.text()
+        try:
+            text = await request.text()
+        except ConnectionResetError:  # whoever asked went away in the middle of asking
+            return web.Response(status=400)
         try:
             body = json.loads(text)
         except ValueError:

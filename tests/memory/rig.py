@@ -22,7 +22,7 @@ from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.reviews import SqliteReviews
-from memory.turn import Remembrance, TurnRules
+from memory.turn import Remembrance
 from memory.write.citations import Citation
 from memory.write.grounding import Grounding
 from memory.write.path import WritePath, WriteRules
@@ -128,14 +128,14 @@ async def memory_rig(
         clock,
     )
     holders = [SqliteMemoryPersonal(database)]
-    memory = Memory(MemoryParts(store, reviews, people, path, audit, clock, holders))
+    brain = Brain(SqliteBrain(database), reviews, audit, clock)
+    memory = Memory(MemoryParts(store, reviews, people, path, audit, clock, brain, holders))
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
-    brain = Brain(SqliteBrain(database), reviews, audit, clock)
     yield Rig(
         memory,
         MemoryCommands(memory, people, questions, episodic_days=90),
-        Remembrance(memory, store, TurnRules()),
+        Remembrance(memory, store, brain),
         brain,
         people,
         store,

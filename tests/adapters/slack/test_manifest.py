@@ -14,6 +14,7 @@ from adapters.slack.compose import compose
 from adapters.slack.emoji import character, name_of
 from adapters.slack.lanes import Lanes
 from adapters.slack.manifest import MANIFEST, SlackSettings
+from gateway.commands.catalogue import REGISTERED
 from gateway.errors import FormatRejected
 from gateway.message import Button, Part
 from gateway.ports import CommandSpec
@@ -50,7 +51,7 @@ class TestSettings:
 
 class TestAppManifest:
     def test_socket_mode_needs_no_address(self) -> None:
-        made = yaml.safe_load(app_manifest("Parley"))
+        made = yaml.safe_load(app_manifest("Parley", commands=REGISTERED))
         assert made["settings"]["socket_mode_enabled"] is True
         assert "request_url" not in made["settings"]["event_subscriptions"]
         assert set(made["oauth_config"]["scopes"]["bot"]) == set(SCOPES)
@@ -60,7 +61,7 @@ class TestAppManifest:
 
     def test_http_mode_names_it_everywhere(self) -> None:
         url = "https://chat.example.org/webhook/slack"
-        made = yaml.safe_load(app_manifest("Parley", "http", url))
+        made = yaml.safe_load(app_manifest("Parley", "http", url, REGISTERED))
         assert made["settings"]["socket_mode_enabled"] is False
         assert made["settings"]["event_subscriptions"]["request_url"] == url
         assert made["settings"]["interactivity"]["request_url"] == url
@@ -69,7 +70,7 @@ class TestAppManifest:
     @pytest.mark.parametrize("url", ["", "http://chat.example.org/webhook/slack"])
     def test_http_mode_wants_a_secure_address(self, url: str) -> None:
         with pytest.raises(ValueError, match="https"):
-            app_manifest("Parley", "http", url)
+            app_manifest("Parley", "http", url, REGISTERED)
 
     def test_the_name_and_the_commands_are_ones_own(self) -> None:
         made = yaml.safe_load(app_manifest("x" * 50, commands=(CommandSpec("hi", "Greet"),)))

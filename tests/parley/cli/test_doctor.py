@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.commands.catalogue import REGISTERED
 from parley.cli.checks import Finding
 from parley.cli.doctor import report
+from parley.commands import offered_commands
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator
@@ -104,8 +104,9 @@ async def test_commands_are_expected_to_be_those_that_run_registers(tmp_path: Pa
             after = await parley("doctor", cwd=tmp_path)
     finally:
         await discord.stop()
+    offered = offered_commands(with_memory=True)
     assert "note    discord: commands: not registered everywhere" in before.out
-    assert f"ok      discord: commands: {len(REGISTERED)} registered everywhere" in after.out
+    assert f"ok      discord: commands: {len(offered)} registered everywhere" in after.out
     assert (before.status, after.status) == (0, 0)
 
 

@@ -12,8 +12,11 @@ import pytest
 from parley.demo.__main__ import free_port, main
 
 
-async def start(*arguments: str) -> asyncio.subprocess.Process:
-    """The demo in a process of its own, without any key."""
+async def start(*arguments: str, ignoring: bool = False) -> asyncio.subprocess.Process:
+    """The demo in a process of its own, without any key.
+
+    `ignoring` starts it as a script starts what it puts into the background: SIGINT is ignored.
+    """
     kept = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -23,7 +26,12 @@ async def start(*arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**kept, "COLUMNS": "100"},
+        preexec_fn=_ignore_interrupts if ignoring else None,
     )
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 async def test_once_plays_the_story_on_all_platforms_and_succeeds() -> None:
@@ -52,12 +60,13 @@ async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.
     assert await process.stderr.read() == b""
 
 
+@pytest.mark.parametrize("ignoring", [False, True], ids=["", "in the background"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
-    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, ignoring: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    process = await start("--once")
+    process = await start("--once", ignoring=ignoring)
     assert process.stdout is not None
     assert process.stderr is not None
     async with asyncio.timeout(50):

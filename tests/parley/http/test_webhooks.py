@@ -70,6 +70,22 @@ def test_it_is_the_port(listener: WebhookListener) -> None:
     assert routes is listener
 
 
+async def test_who_hangs_up_in_the_middle_is_no_error_of_ours(
+    listener: WebhookListener, handler: Handler, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", listener.port)
+    writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf".encode())
+    await writer.drain()
+    async with asyncio.timeout(5):
+        while not listener._running:
+            await asyncio.sleep(0)
+        writer.transport.abort()
+        while not listener.refused[400]:
+            await asyncio.sleep(0)
+    assert handler.got == []
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_the_body_passes_untouched(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:

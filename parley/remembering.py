@@ -1,0 +1,111 @@
+"""Puts memory together: from the configuration and the stores to what the gateway is handed."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gateway.ports import AdapterState, Clock
+from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from memory.audit import Audit
+from memory.brain.documents import Brain
+from memory.brief import BriefLimits
+from memory.commands.people_commands import MemoryCommands
+from memory.commands.questions import Questions
+from memory.handle import Memory, MemoryParts
+from memory.people import People
+from memory.plans import BUILT_IN, Plan, Plans
+from memory.store.ports import HoldsPersonal
+from memory.turn import Remembrance, TurnRules
+from memory.write.grounding import Grounding, WritePolicy
+from memory.write.path import WritePath, WriteRules
+from memory.write.verify import ConfiguredVerifier
+from parley.audit_key import audit_key
+from parley.grounding import grounding_sources
+from parley.settings import Settings
+from parley.storage.memory_stores import MemoryStores
+
+
+@dataclass(frozen=True, slots=True)
+class WiredMemory:
+    """What the rest of the program uses. `chores` forget what served its time."""
+
+    remembering: Remembering
+    commands: CommandSet
+    memory: Memory | None = None
+    brain: Brain | None = None
+    chores: tuple[Callable[[], Awaitable[int]], ...] = ()
+
+
+def wire_memory(
+    settings: Settings,
+    stores: MemoryStores,
+    holders: tuple[HoldsPersonal, ...],
+    state: AdapterState,
+    clock: Clock,
+) -> WiredMemory:
+    """`holders` are all stores that hold something of a person; `state` keeps open questions."""
+    wanted = settings.memory
+    if not wanted.enabled:
+        return WiredMemory(Forgetful(), NoCommands())
+    key = audit_key(settings)
+    audit = Audit(stores.audit_on(key), key, clock)
+    people = People(stores.people, clock)
+    path = WritePath(
+        stores.memories,
+        stores.reviews,
+        _grounding(settings),
+        audit,
+        plans_of(settings),
+        WriteRules(
+            wanted.fail_on_secret,
+            timedelta(days=wanted.episodic_ttl_days),
+            timedelta(days=wanted.episodic_max_ttl_days),
+            settings.grounding.word_threshold,
+        ),
+        clock,
+    )
+    brain = Brain(stores.brain, stores.reviews, audit, clock)
+    memory = Memory(
+        MemoryParts(stores.memories, stores.reviews, people, path, audit, clock, brain, holders)
+    )
+    rules = TurnRules(
+        wanted.episodic, BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars)
+    )
+    days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
+    return WiredMemory(
+        remembering=Remembrance(memory, stores.memories, brain, rules),
+        commands=MemoryCommands(memory, people, Questions(state), episodic_days=days),
+        memory=memory,
+        brain=brain,
+        chores=(_forgetting(stores, audit, timedelta(days=wanted.purge_superseded_days), clock),),
+    )
+
+
+def plans_of(settings: Settings) -> Plans:
+    """Who may keep how much."""
+    own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
+    return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
+
+
+def _grounding(settings: Settings) -> Grounding:
+    wanted = settings.grounding
+    verifier = ConfiguredVerifier(grounding_sources(wanted), excerpts=wanted.verify_claim_relevance)
+    return Grounding(
+        verifier,
+        WritePolicy(settings.memory.write_policy),
+        wanted.auto_approve_ai_synthesis,
+        wanted.verify_claim_relevance,
+    )
+
+
+def _forgetting(
+    stores: MemoryStores, audit: Audit, superseded_for: timedelta, clock: Clock
+) -> Callable[[], Awaitable[int]]:
+    async def forget() -> int:
+        now = clock.now()
+        gone = await stores.memories.prune(now, now - superseded_for)
+        if gone:
+            await audit.append("memory_ttl_cleanup", "", "", deleted=len(gone))
+        return len(gone)
+
+    return forget

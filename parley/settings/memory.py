@@ -1,0 +1,110 @@
+"""The keys of `memory`, `plans` and `heartbeat`."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, StringConstraints, model_validator
+
+from parley.settings.sections import HttpUrl, Name, Section
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class Memory(Section):
+    """What is remembered beyond a conversation."""
+
+    enabled: bool = True
+    """Off: no memory tools, nothing kept beyond the conversation."""
+    write_policy: Literal["grounded", "confirm", "open"] = "grounded"
+    """`grounded` stores what a person said or a listed source confirms and asks about the rest;
+    `confirm` asks about everything; `open` asks about nothing. Limits, secrets and repetitions
+    count whatever it is."""
+    episodic: bool = True
+    """Keep what is said to the assistant, and its answers, for later conversations."""
+    episodic_ttl_days: int = Field(default=90, ge=1, le=3_650)
+    """Days after which that is forgotten."""
+    episodic_max_ttl_days: int = Field(default=365, ge=1, le=3_650)
+    """The most days it may be kept, whatever `episodic_ttl_days` says."""
+    max_brief_entries: int = Field(default=50, ge=1, le=500)
+    """Memories that the model is told of before the first word of a session."""
+    max_brief_chars: int = Field(default=10_000, ge=500, le=50_000)
+    """Characters of all of them together."""
+    purge_superseded_days: int = Field(default=90, ge=1, le=3_650)
+    """Days after which a memory that was replaced is deleted."""
+    embedding_provider: Literal["none", "local", "openai"] = "none"
+    """Who turns texts into vectors, for recall by meaning; `none` recalls by words."""
+    fail_on_secret: bool = False
+    """Refuse what holds a secret, rather than keep it without the secret."""
+    audit_key: SecretStr | None = None
+    """Seals the audit: whoever lacks it cannot change an entry unnoticed. Empty makes one in a
+    file beside the database; several processes on PostgreSQL need the same one here."""
+
+
+class Plan(Section):
+    """What a plan allows."""
+
+    memories: int | None = Field(default=None, ge=0, le=1_000_000)
+    """Memories a person may keep; empty for no limit."""
+    refusal: Text = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
+    """What is said when they are used up."""
+
+    @model_validator(mode="after")
+    def _refusal_can_be_said(self) -> Self:
+        try:
+            self.refusal.format(count=1, limit=1)
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("refusal: only {count} and {limit} stand for something") from None
+        return self
+
+
+class Plans(Section):
+    """How many memories people may keep. `free` (3), `pro` (15) and `self_hosted` (no limit) are
+    there already."""
+
+    default: Name = "self_hosted"
+    """The plan of everybody who is not named below."""
+    tiers: dict[Name, Plan] = Field(default={})
+    """Further plans, or other limits for those that are there."""
+    people: dict[str, Name] = Field(default={})
+    """Plans by person: an id, or "platform:id"."""
+
+    @model_validator(mode="after")
+    def _plans_exist(self) -> Self:
+        known = {"free", "pro", "self_hosted", *self.tiers}
+        unknown = {self.default, *self.people.values()} - known
+        if unknown:
+            raise ValueError(f"there is no plan {min(unknown)!r} under plans.tiers")
+        return self
+
+
+class HeartbeatSource(Section):
+    """Where the figures of one project come from."""
+
+    kind: Literal["http", "sql", "gateway"] = "gateway"
+    """`http` fetches JSON, `sql` asks a database, `gateway` tells of this assistant's own use."""
+    url: HttpUrl | None = None
+    """For `http`: an address that answers with a JSON object of figures."""
+    token: SecretStr | None = None
+    """For `http`: sent as a bearer token."""
+    allow_private: bool = False
+    """For `http`: the address may be inside the own network."""
+    database: SecretStr | None = None
+    """For `sql`: `sqlite:///FILE` (opened to read only) or `postgresql://…`."""
+    query: Annotated[str, StringConstraints(max_length=10_000)] = ""
+    """For `sql`: one SELECT; the columns of its first row are the figures."""
+    every_minutes: int = Field(default=60, ge=5, le=10_080)
+    """How often it is synced by itself."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.kind == "http" and self.url is None:
+            raise ValueError("url: needed for kind http")
+        if self.kind == "sql" and not (self.database and self.query):
+            raise ValueError("database and query: needed for kind sql")
+        return self
+
+
+class Heartbeat(Section):
+    """The current state of projects, told in a few sentences."""
+
+    sources: dict[str, HeartbeatSource] = Field(default={})
+    """By project, as `/project` names it: `slack:main:T0123`."""
