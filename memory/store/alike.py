@@ -10,7 +10,14 @@ from memory.record import Record
 from memory.scope import Reach
 from memory.store.ports import Like
 from memory.store.shelves import alike_shelves, owner_of, word_key
-from memory.write.similarity import duplicate_of, lookup_keys, size_bounds, stored_keys, words
+from memory.write.similarity import (
+    duplicate_of,
+    lookup_keys,
+    says_otherwise,
+    size_bounds,
+    stored_keys,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,12 @@ def filed_under(reach: Reach, record: Record, threshold: float | None) -> Filed:
     if record.role:
         return Filed()
     of, own = words(record.content), owner_of(record)
-    stored = tuple(word_key(own, record.project, word) for word in stored_keys(of))
+    within = f"{record.project}\x1f{_firm(of)}"
+    stored = tuple(word_key(own, within, word) for word in stored_keys(of))
     if threshold is None:
         return Filed(of, stored)
     lookup = tuple(
-        word_key(shelf, record.project, word)
+        word_key(shelf, within, word)
         for shelf in alike_shelves(reach, record)
         for word in lookup_keys(of, threshold)
     )
@@ -53,3 +61,9 @@ def same_among(
 ) -> Like | None:
     """The candidate (id, text) that is the same memory, None when there is none."""
     return duplicate_of(filed.words, ((id_, words(text)) for id_, text in candidates), threshold)
+
+
+def _firm(of: frozenset[str]) -> str:
+    """The words that a duplicate has exactly alike, numbers and negations: what differs in them is
+    not even looked at, as in ten thousand "order 4711 was delivered"."""
+    return " ".join(sorted(word for word in of if says_otherwise(frozenset((word,)), frozenset())))

@@ -58,10 +58,10 @@ def alike_shelves(reach: Reach, record: Record) -> list[str]:
     return [_name(record.tenant, "user", person) for person in persons]
 
 
-def word_key(shelf: str, scope_project: str, word: str) -> int:
+def word_key(shelf: str, within: str, word: str) -> int:
     """The number under which a word of a shelf is looked up: 48 bits; what shares one by chance
     is told apart by comparing the texts."""
-    text = f"{shelf}\x1f{scope_project}\x1f{word}".encode("utf-8", "surrogatepass")
+    text = f"{shelf}\x1f{within}\x1f{word}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=6).digest())
 
 

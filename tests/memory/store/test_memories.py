@@ -20,6 +20,7 @@ from memory.record import (
     Trust,
 )
 from memory.store.ports import Filter, MemoryStore
+from memory.write.similarity import words
 from tests.memory.store.records import ADA, AT, BOB, CHANNEL, operator, reach, record, store, texts
 from tests.support.clock import FakeClock
 
@@ -84,6 +85,7 @@ async def test_the_same_words_are_stored_once_and_the_other_is_named(
         record("I like tea", project="p"),
         record("I like tea", role="user"),
         record("I like tea and coffee and a long walk"),
+        record("I do not like tea"),
     ],
 )
 async def test_what_belongs_to_others_or_is_otherwise_is_no_duplicate(
@@ -93,6 +95,23 @@ async def test_what_belongs_to_others_or_is_otherwise_is_no_duplicate(
     assert isinstance(other, type(record()))
     by = reach(other.provenance.person, tenant=other.tenant)
     assert (await store(memories, other, by)).stored
+
+
+async def test_what_differs_in_a_number_is_not_even_compared(
+    memories: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        await store(memories, record(f"customer order number {number} was delivered to Hamburg"))
+    compared: list[str] = []
+
+    def seen(text: str) -> frozenset[str]:
+        compared.append(text)
+        return words(text)
+
+    monkeypatch.setattr("memory.store.alike.words", seen)
+    again = record("Customer order number 7 was delivered to Hamburg!")
+    assert not (await store(memories, again)).stored
+    assert len(compared) == 2
 
 
 async def test_a_linked_person_s_memory_is_a_duplicate(memories: MemoryStore) -> None:
