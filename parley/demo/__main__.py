@@ -87,7 +87,8 @@ async def _run(console: Console, once: bool, port: int | None) -> int:
 def _cancel_on_signals() -> None:
     """Let Ctrl-C and SIGTERM end what runs, also where a script started it with SIGINT ignored."""
     task = asyncio.current_task()
-    assert task is not None
+    if task is None:
+        return
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
