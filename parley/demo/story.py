@@ -86,6 +86,12 @@ STORY: Final = (
         below="slack-formats",
     ),
     Scene(
+        "remember",
+        "What a person says of themselves is remembered, beyond this conversation",
+        Where("telegram", DIRECT, "Ada"),
+        "Remember that I prefer tabs over spaces",
+    ),
+    Scene(
         "telegram-clear",
         "A command that deletes asks first",
         Where("telegram", DIRECT, "Ada"),
@@ -96,6 +102,19 @@ STORY: Final = (
         "The button below the question is pressed",
         Where("telegram", DIRECT, "Ada"),
         press="Delete",
+    ),
+    Scene(
+        "recall",
+        "The conversation is gone, the memory is not",
+        Where("telegram", DIRECT, "Ada"),
+        "What do you know about tabs?",
+    ),
+    Scene(
+        "nobody-elses",
+        "Somebody else, in a room: what is Ada's is not told",
+        Where("discord", "general", "Ben"),
+        "What do you know about tabs?",
+        mention=True,
     ),
     Scene(
         "whatsapp-twice",

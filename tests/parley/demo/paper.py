@@ -196,7 +196,7 @@ class PaperGateway:
         self._limit = limit
         self._simulators = {simulator.platform: simulator for simulator in simulators}
         self._traces: list[Trace] = []
-        self._answered: dict[str, int] = {}
+        self._answered: dict[tuple[str, str], int] = {}
         self._known: set[str] = set()
         for simulator in simulators:
             simulator.listeners.append(self.hear)
@@ -213,7 +213,8 @@ class PaperGateway:
         if not addressed:
             self._note(platform, message, decisions, "ignored")
             return
-        asked = self._answered[message.author_id] = self._answered.get(message.author_id, 0) + 1
+        asker = (platform, message.author_id)
+        asked = self._answered[asker] = self._answered.get(asker, 0) + 1
         within = asked <= self._limit
         decisions.append(Decision("limits", within, "within" if within else "user_limit"))
         self._note(platform, message, decisions, "answered" if within else "refused:limits")
