@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 15.0
 CALL_SECONDS: Final = 60.0
-WAIT_SECONDS: Final = 3.0
-"""How long a turn waits for a server that is still being connected for the first time."""
+WAIT_SECONDS: Final = 10.0
+"""How long a turn waits for a server that is still being connected for the first time: only just
+after the start, where a busy machine takes this long to start a program. Ours."""
 
 CHECK_SECONDS: Final = 60.0
 """How often an idle server is asked for its tools: finds out that it died, or has new ones."""

@@ -1,5 +1,6 @@
 """What was decided about a message can be asked for afterwards, as `parley why` does."""
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Final
@@ -65,6 +66,7 @@ async def test_a_tool_is_used_where_role_and_audience_allow_it(
     async with open_lab_with_model(variant, tmp_path, {"mcp": SERVERS}) as (lab, model):
         ada = lab.platform.person("Ada")
         direct, room = lab.platform.direct(ada), lab.platform.room("general")
+        await tools_connected(lab)
         model.script(
             Answer(tools=(UseTool("desk__write_note", {"text": "milk"}),)), "I wrote it down."
         )
@@ -86,12 +88,24 @@ async def test_a_guest_gets_no_tools(variant: str, tmp_path: Path) -> None:
         return {"mcp": SERVERS, "access": {"default_role": "guest", "members": [ben]}}
 
     async with open_lab_with_model(variant, tmp_path, members) as (lab, model):
+        await tools_connected(lab)
         for name in ("Ada", "Ben"):
             person = lab.platform.person(name)
             await lab.platform.say(person, lab.platform.direct(person), "hello")
             await lab.answer(lab.platform.direct(person))
         assert offered(model.bodies[0]) == set()
         assert "desk__add" in offered(model.bodies[1])
+
+
+async def tools_connected(lab: Lab) -> None:
+    """The tools' program has started, which a busy machine may take its time for.
+
+    A question that comes earlier is answered without tools.
+    """
+    toolbox = lab.app.services.toolbox
+    async with asyncio.timeout(45):
+        while not any(tool.name.startswith("desk__") for tool in await toolbox.tools()):
+            await asyncio.sleep(0.05)
 
 
 def offered(body: object) -> set[str]:
