@@ -143,6 +143,7 @@ class CommandSpec:
     description: str
     takes_arguments: bool = False
     argument_name: str = "question"
+    argument_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

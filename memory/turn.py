@@ -17,6 +17,8 @@ from memory.skill import SKILL
 from memory.store.ports import MemoryStore
 from memory.tools import TOOLS, MemoryTools
 from memory.write.outcome import Outcome, WriteResult
+from memory.write.prepare import Refusal, prepare_turn
+from memory.write.trust import Way
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
@@ -57,8 +59,13 @@ class Remembrance:
         return await self._store.knows_message(tenant, _channel(place), message_ids)
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
-        """The stored turn follows; what else was derived and never confirmed goes."""
-        await self._store.revise_message(tenant, _channel(place), message_id, text)
+        """The stored turn follows, prepared like any other; what else was derived and never
+        confirmed goes."""
+        prepared = prepare_turn(text, Way.OWN_WORDS)
+        if isinstance(prepared, Refusal):
+            await self.deleted(tenant, place, (message_id,))
+            return
+        await self._store.revise_message(tenant, _channel(place), message_id, prepared.content)
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """What was derived from these messages and never confirmed goes."""
@@ -90,9 +97,9 @@ class _Turn:
         self._asker = asker
         self._handle = handle
         self._remembrance = remembrance
+        self._documents = BrainTool(handle, remembrance.brain)
         self._tools = TurnTools(
-            MemoryTools(handle, lambda: remembrance.fresh_brief(handle)),
-            BrainTool(handle, remembrance.brain),
+            MemoryTools(handle, lambda: remembrance.fresh_brief(handle)), self._documents
         )
 
     @property
@@ -104,6 +111,7 @@ class _Turn:
         """The skill, the person's SOUL and brief, the project's BIBLE and HEARTBEAT."""
         brief = await self._remembrance.frozen_brief(self._handle)
         parts = await self._remembrance.brain.parts(self._handle.reach)
+        self._documents.has_read(parts)
         return brain_prompt(SKILL, parts, brief.text())
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:

@@ -33,8 +33,8 @@ def definitions(commands: tuple[CommandSpec, ...], *, everywhere: bool) -> list[
 def _options(command: CommandSpec) -> list[Definition]:
     if not command.takes_arguments:
         return []
-    name = command.argument_name
-    return [{"type": STRING, "name": name, "description": name.capitalize(), "required": True}]
+    name, required = command.argument_name, not command.argument_optional
+    return [{"type": STRING, "name": name, "description": name.capitalize(), "required": required}]
 
 
 def same(registered: object, wanted: list[Definition]) -> bool:

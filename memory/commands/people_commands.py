@@ -21,11 +21,11 @@ from memory.write.outcome import Outcome, WriteResult
 
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
-    CommandSpec("memories", "Show what you remember of me", True, "words"),
+    CommandSpec("memories", "Show what you remember of me", True, "words", True),
     CommandSpec("forget", "Forget something about me", True, "topic"),
-    CommandSpec("privacy", "What is kept about me: show, export, erase", True, "what"),
-    CommandSpec("project", "Choose which project we talk about", True, "project"),
-    CommandSpec("link", "Be the same person on another platform", True, "code"),
+    CommandSpec("privacy", "What is kept about me: show, export, erase", True, "what", True),
+    CommandSpec("project", "Choose which project we talk about", True, "project", True),
+    CommandSpec("link", "Be the same person on another platform", True, "code", True),
 )
 SHOWN: Final = 10
 MAX_TOPIC: Final = 500

@@ -19,7 +19,6 @@ from memory.plans import Plans, refusal_of
 from memory.record import (
     EPISODIC_MAX_TTL,
     EPISODIC_TTL,
-    MAX_DOCUMENT,
     Draft,
     Evidence,
     Kind,
@@ -35,7 +34,7 @@ from memory.scope import Occasion, Reach, channel_of
 from memory.store.ports import Insertion, Like, MemoryStore, Pending, ReviewStore
 from memory.write.grounding import Claim, Grounding
 from memory.write.outcome import Outcome, WriteResult
-from memory.write.prepare import Prepared, Refusal, prepare
+from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
 from memory.write.result import Code, IngestionTier, ValidationResult
 from memory.write.similarity import JACCARD_THRESHOLD
 from memory.write.trust import CONFIDENCE, Way
@@ -127,10 +126,10 @@ class WritePath:
         )
         records = []
         for role, text, way in sides:
-            draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
-            prepared = prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT)
+            prepared = prepare_turn(text, way)
             if isinstance(prepared, Refusal):
                 continue
+            draft = Draft(prepared.content, Kind.CONTEXT)
             await self._note_findings(occasion, prepared)
             outside = external and role == "assistant"
             record = self._record(occasion, reach, draft, prepared, external=outside)

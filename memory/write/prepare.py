@@ -8,7 +8,17 @@ other.
 from dataclasses import dataclass
 from typing import Final
 
-from memory.record import MAX_ARGUMENT, MAX_MEMORY, MAX_TAG, MAX_TAGS, Draft, Tier, Trust
+from memory.record import (
+    MAX_ARGUMENT,
+    MAX_DOCUMENT,
+    MAX_MEMORY,
+    MAX_TAG,
+    MAX_TAGS,
+    Draft,
+    Kind,
+    Tier,
+    Trust,
+)
 from memory.write.trust import Derived, Way, derive_trust
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.credential_text import looks_like_credential
@@ -94,6 +104,12 @@ def prepare(
         injections=_codes(injections),
         notices=notices,
     )
+
+
+def prepare_turn(text: str, way: Way) -> Prepared | Refusal:
+    """The same for one side of a turn, which is a context and may be as long as a document."""
+    draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
+    return prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT)
 
 
 def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusal:

@@ -129,6 +129,19 @@ async def test_an_edit_is_followed() -> None:
         assert len(await ada.search(Filter(text="Monday"))) == 1
 
 
+async def test_what_is_edited_is_prepared_like_everything_that_is_stored() -> None:
+    async with memory_rig() as rig:
+        asker = rig.asker("ada", says="The demo is on Friday", message="m1")
+        await (await rig.remembrance.turn(asker)).finish("Fine.", [])
+        secret = f"the key is {'AKIA' + 'IOSFODNN7ABCDEFG'}<script>x</script>"
+        await rig.remembrance.edited("default", asker.place, "m1", secret)
+        ada = await rig.handle("ada")
+        (found,) = await ada.search(Filter(tiers=(Tier.EPISODIC,), text="key"))
+        assert found.record.content == "the key is [SECRET_REDACTED]"
+        await rig.remembrance.edited("default", asker.place, "m1", "\u202e")
+        assert await ada.search(Filter(text="key")) == [], "nothing that can be kept is left"
+
+
 async def test_the_brief_is_frozen_for_a_session_and_fresh_on_demand() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")

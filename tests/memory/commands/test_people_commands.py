@@ -7,8 +7,10 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
+from memory.commands.people_commands import SPECS
 from memory.record import Draft, Kind
 from memory.store.ports import Filter
+from memory.turn import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 
@@ -151,3 +153,21 @@ async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
             await say(rig, "/project discord:main:guild", "stranger", at=direct)
         await say(rig, "/project none", at=direct)
         assert (await rig.handle("ada", at=direct)).reach.project == ""
+
+
+def test_what_can_be_used_without_an_argument_does_not_ask_for_one() -> None:
+    optional = {spec.name for spec in SPECS if spec.argument_optional}
+    assert optional == {"memories", "privacy", "project", "link"}
+
+
+async def test_every_button_fits_the_narrowest_platform() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        waiting = await (await rig.handle("ada")).infer(Draft("Lives in Rome", Kind.FACT))
+        erase = await say(rig, "/privacy erase")
+        replies = (await say(rig, "/forget dog"), erase, await press(rig, erase, "Erase"))
+        shown = [button for reply in replies for button in reply.buttons]
+        shown += keep_buttons(waiting.review_id)
+        assert len(shown) == 8
+        assert all(len(button.label) <= 20 for button in shown)
+        assert all(len(button.value.encode()) <= 64 for button in shown)

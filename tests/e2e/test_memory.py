@@ -1,0 +1,214 @@
+"""What people tell their memory and get back from it, through the real client libraries."""
+
+import sqlite3
+from pathlib import Path
+
+from adapters.discord.raw import mappings
+from simulators.base import Shown, SimPerson, SimRoom
+from simulators.discord import DiscordSimulator
+from tests.e2e.conftest import DELETIONS, EDITS, ROOMS, only, open_lab_with_model
+from tests.e2e.harness import Lab
+
+KEY = "AKIA" + "IOSFODNN7ABCDEFG"
+HEDGED = "remember that the server may time out under load"
+DAY = 86_400.0
+
+
+class Talk:
+    """One person in one room, waiting for the answer to everything they do."""
+
+    def __init__(self, lab: Lab, person: SimPerson, room: SimRoom) -> None:
+        self.lab, self.person, self.room = lab, person, room
+        self._mention = room.kind != "direct"
+
+    async def say(self, text: str) -> Shown:
+        """Write something to the assistant; its answer."""
+        before = await self.lab.quiet(self.room)
+        await self.lab.platform.say(self.person, self.room, text, mention=self._mention)
+        return await self._next(len(before))
+
+    async def command(self, name: str, arguments: str = "") -> Shown:
+        """Use a command; its answer."""
+        before = await self.lab.quiet(self.room)
+        await self.lab.platform.command(self.person, self.room, name, arguments)
+        return await self._next(len(before))
+
+    async def press(self, under: Shown, label: str) -> Shown:
+        """Press a button under a message; what is said to that."""
+        before = await self.lab.quiet(self.room)
+        await self.lab.platform.press(self.person, self.room, under.id, label)
+        return await self._next(len(before))
+
+    async def _next(self, before: int) -> Shown:
+        await self.lab.answer(self.room, after=before)
+        return (await self.lab.quiet(self.room))[-1]
+
+
+def direct(lab: Lab, name: str = "Ada") -> Talk:
+    """Somebody in private."""
+    person = lab.platform.person(name)
+    return Talk(lab, person, lab.platform.direct(person))
+
+
+async def a_day_passes(lab: Lab) -> None:
+    """Everything that is stored becomes a day older: the session is over, and the conversation out
+    of sight."""
+
+    def age(db: sqlite3.Connection) -> None:
+        db.execute("UPDATE memory_sessions SET at = at - ?", (DAY,))
+        db.execute("UPDATE turns SET at = at - ?", (DAY,))
+
+    await lab.idle()
+    await lab.app.storage.long_lived.run(age)
+
+
+async def kept(lab: Lab) -> list[str]:
+    """Everything that is stored as memory, turns aside."""
+
+    def read(db: sqlite3.Connection) -> list[str]:
+        rows = db.execute("SELECT content FROM memories WHERE role = '' ORDER BY seq")
+        return [str(content) for (content,) in rows]
+
+    return await lab.app.storage.long_lived.run(read)
+
+
+async def test_what_is_stated_is_kept_and_what_is_guessed_is_not(lab: Lab) -> None:
+    ada = direct(lab)
+    assert (await ada.say("remember that I prefer tabs")).text == "I will remember that."
+    guessed = await ada.say("remember that I think we should use Redis")
+    assert "I will not keep that. It is an opinion or a guess" in guessed.text
+    assert await kept(lab) == ["I prefer tabs"]
+
+
+async def test_a_secret_is_removed_before_anything_is_kept_and_the_person_is_told(
+    lab: Lab,
+) -> None:
+    ada = direct(lab)
+    answer = await ada.say(f"remember that my key is {KEY}")
+    assert "I removed what looks like a secret before I kept this." in answer.text
+    assert await kept(lab) == ["my key is [SECRET_REDACTED]"]
+    remembered = await ada.command("remember", f"the other key is {KEY}")
+    assert "I removed what looks like a secret" in remembered.text
+    found = await ada.say("what do you know about my key?")
+    assert "[SECRET_REDACTED]" in found.text
+    assert KEY not in found.text
+
+
+async def test_what_is_doubtful_is_kept_when_its_owner_presses_the_button(lab: Lab) -> None:
+    ada = direct(lab)
+    asked = await ada.say(HEDGED)
+    assert "Keep this? “the server may time out under load”" in asked.text
+    assert [button.label for button in asked.buttons] == ["Keep", "Forget it"]
+    assert await kept(lab) == []
+    assert (await ada.press(asked, "Keep")).text == "I will remember that."
+    assert await kept(lab) == ["the server may time out under load"]
+    assert "decided already" in (await ada.press(asked, "Keep")).text
+
+
+async def test_what_its_owner_does_not_want_is_not_kept(lab: Lab) -> None:
+    ada = direct(lab)
+    asked = await ada.say(HEDGED)
+    assert (await ada.press(asked, "Forget it")).text == "I will not keep it."
+    assert await kept(lab) == []
+    assert "Nothing waits" in (await ada.command("memories", "review")).text
+
+
+async def test_what_is_kept_is_recalled_in_the_next_session_until_it_is_forgotten(
+    lab: Lab,
+) -> None:
+    ada, ben = direct(lab), direct(lab, "Ben")
+    await ada.say("remember that I prefer tabs")
+    await a_day_passes(lab)
+    assert "I prefer tabs" in (await ada.say("what do you know about tabs?")).text
+    assert "tabs" not in (await ben.say("what do you know of me?")).text
+    asked = await ada.command("forget", "tabs")
+    assert "I prefer tabs" in asked.text
+    (yes, cancel) = (button.label for button in asked.buttons)
+    assert (yes.startswith("Forget "), cancel) == (True, "Cancel")
+    assert (await ada.press(asked, yes)).text.startswith("Forgotten: ")
+    assert await kept(lab) == []
+    await a_day_passes(lab)
+    assert "I prefer tabs" not in (await ada.say("what do you know about tabs?")).text
+    assert "I prefer tabs" not in (await ada.command("memories")).text
+
+
+async def test_the_model_is_told_in_the_next_session_what_it_should_know(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada, ben = direct(lab), direct(lab, "Ben")
+        answer = await ada.command("remember", "I prefer tabs")
+        assert answer.text == "I will remember that."
+        await a_day_passes(lab)
+        await ada.say("good morning")
+        await ben.say("good morning")
+        assert ["I prefer tabs" in str(body["system"]) for body in model.bodies] == [True, False]
+
+
+@ROOMS
+async def test_what_is_private_is_neither_told_nor_listed_in_a_room(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.say("remember that I prefer tabs")
+    here = Talk(lab, ada.person, lab.platform.room("general"))
+    if lab.platform.platform == "slack":  # where answers open threads, the talk goes on in one
+        thread = await lab.platform.open_thread(ada.person, here.room, "editors")
+        here = Talk(lab, ada.person, thread)
+    assert "I remember nothing about that" in (await here.say("what do you know about tabs?")).text
+
+
+@DELETIONS
+async def test_a_deleted_message_takes_along_what_was_kept_of_it(lab: Lab) -> None:
+    ada = direct(lab)
+    message_id = await lab.platform.say(ada.person, ada.room, "remember that I prefer tabs")
+    await lab.answer(ada.room)
+    await lab.idle()
+    assert await kept(lab) == ["I prefer tabs"]
+    await lab.platform.delete(ada.person, ada.room, message_id)
+    await lab.until_stored([])
+    await lab.idle()
+    assert await kept(lab) == []
+    await a_day_passes(lab)
+    assert "I remember nothing" in (await ada.say("what do you know about tabs?")).text
+
+
+@EDITS
+async def test_what_was_kept_of_a_message_follows_its_edit(lab: Lab) -> None:
+    ada = direct(lab)
+    message_id = await lab.platform.say(ada.person, ada.room, "remember that I prefer tabs")
+    await lab.answer(ada.room)
+    await lab.idle()
+    new = f"remember nothing, but the key is {KEY}"
+    await lab.platform.edit(ada.person, ada.room, message_id, new)
+    await lab.until_stored([new])
+    await lab.idle()
+    assert await kept(lab) == []
+    rows = "SELECT content FROM memories WHERE role = 'user'"
+    said = await lab.app.storage.long_lived.run(lambda db: db.execute(rows).fetchall())
+    assert said == [("remember nothing, but the key is [SECRET_REDACTED]",)]
+
+
+@only("slack-socket", "slack-http")
+async def test_in_a_thread_of_slack_a_mention_with_the_command_does(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    talk = Talk(lab, ada, await lab.platform.open_thread(ada, room, "editors"))
+    assert (await talk.say("/remember I prefer tabs")).text == "I will remember that."
+    asked = await talk.say("/forget tabs")
+    assert (await talk.press(asked, asked.buttons[0].label)).text.startswith("Forgotten: ")
+    assert await kept(lab) == []
+
+
+@only("discord")
+async def test_discord_names_the_arguments_of_the_commands(lab: Lab) -> None:
+    assert isinstance(lab.platform, DiscordSimulator)
+    named = {
+        str(command["name"]): [
+            (option["name"], option["required"]) for option in mappings(command["options"])
+        ]
+        for command in lab.platform.world.commands
+    }
+    assert named["remember"] == [("what", True)]
+    assert named["forget"] == [("topic", True)]
+    assert named["memories"] == [("words", False)]
+    assert named["privacy"] == [("what", False)]
+    assert named["project"] == [("project", False)]
+    assert named["link"] == [("code", False)]
