@@ -98,14 +98,7 @@ class App:
             endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
         )
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
-        self.local = LocalListener(
-            settings.server.host,
-            settings.server.port,
-            _secret(settings.server.token),
-            ready=self.readiness,
-            health=self.watching.health,
-        )
-        self.local.add_routes(self.watching.routes())
+        self.local = self._local_listener()
         self.memory = wire_memory(
             settings,
             self.storage.memory,
@@ -125,27 +118,11 @@ class App:
         )
         self._sharing = self._share(connected)
         self._intake = Intake(self.services, self._workplace(control))
-        # A worker holds no connection: its accounts are other processes' to keep.
-        held = {} if role == "worker" else connected
-        self.supervisor = Supervisor(
-            {_account_name(key): account.adapter for key, account in held.items()},
-            self._intake,
-            self._clock,
-            self._account_ready,
-            lambda name: self._lines[name].connected.clear(),
-        )
+        self.supervisor = self._supervise(connected)
         chores = (*self.storage.chores(), *self.memory.chores)
         self.housekeeping = Housekeeping(chores, self._clock)
         self._leftovers = self._find_leftovers()
-        self.watching.attach(
-            Parts(
-                self._router.lanes,
-                self.services.deliverer,
-                self.supervisor,
-                self.webhooks,
-                lambda: self.storage.unwritten,
-            )
-        )
+        self.watching.attach(self._watched_parts())
 
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, go on with what an earlier run left.
@@ -298,6 +275,29 @@ class App:
             connected[account.platform, account.name] = Connected.of(manifest, adapter)
         return connected
 
+    def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
+        # A worker holds no connection: its accounts are other processes' to keep.
+        held = {} if self._role == "worker" else connected
+        return Supervisor(
+            {_account_name(key): account.adapter for key, account in held.items()},
+            self._intake,
+            self._clock,
+            self._account_ready,
+            lambda name: self._lines[name].connected.clear(),
+        )
+
+    def _local_listener(self) -> LocalListener:
+        server = self.settings.server
+        listener = LocalListener(
+            server.host,
+            server.port,
+            _secret(server.token),
+            ready=self.readiness,
+            health=self.watching.health,
+        )
+        listener.add_routes(self.watching.routes())
+        return listener
+
     def _watch(self) -> Watching:
         settings, stores = self.settings, self.storage.stores
         probes = {"storage": hot_probe(stores.buckets), "database": lasting_probe(stores.usage)}
@@ -306,6 +306,15 @@ class App:
             self._clock,
             platforms={account.platform for account in settings.accounts()},
             models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
+        )
+
+    def _watched_parts(self) -> Parts:
+        return Parts(
+            self._router.lanes,
+            self.services.deliverer,
+            self.supervisor,
+            self.webhooks,
+            lambda: self.storage.unwritten,
         )
 
     def _services(

@@ -1,0 +1,119 @@
+"""The seams between the gateway and everything that touches the outside, as small Protocols.
+
+A class takes part by having the methods; nothing is registered. What an adapter can do beyond
+sending is declared in its `Capabilities` and proven by `tests/contract/test_adapters.py`.
+"""
+
+from gateway.ports.abilities import (
+    CanAnswerInline,
+    CanDelete,
+    CanDiagnose,
+    CanEdit,
+    CanFetch,
+    CanMarkRead,
+    CanProve,
+    CanReact,
+    CanRevive,
+    CanType,
+    Check,
+    Liveness,
+)
+from gateway.ports.adapter import (
+    AdapterContext,
+    AdapterState,
+    Capabilities,
+    CommandSpec,
+    Counter,
+    EventSink,
+    PlatformAdapter,
+)
+from gateway.ports.clock import (
+    Clock,
+)
+from gateway.ports.live import (
+    CanShowLive,
+    LiveStyle,
+    LiveView,
+)
+from gateway.ports.manifest import (
+    AccountSettings,
+    AdapterManifest,
+    Dialect,
+    SendPace,
+)
+from gateway.ports.model import (
+    ContentBlock,
+    ImageBlock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    ToolOutcome,
+    Usage,
+)
+from gateway.ports.tools import (
+    ToolProvider,
+    ToolSpec,
+)
+from gateway.ports.webhooks import (
+    WebhookHandler,
+    WebhookRequest,
+    WebhookResponse,
+    WebhookRoutes,
+)
+
+__all__ = [
+    "AccountSettings",
+    "AdapterContext",
+    "AdapterManifest",
+    "AdapterState",
+    "CanAnswerInline",
+    "CanDelete",
+    "CanDiagnose",
+    "CanEdit",
+    "CanFetch",
+    "CanMarkRead",
+    "CanProve",
+    "CanReact",
+    "CanRevive",
+    "CanShowLive",
+    "CanType",
+    "Capabilities",
+    "Check",
+    "Clock",
+    "CommandSpec",
+    "ContentBlock",
+    "Counter",
+    "Dialect",
+    "EventSink",
+    "ImageBlock",
+    "LLMProvider",
+    "LiveStyle",
+    "LiveView",
+    "Liveness",
+    "ModelEvent",
+    "ModelFinished",
+    "ModelMessage",
+    "ModelRequest",
+    "OpaqueBlock",
+    "PlatformAdapter",
+    "SendPace",
+    "StopReason",
+    "TextBlock",
+    "TextDelta",
+    "ToolCall",
+    "ToolOutcome",
+    "ToolProvider",
+    "ToolSpec",
+    "Usage",
+    "WebhookHandler",
+    "WebhookRequest",
+    "WebhookResponse",
+    "WebhookRoutes",
+]

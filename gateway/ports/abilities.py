@@ -1,0 +1,99 @@
+"""What an adapter may do beyond sending: it has those that its capabilities declare."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from gateway.message import Attachment, Button, Part, Place
+
+
+@runtime_checkable
+class CanEdit(Protocol):
+    async def edit(self, place: Place, message_id: str, part: Part) -> None:
+        """Replace the text of a message of ours. Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanDelete(Protocol):
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Delete a message of ours. Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanType(Protocol):
+    async def typing(self, place: Place, message_id: str) -> None:
+        """Show that an answer to `message_id` is being written. Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanMarkRead(Protocol):
+    async def mark_read(self, place: Place, message_id: str) -> None:
+        """Show that a message was read. Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanReact(Protocol):
+    async def react(self, place: Place, message_id: str, emoji: str) -> None:
+        """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanFetch(Protocol):
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """The bytes of an attachment, at most `limit`. Raises `BadInput` when it is larger,
+        a `DeliveryError` when the platform does not give it."""
+        ...
+
+
+@runtime_checkable
+class CanAnswerInline(Protocol):
+    async def answer_inline(self, query_id: str, suggestions: tuple[Button, ...]) -> None:
+        """Offer texts to send for an inline query; `query_id` is the event's id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Whether a connection has proven lately that it works. `detail` says in words what is wrong,
+    `seconds_since` how long ago the last proof was."""
+
+    ok: bool
+    detail: str = ""
+    seconds_since: float = 0.0
+
+
+@runtime_checkable
+class CanProve(Protocol):
+    def alive(self) -> Liveness:
+        """What the transport itself has proven: an answered ping, a finished poll. Never what
+        people write: a quiet room is no deaf socket. Asked often, must not wait."""
+        ...
+
+
+@runtime_checkable
+class CanRevive(Protocol):
+    async def revive(self) -> None:
+        """Cut a deaf connection so that it resumes with what it missed; a restart of the adapter
+        would lose that. Never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `parley doctor`. `advice` says what to do when it is not ok."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+
+
+@runtime_checkable
+class CanDiagnose(Protocol):
+    async def diagnose(self) -> list[Check]:
+        """Ask the platform whether credentials, scopes and intents are right. Never raises."""
+        ...

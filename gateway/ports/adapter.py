@@ -1,0 +1,132 @@
+"""One connected account of one platform: what it does, what it is given, what it can."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol, runtime_checkable
+
+from gateway.message import InboundEvent, Outbound, Receipt
+from gateway.ports.clock import Clock
+from gateway.ports.webhooks import WebhookRoutes
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a platform can do. Each true value is proven by the contract suite.
+
+    `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
+    `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
+    topics that gather a whole room (Telegram forums).
+    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
+    `live`: an answer can be shown while it is written, in some kind of conversation at least.
+    `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
+    with nothing in it takes that sign away (Discord's "thinking").
+    `max_buttons` is the largest number under one message, 0 for none.
+    """
+
+    rooms: bool = True
+    threads: bool = False
+    answers_open_threads: bool = False
+    joins_threads: bool = False
+    edits: bool = False
+    deletes: bool = False
+    typing: bool = False
+    read_marks: bool = False
+    reactions: bool = False
+    ephemeral: bool = False
+    inline_queries: bool = False
+    files_in: bool = False
+    files_out: bool = False
+    native_commands: bool = False
+    commands_wait: bool = False
+    idempotent_sends: bool = False
+    live: bool = False
+    max_buttons: int = 0
+
+
+class EventSink(Protocol):
+    """Where an adapter hands over what arrived.
+
+    Returns when the event is stored (or known to be none of our business): only then may the
+    platform be told that it was received. Raises `StoreUnavailable` when it could not be stored;
+    the adapter then leaves the event unacknowledged, so that the platform sends it again.
+    """
+
+    async def __call__(self, event: InboundEvent) -> None: ...
+
+
+class AdapterState(Protocol):
+    """A small durable memory of one adapter: WhatsApp windows, the last message seen.
+
+    Keys are at most 200 characters, values at most 4,000; expired values read as None.
+    """
+
+    async def get(self, key: str) -> str | None: ...
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None: ...
+
+
+class Counter(Protocol):
+    """Counts what happened: `count("ignored", "poll_answer")`."""
+
+    def __call__(self, what: str, detail: str = "") -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """A command to register with the platforms that know such a thing."""
+
+    name: str
+    description: str
+    takes_arguments: bool = False
+    argument_name: str = "question"
+    argument_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterContext:
+    """What the program gives an adapter. `account` is "main" unless several are configured."""
+
+    account: str
+    assistant_name: str
+    clock: Clock
+    state: AdapterState
+    webhooks: WebhookRoutes
+    count: Counter
+    commands: tuple[CommandSpec, ...] = ()
+
+
+@runtime_checkable
+class PlatformAdapter(Protocol):
+    """One connected account of one platform.
+
+    Optional abilities are the `Can...` protocols below: an adapter has exactly those that its
+    capabilities declare.
+    """
+
+    @property
+    def platform(self) -> str: ...
+
+    @property
+    def account(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    async def connect(self, sink: EventSink) -> None:
+        """Connect and start handing events to `sink`; return once the platform said yes.
+
+        Raises `StartError`. May be called again after `disconnect`.
+        """
+        ...
+
+    async def wait_closed(self) -> None:
+        """Return after `disconnect`; raise `StartError` when the connection died for good."""
+        ...
+
+    async def disconnect(self) -> None:
+        """Stop receiving, close every socket. Safe to call twice, and before `connect`."""
+        ...
+
+    async def send(self, outbound: Outbound) -> Receipt:
+        """Send one part or file, once. Raises a `DeliveryError`; never retries by itself."""
+        ...

@@ -1,0 +1,20 @@
+"""Time, as something that is given."""
+
+from datetime import datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Time as a dependency, so that tests need not wait."""
+
+    def now(self) -> datetime:
+        """The current time, with a zone (UTC)."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        ...

@@ -1,0 +1,33 @@
+"""Tools: what the model may ask for, and where they come from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it. `schema` is the JSON Schema (an object) of its arguments.
+
+    `side_effects` and `secrets` decide, with the role and the audience, who may use it.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, object]
+    side_effects: bool = True
+    secrets: bool = False
+
+
+class ToolProvider(Protocol):
+    """Where tools come from: an MCP server, or the program itself."""
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """What is offered. Raises `ToolError` when the provider is not reachable."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Run a tool. Raises `ToolError`."""
+        ...
+
+    async def close(self) -> None: ...
