@@ -1,6 +1,6 @@
 """The only way to memory: a handle that is bound to a person and to whoever reads along."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,7 +23,8 @@ from memory.store.ports import (
     Session,
 )
 from memory.write.outcome import Outcome, WriteResult
-from memory.write.path import WritePath
+from memory.write.past import Past
+from memory.write.path import Speaker, WritePath
 from memory.write.trust import Way, stated_by_person
 
 MAX_REASON = 500
@@ -96,6 +97,20 @@ class MemoryHandle:
             self.occasion, self.reach, turn_id, said, answer, external=external
         )
 
+    async def bring_in(self, draft: Draft, past: Past) -> WriteResult:
+        """The person brings a memory in again: an explicit save that keeps its own history."""
+        return await self._parts.path.write(
+            self.occasion, self.reach, draft, Way.EXPLICIT, past=past
+        )
+
+    async def bring_in_turn(
+        self, role: Speaker, text: str, past: Past, *, external: bool
+    ) -> WriteResult:
+        """The person brings one side of a turn in again."""
+        return await self._parts.path.keep_past_turn(
+            self.occasion, self.reach, role, text, past, outside=external
+        )
+
     # --- reading --------------------------------------------------------------------------------
 
     async def search(self, wanted: Filter) -> list[Match]:
@@ -108,6 +123,19 @@ class MemoryHandle:
     async def get(self, memory_id: str) -> Record | None:
         """One memory, None when there is none for this person here."""
         return await self._parts.memories.get(self.reach, memory_id)
+
+    async def everything(self) -> AsyncIterator[Record]:
+        """Everything of the person's own, with its vectors: the oldest first, so that what was
+        replaced comes before what replaced it."""
+        ids: list[str] = []
+        page = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
+        while found := await self._parts.memories.find(self.reach, page):
+            ids += [match.record.id for match in found]
+            page = replace(page, after_id=ids[-1])
+        for memory_id in reversed(ids):
+            record = await self.get(memory_id)
+            if record is not None:
+                yield record
 
     async def count(self) -> int:
         """How many memories of their own this person has."""
@@ -177,6 +205,14 @@ class MemoryHandle:
             gone += await holder.erase(self.reach.tenant, self.reach.persons)
         await self._audit("memory_erase", deleted=gone)
         return gone
+
+    async def note_export(self, count: int) -> None:
+        """Record that memories were given out."""
+        await self._audit("memory_export", count=count)
+
+    async def note_import(self, lines: int, stored: int) -> None:
+        """Record that memories were brought in."""
+        await self._audit("memory_import", lines=lines, count=stored)
 
     async def note_link(self, what: str) -> None:
         """Record that identities were linked or separated."""

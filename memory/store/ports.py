@@ -329,6 +329,7 @@ AuditAction = Literal[
     "brain_write",
     "people_link",
     "memory_export",
+    "memory_import",
     "memory_erase",
 ]
 

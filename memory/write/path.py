@@ -6,6 +6,7 @@ store, audit. What is doubtful waits in the review queue for its owner's word.
 """
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
@@ -34,6 +35,7 @@ from memory.scope import Occasion, Reach, channel_of
 from memory.store.ports import Insertion, Like, MemoryStore, Pending, ReviewStore
 from memory.write.grounding import Claim, Grounding
 from memory.write.outcome import Outcome, WriteResult
+from memory.write.past import Past, relived
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
 from memory.write.result import Code, IngestionTier, ValidationResult
 from memory.write.similarity import JACCARD_THRESHOLD
@@ -47,6 +49,14 @@ QUEUE_FULL: Final = "Too much waits for your word already. Decide some of it fir
 NOT_THERE: Final = "What it replaces is not there any more, or is not yours."
 NOT_OPERATOR: Final = "Only operators keep what everybody reads; I have passed it on to them."
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
+
+Speaker = Literal["user", "assistant", "tool"]
+WAYS: Final[Mapping[Speaker, Way]] = {
+    "user": Way.OWN_WORDS,
+    "assistant": Way.ASSISTANT,
+    "tool": Way.TOOL,
+}
+"""How far the sides of a turn are believed."""
 
 log = structlog.get_logger(__name__)
 
@@ -79,9 +89,17 @@ class WritePath:
     clock: Clock
 
     async def write(
-        self, occasion: Occasion, reach: Reach, draft: Draft, way: Way, *, external: bool = False
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        draft: Draft,
+        way: Way,
+        *,
+        external: bool = False,
+        past: Past | None = None,
     ) -> WriteResult:
-        """Store what somebody asks for, or let it wait, or say why not."""
+        """Store what somebody asks for, or let it wait, or say why not; `past` is the history of
+        one that is brought in again."""
         if draft.scope is Scope.PROJECT and not reach.project:
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
         prepared = prepare(draft, way, draft.kind.tier, fail_on_secret=self.rules.fail_on_secret)
@@ -90,6 +108,8 @@ class WritePath:
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await self._note_findings(occasion, prepared)
         record = self._record(occasion, reach, draft, prepared, external=external)
+        if past is not None:
+            record = relived(record, past, self.clock.now(), self.rules.lives)
         result = await self._ground(reach, record, prepared)
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
@@ -120,23 +140,67 @@ class WritePath:
         external: bool,
     ) -> None:
         """Keep both sides of a turn. The same turn again changes nothing."""
-        sides: tuple[tuple[Literal["user", "assistant"], str, Way], ...] = (
-            ("user", said, Way.OWN_WORDS),
-            ("assistant", answer, Way.ASSISTANT),
+        sides: tuple[tuple[Speaker, str, Way], ...] = (
+            ("user", said, WAYS["user"]),
+            ("assistant", answer, WAYS["assistant"]),
         )
         records = []
         for role, text, way in sides:
-            prepared = prepare_turn(text, way)
-            if isinstance(prepared, Refusal):
-                continue
-            draft = Draft(prepared.content, Kind.CONTEXT)
-            await self._note_findings(occasion, prepared)
             outside = external and role == "assistant"
-            record = self._record(occasion, reach, draft, prepared, external=outside)
-            turn = f"mem-{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
-            records.append(replace(record, id=turn, role=role))
+            record = await self._turn(occasion, reach, role, text, way, external=outside)
+            if isinstance(record, Record):
+                turn = f"mem-{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
+                records.append(replace(record, id=turn))
         if records:
-            await self.memories.keep_turns(reach, records)
+            await self._keep(occasion, reach, records)
+
+    async def keep_past_turn(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        role: Speaker,
+        text: str,
+        past: Past,
+        *,
+        outside: bool,
+    ) -> WriteResult:
+        """Keep one side of a turn that is brought in again; `outside` as in `Provenance`."""
+        way = WAYS[role]
+        record = await self._turn(occasion, reach, role, text, way, external=outside)
+        if isinstance(record, Refusal):
+            return WriteResult(Outcome.REFUSED, record.code, record.reason)
+        record = relived(record, past, self.clock.now(), self.rules.lives)
+        await self._keep(occasion, reach, [record])
+        return WriteResult(Outcome.STORED, "stored", "Stored.", record.content, record.id)
+
+    async def _turn(
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        role: Speaker,
+        text: str,
+        way: Way,
+        *,
+        external: bool,
+    ) -> Record | Refusal:
+        prepared = prepare_turn(text, way)
+        if isinstance(prepared, Refusal):
+            return prepared
+        draft = Draft(prepared.content, Kind.CONTEXT)
+        await self._note_findings(occasion, prepared)
+        record = self._record(occasion, reach, draft, prepared, external=external)
+        return replace(record, role=role)
+
+    async def _keep(self, occasion: Occasion, reach: Reach, records: list[Record]) -> None:
+        await self.memories.keep_turns(reach, records)
+        await self.audit.note(
+            "memory_write",
+            occasion,
+            tier=Tier.EPISODIC.value,
+            source=" ".join(record.provenance.source.value for record in records),
+            count=len(records),
+            size=sum(len(record.content) for record in records),
+        )
 
     async def _ground(self, reach: Reach, record: Record, prepared: Prepared) -> ValidationResult:
         like, unchecked = await self._like(reach, record)
@@ -159,7 +223,10 @@ class WritePath:
         )
 
     async def _like(self, reach: Reach, record: Record) -> tuple[Like | None, bool]:
-        """What it would repeat, and whether that could not be found out."""
+        """What it would repeat, and whether that could not be found out. What was replaced already
+        repeats nothing."""
+        if not record.current:
+            return None, False
         try:
             found = await self.memories.like(reach, record, threshold=self.rules.dedup_threshold)
         except StoreUnavailable as error:
@@ -274,7 +341,10 @@ class WritePath:
         if prepared.secrets:
             level = "definite" if prepared.definite else "probable"
             kinds = " ".join(prepared.secrets)
-            await self.audit.note("secret_redacted", occasion, kinds=kinds, level=level)
+            where = " ".join(prepared.places)
+            await self.audit.note(
+                "secret_redacted", occasion, kinds=kinds, level=level, location=where
+            )
         if prepared.injections:
             found = " ".join(prepared.injections)
             await self.audit.note("poisoning_attempt_blocked", occasion, findings=found)

@@ -25,10 +25,12 @@ from safety.credential_text import looks_like_credential
 from safety.cut import cut
 from safety.injection import Finding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
+from safety.secrets import Finding as Secret
 from safety.secrets import Level, redact_secrets
 from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
+MAX_PLACES: Final = 20
 REDACTED: Final = "I removed what looks like a secret before I kept this."
 
 
@@ -44,8 +46,9 @@ class Refusal:
 class Prepared:
     """A text that may be stored, and what was found on the way.
 
-    `secrets` and `injections` are codes of what was found, never the thing itself. `doubtful` is
-    set when it holds what may be a secret: its owner has to say.
+    `secrets` and `injections` are codes of what was found, never the thing itself; `places` says
+    where secrets stood, "12-32" or "tag". `doubtful` is set when it holds what may be a secret: its
+    owner has to say.
     """
 
     content: str
@@ -55,6 +58,7 @@ class Prepared:
     definite: bool = False
     doubtful: bool = False
     injections: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
 
@@ -74,10 +78,12 @@ def prepare(
     bounded = _bounded(draft, longest)
     if isinstance(bounded, Refusal):
         return bounded
-    content, tags = bounded
+    content, names = bounded
     clean = sanitize(safe_unicode(content))
     redaction = redact_secrets(clean)
-    levels = {finding.kind.level for finding in redaction.findings}
+    tags, in_tags = _without_secrets(names)
+    secrets = (*redaction.findings, *in_tags)
+    levels = {finding.kind.level for finding in secrets}
     sure = levels & {Level.DEFINITE, Level.PROBABLE}
     if sure and fail_on_secret:
         return Refusal("secret", "This holds a password or a key, which I do not keep.")
@@ -98,10 +104,11 @@ def prepare(
         content=short,
         tags=tags,
         derived=derived,
-        secrets=tuple(sorted({finding.kind.name for finding in redaction.findings})),
+        secrets=tuple(sorted({finding.kind.name for finding in secrets})),
         definite=Level.DEFINITE in levels,
         doubtful=Level.POSSIBLE in levels,
         injections=_codes(injections),
+        places=_places(redaction.findings, in_tags),
         notices=notices,
     )
 
@@ -123,9 +130,20 @@ def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusa
         return Refusal("out_of_bounds", "This cannot be kept: it is no text")
     if len(content) > longest:
         return Refusal("too_long", f"This is longer than {longest} characters.")
-    names = [sanitize(safe_unicode(str(tag))).strip()[:MAX_TAG] for tag in tags]
-    kept = tuple(dict.fromkeys(name for name in names if name))
-    return content, kept[:MAX_TAGS]
+    return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags)
+
+
+def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Secret, ...]]:
+    """Tags as they are kept, and the secrets that stood in them."""
+    redactions = [redact_secrets(name) for name in names]
+    short = [redaction.text.strip()[:MAX_TAG] for redaction in redactions]
+    kept = tuple(dict.fromkeys(name for name in short if name))[:MAX_TAGS]
+    return kept, tuple(finding for redaction in redactions for finding in redaction.findings)
+
+
+def _places(findings: tuple[Secret, ...], in_tags: tuple[Secret, ...]) -> tuple[str, ...]:
+    places = [f"{finding.start}-{finding.end}" for finding in findings[:MAX_PLACES]]
+    return (*places, "tag") if in_tags else tuple(places)
 
 
 def _bounds(longest: int) -> Bounds:

@@ -28,9 +28,13 @@ COUNTED: Final = (
 COUNT: Final = f"SELECT count(*) FROM memories m WHERE {COUNTED}"  # noqa: S608 - constants
 
 KNOWN: Final = "SELECT EXISTS (SELECT FROM memories WHERE id = %(id)s)"
+REPLACEABLE: Final = """
+    m.superseded_by IN ('', %(id)s) AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
+"""
+"""By this very record it may be replaced already: both came from an export, the older one first."""
 TARGET: Final = f"""
-    SELECT m.seq FROM memories m
-    WHERE m.id = %(target)s AND {SEES} AND {MAY_CHANGE} AND {CURRENT} FOR UPDATE
+    SELECT m.seq, m.superseded_by = '' FROM memories m
+    WHERE m.id = %(target)s AND {SEES} AND {MAY_CHANGE} AND {REPLACEABLE} FOR UPDATE
 """  # noqa: S608 - constants
 CANDIDATES: Final = f"""
     SELECT DISTINCT m.id, m.content FROM memory_words w JOIN memories m ON m.seq = w.memory
@@ -78,8 +82,10 @@ async def insert(
         await connection.execute(LOCK, (locks,))
         known = await connection.execute(KNOWN, asked)
         target = await connection.execute(TARGET, asked) if record.supersedes else None
-        likely = await connection.execute(CANDIDATES, asked) if filed.lookup else None
+        compared = bool(filed.lookup) and record.current
+        likely = await connection.execute(CANDIDATES, asked) if compared else None
         counted = quota is not None and record.scope is Scope.USER and not record.role
+        counted = counted and record.current
         used = await connection.execute(COUNT, asked) if counted else None
         found = await known.fetchone()
         if found is not None and found[0]:
@@ -91,7 +97,7 @@ async def insert(
         if same is not None:
             return Insertion(False, duplicate=same)
         if used is not None and quota is not None:
-            number = ((await used.fetchone()) or (0,))[0] - (old is not None)
+            number = ((await used.fetchone()) or (0,))[0] - (old is not None and bool(old[1]))
             if number >= quota:
                 return Insertion(False, quota=(number, quota))
         await connection.execute(PUT, asked | {"old": old[0] if old else None})

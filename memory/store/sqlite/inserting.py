@@ -19,8 +19,13 @@ COUNTED: Final = (
 )
 """What counts towards a plan: what was learned, not the turns of conversations."""
 
+REPLACEABLE: Final = """
+    m.superseded_by IN ('', :by) AND (m.expires_at IS NULL OR m.expires_at > :now)
+"""
+"""By this very record it may be replaced already: both came from an export, the older one first."""
 TARGET: Final = f"""
-    SELECT m.seq FROM memories m WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND {CURRENT}
+    SELECT m.seq, m.superseded_by = '' FROM memories m WHERE m.id = :target
+        AND {SEES} AND {MAY_CHANGE} AND {REPLACEABLE}
 """  # noqa: S608 - constants
 CANDIDATES: Final = f"""
     SELECT m.id, m.content FROM memories m WHERE m.seq IN (
@@ -49,22 +54,23 @@ def insert(
     now: float,
 ) -> Insertion:
     """What `MemoryStore.insert` does, inside the caller's transaction."""
-    asked = parameters(reach) | {"now": now, "target": record.supersedes}
+    asked = parameters(reach) | {"now": now, "target": record.supersedes, "by": record.id}
     if db.execute("SELECT 1 FROM memories WHERE id = ?", (record.id,)).fetchone():
         return Insertion(True)
-    target: int | None = None
+    target, freed = None, False
     if record.supersedes:
         found = db.execute(TARGET, asked).fetchone()
         if found is None:
             return Insertion(False, missing=record.supersedes)
-        target = found[0]
-    duplicate = like(db, record, filed, asked, threshold)
-    if duplicate is not None:
-        return Insertion(False, duplicate=duplicate)
-    if quota is not None and record.scope is Scope.USER and not record.role:
-        used = count(db, asked) - (target is not None)
-        if used >= quota:
-            return Insertion(False, quota=(used, quota))
+        target, freed = found[0], bool(found[1])
+    if record.current:
+        duplicate = like(db, record, filed, asked, threshold)
+        if duplicate is not None:
+            return Insertion(False, duplicate=duplicate)
+        if quota is not None and record.scope is Scope.USER and not record.role:
+            used = count(db, asked) - freed
+            if used >= quota:
+                return Insertion(False, quota=(used, quota))
     _put(db, record, filed, target)
     return Insertion(True)
 

@@ -1,0 +1,241 @@
+"""Reads an export and brings it in, line by line, through the write path.
+
+A file is read twice: first to its end, so that nothing of one is brought in that is cut off, sealed
+with another key or no export at all; then each line for itself, and each gets its answer.
+"""
+
+import io
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from gateway.errors import BadInput
+from memory.handle import MemoryHandle
+from memory.record import ID_PREFIX, Draft, Kind, Scope
+from memory.transfer.lines import (
+    MAX_LINE,
+    MAX_LINES,
+    Header,
+    Line,
+    Unreadable,
+    header_from,
+    line_from,
+)
+from memory.transfer.parquet import MAGIC as PARQUET
+from memory.transfer.parquet import MAX_BYTES, read_parquet
+from memory.transfer.sealing import MAGIC as SEALED
+from memory.transfer.sealing import Opener, is_sealed
+from memory.write.outcome import Outcome
+from memory.write.past import Past
+
+BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
+"""Namespace of the ids of memories that somebody else's file, or no id, came with."""
+AHEAD: Final = timedelta(days=1)
+"""How far another machine's clock may be ahead of ours."""
+MAX_WAITING: Final = 100
+NOT_OWN: Final = "it belongs to a project or to everybody: only what is one's own is brought in"
+TOO_OLD: Final = "it has expired"
+AHEAD_OF_US: Final = "created_at lies ahead of now"
+TAKEN: Final = "its id belongs to another memory"
+
+
+class Fate(StrEnum):
+    """What became of a line."""
+
+    STORED = "stored"
+    KNOWN = "known"
+    WAITING = "waiting"
+    REFUSED = "refused"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`line` counts from 1, the header being the first. `id` is the memory's, or the review's."""
+
+    line: int
+    fate: Fate
+    reason: str = ""
+    id: str = ""
+
+
+Read = tuple[int, Line | Unreadable]
+
+
+def needs_key(file: Path) -> bool:
+    """Whether the file is sealed. Raises `BadInput` when it cannot be read."""
+    with _opened(file) as source:
+        return is_sealed(source.read(len(SEALED)))
+
+
+async def bring_in(
+    handle: MemoryHandle, file: Path, key: str = "", *, turns: bool = True
+) -> AsyncIterator[Told]:
+    """Bring in everything in the file; what became of each line, in order.
+
+    Without `turns` what was said in conversations stays out (`memory.episodic` is off). Raises
+    `BadInput`, before anything is stored, for a file that cannot be read to its end.
+    """
+    header = _looked_through(file, key)
+    waiting = {pending.record.id for pending in await handle.waiting(MAX_WAITING)}
+    lines = stored = 0
+    with ExitStack() as stack:
+        _, entries = _contents(stack, file, key)
+        one = _One(handle, header, waiting, turns)
+        for number, entry in entries:
+            told = await one.bring_in(number, entry)
+            lines, stored = lines + 1, stored + (told.fate is Fate.STORED)
+            yield told
+    await handle.note_import(lines, stored)
+
+
+@dataclass(slots=True)
+class _One:
+    """Brings in one line after the other."""
+
+    handle: MemoryHandle
+    header: Header
+    waiting: set[str]
+    turns: bool
+
+    async def bring_in(self, number: int, entry: Line | Unreadable) -> Told:
+        if isinstance(entry, Unreadable):
+            return Told(number, Fate.UNREADABLE, entry.reason)
+        memory_id = self._id(entry)
+        problem = self._problem(entry)
+        if problem:
+            return Told(number, Fate.REFUSED, problem)
+        if await self.handle.get(memory_id) is not None:
+            return Told(number, Fate.KNOWN, "it is there already", memory_id)
+        if memory_id in self.waiting:
+            return Told(number, Fate.WAITING, "it waits for a decision already", memory_id)
+        return await self._write(number, entry, memory_id)
+
+    def _problem(self, entry: Line) -> str:
+        now = self.handle.occasion.at
+        if entry.scope != "user":
+            return NOT_OWN
+        if entry.role and not self.turns:
+            return "conversations are not kept here (memory.episodic is off)"
+        if entry.created_at is not None and entry.created_at > now + AHEAD:
+            return AHEAD_OF_US
+        if entry.expires_at is not None and entry.expires_at <= now:
+            return TOO_OLD
+        return ""
+
+    async def _write(self, number: int, entry: Line, memory_id: str) -> Told:
+        past = Past(
+            memory_id,
+            entry.created_at or self.handle.occasion.at,
+            entry.expires_at,
+            self._mapped(entry.superseded_by),
+            entry.superseded_at,
+        )
+        if entry.role:
+            result = await self.handle.bring_in_turn(
+                entry.role, entry.content, past, external=entry.external
+            )
+        else:
+            result = await self.handle.bring_in(await self._draft(entry, memory_id), past)
+        match result.outcome:
+            case Outcome.STORED if await self.handle.get(memory_id) is None:
+                aged = past.at < self.handle.occasion.at - timedelta(days=1)
+                return Told(number, Fate.REFUSED, TOO_OLD if aged else TAKEN)
+            case Outcome.STORED:
+                return Told(number, Fate.STORED, " ".join(result.notices), memory_id)
+            case Outcome.REVIEW:
+                return Told(number, Fate.WAITING, result.reason, result.review_id)
+            case Outcome.BLOCKED if result.code == "duplicate":
+                return Told(number, Fate.KNOWN, result.reason)
+            case _:
+                return Told(number, Fate.REFUSED, result.reason)
+
+    async def _draft(self, entry: Line, memory_id: str) -> Draft:
+        replaced = self._mapped(entry.supersedes)
+        older = await self.handle.get(replaced) if replaced else None
+        free = older is not None and older.superseded_by in ("", memory_id)
+        return Draft(
+            entry.content,
+            Kind(entry.kind),
+            tuple(entry.tags),
+            Scope.USER,
+            replaced if free else "",
+            true_from=entry.true_from,
+            true_until=entry.true_until,
+        )
+
+    def _id(self, entry: Line) -> str:
+        said = f"{entry.kind}\x1f{entry.created_at}\x1f{entry.content}"
+        return self._mapped(entry.id) or self._made(said)
+
+    def _mapped(self, memory_id: str) -> str:
+        """The memory's own id where it was this person's; else one that is always the same."""
+        if not memory_id:
+            return ""
+        own = self.header.person in self.handle.reach.persons
+        return memory_id if own and _is_id(memory_id) else self._made(memory_id)
+
+    def _made(self, name: str) -> str:
+        reach = self.handle.reach
+        text = f"{reach.tenant}\x1f{reach.person}\x1f{name}".encode("utf-8", "replace").decode()
+        return f"{ID_PREFIX}{uuid.uuid5(BROUGHT_IN, text)}"
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return text == f"{ID_PREFIX}{uuid.UUID(text.removeprefix(ID_PREFIX))}"
+    except ValueError:
+        return False
+
+
+def _looked_through(file: Path, key: str) -> Header:
+    with ExitStack() as stack:
+        header, entries = _contents(stack, file, key)
+        for count, _ in enumerate(entries, 1):
+            if count > MAX_LINES:
+                raise BadInput(f"{file} has more than {MAX_LINES:,} lines")
+        return header
+
+
+def _contents(stack: ExitStack, file: Path, key: str) -> tuple[Header, Iterator[Read]]:
+    source: io.BufferedReader[Any] = io.BufferedReader(stack.enter_context(_opened(file)))
+    if is_sealed(source.peek(len(SEALED))):
+        if not key:
+            raise BadInput(f"{file} is sealed: its key is needed")
+        source = io.BufferedReader(stack.enter_context(Opener(source, key)))
+    if source.peek(len(PARQUET)).startswith(PARQUET):
+        return _rows(source)
+    return header_from(source.readline(MAX_LINE)), _lines(source)
+
+
+def _rows(source: BinaryIO) -> tuple[Header, Iterator[Read]]:
+    whole = source.read(MAX_BYTES + 1)
+    if len(whole) > MAX_BYTES:
+        raise BadInput(f"a Parquet file has at most {MAX_BYTES:,} bytes; export as JSON lines")
+    rows = read_parquet(io.BytesIO(whole))
+    header = header_from(next(rows, b""))
+    return header, ((number, line_from(row)) for number, row in enumerate(rows, 2))
+
+
+def _lines(source: BinaryIO) -> Iterator[Read]:
+    number = 1
+    while line := source.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            while line and not line.endswith(b"\n"):
+                line = source.readline(MAX_LINE)
+            yield number, Unreadable(f"it is longer than {MAX_LINE:,} bytes")
+        elif line.strip():
+            yield number, line_from(line)
+
+
+def _opened(file: Path) -> io.FileIO:
+    try:
+        return io.FileIO(file, "r")
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
