@@ -17,6 +17,7 @@ ParleyError
 ├── ToolError                 a tool failed; its text goes back to the model
 ├── StoreUnavailable          the database did not take or give what was asked
 └── BadInput                  what arrived cannot be used; says what and where
+    └── NotThere              what it names is not there for whoever asks, or not theirs
 
 Adapters and providers raise; only the core decides whether to try again.
 """
@@ -111,3 +112,7 @@ class StoreUnavailable(ParleyError):
 
 class BadInput(ParleyError):
     """What arrived cannot be used; the text says what was wrong, and where."""
+
+
+class NotThere(BadInput):
+    """What is named is not there, or is not for whoever asks: nobody learns which."""

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, NotThere
 from gateway.ports import Clock
 from gateway.remembering import Asker
 from memory.audit import Audit
 from memory.brain.documents import Brain
+from memory.brain.own import OwnDocuments
 from memory.people import People
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
@@ -70,6 +71,19 @@ class MemoryHandle:
         self._session = session
         self.occasion = occasion
         self.reach: Reach = reach_of(occasion)
+
+    async def in_project(self, project: str) -> "MemoryHandle":
+        """The same for another project than the chosen one. Raises `NotThere` unless this person
+        was seen in it."""
+        known = await self._parts.people.projects(self.occasion)
+        if project not in {seen for seen, _ in known}:
+            raise NotThere("There is no such project of yours.")
+        return MemoryHandle(self._parts, replace(self.occasion, project=project), self._session)
+
+    @property
+    def documents(self) -> OwnDocuments:
+        """SOUL, BIBLE and HEARTBEAT within this person's reach."""
+        return OwnDocuments(self._parts.brain, self.occasion, self.reach)
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -225,7 +239,7 @@ class MemoryHandle:
         return await self._parts.reviews.waiting(self.reach, limit)
 
     async def approve(self, review_id: str) -> WriteResult:
-        """Keep what waits. Raises `BadInput` when nothing waits under this id for this person."""
+        """Keep what waits. Raises `NotThere` when nothing waits under this id for this person."""
         pending = await self._take(review_id, "approved", "")
         try:
             result = await self._carry_out(pending)
@@ -238,7 +252,7 @@ class MemoryHandle:
         return result
 
     async def reject(self, review_id: str, reason: str = "") -> None:
-        """Do not keep it. Raises `BadInput` when nothing waits under this id for this person."""
+        """Do not keep it. Raises `NotThere` when nothing waits under this id for this person."""
         await self._take(review_id, "rejected", reason[:MAX_REASON])
         await self._audit("memory_review", decision="rejected", review=review_id)
 
@@ -254,7 +268,7 @@ class MemoryHandle:
         now = self._parts.clock.now()
         pending = await self._parts.reviews.take(self.reach, review_id, state, note, now)
         if pending is None:
-            raise BadInput("Nothing waits under this id. It may have been decided already.")
+            raise NotThere("Nothing waits under this id. It may have been decided already.")
         return pending
 
     async def _audit(self, action: AuditAction, **details: str | int) -> None:

@@ -35,6 +35,7 @@ from parley.commands import offered_commands
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
+from parley.memory_api import serve_memory
 from parley.observed import Observed
 from parley.platforms import adapter_class, discover
 from parley.policies import (
@@ -108,6 +109,7 @@ class App:
         )
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         self.services = self._services(connected, extensions or ExtensionRegistry())
+        serve_memory(self.local, self.memory, settings, self.services)
         pipeline = Pipeline(self.services)
         control = Control(self.services, pipeline)
         self._router = Router(

@@ -1,18 +1,16 @@
 """The key that seals the audit: from the configuration, or from a file beside the database."""
 
-import os
-import secrets
 from pathlib import Path
 from typing import Final
 
 import structlog
 
 from gateway.errors import ConfigurationError
+from parley.key_file import read_or_made_key
 from parley.settings import Settings
 from parley.settings.sections import sqlite_file
 
 FILE: Final = "audit.key"
-BYTES: Final = 32
 
 log = structlog.get_logger(__name__)
 
@@ -34,21 +32,6 @@ def audit_key(settings: Settings) -> bytes:
         return b""
     path = Path(database).with_name(FILE)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return _read_or_made(path)
+        return read_or_made_key(path)
     except OSError as error:
         raise ConfigurationError(f"the audit's key {path} cannot be read: {error}") from error
-
-
-def _read_or_made(path: Path) -> bytes:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-        if len(key) < BYTES:
-            raise OSError("it is too short; restore it from a backup") from None
-        return key
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        key = secrets.token_bytes(BYTES)
-        file.write(key.hex() + "\n")
-    return key

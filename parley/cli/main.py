@@ -17,6 +17,7 @@ from parley.roles import Role
 
 DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 REFUSED: Final = 3
+MAX_DAYS: Final = 365
 
 app = typer.Typer(
     name="parley",
@@ -110,6 +111,17 @@ def why(
     raise typer.Exit(why_module.run(message_id, chosen(config), os.environ))
 
 
+@app.command()
+def sync(
+    project: Annotated[str, typer.Argument(help="As under heartbeat.sources: slack:main:T0123.")],
+    config: Config = None,
+) -> None:
+    """Fetch a project's figures now and print its HEARTBEAT."""
+    from parley.cli import sync as sync_module  # noqa: PLC0415
+
+    raise typer.Exit(sync_module.run(project, chosen(config), os.environ))
+
+
 outbox = typer.Typer(help="Answers that could not be sent.", no_args_is_help=True)
 app.add_typer(outbox, name="outbox")
 Keys = Annotated[list[str] | None, typer.Argument(help="As `parley outbox list` shows them.")]
@@ -150,6 +162,28 @@ def _named(keys: list[str] | None, every: bool) -> list[str] | None:
     if bool(keys) == every:
         raise typer.BadParameter("name keys, or --all", param_hint="KEY")
     return None if every else keys
+
+
+@app.command()
+def token(
+    person: Annotated[
+        str, typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
+    ] = "",
+    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="How long it is good for.")] = 30,
+    tenant: Annotated[str, typer.Option(help="Where one program serves several.")] = "default",
+    revoke_all: Annotated[
+        bool, typer.Option("--revoke-all", help="Make every token worthless instead.")
+    ] = False,
+    config: Config = None,
+) -> None:
+    """Print a token for one person's own memory over HTTP."""
+    if bool(person) == revoke_all:
+        raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
+    from parley.cli import token as token_module  # noqa: PLC0415
+
+    if revoke_all:
+        raise typer.Exit(token_module.revoke_all(chosen(config), os.environ))
+    raise typer.Exit(token_module.run(person, days, tenant, chosen(config), os.environ))
 
 
 @app.command()

@@ -18,6 +18,7 @@ from gateway.errors import ConfigurationError, StartError
 from parley.http.entry import (
     Entry,
     RequestFacts,
+    asked_by_ourselves,
     is_loopback_name,
     may_enter,
     same_secret,
@@ -50,7 +51,8 @@ SECURITY_HEADERS: Final = {
 OPEN_PATHS: Final = ("/healthz", "/readyz")
 """Answered to everybody who reaches the port; without entry they name nothing."""
 
-_ENTRY: Final = web.RequestKey("parley.entry", Entry)
+ENTRY: Final = web.RequestKey("parley.entry", Entry)
+"""What the listener's own rule says of a request; a part with tokens of its own may ask it."""
 _log = logging.getLogger(__name__)
 
 
@@ -74,6 +76,7 @@ class Health:
 
 HealthCheck: TypeAlias = Callable[[], Health]
 ReadyCheck: TypeAlias = Callable[[], Readiness]
+MakeApp: TypeAlias = Callable[[], web.Application]
 _Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -100,6 +103,8 @@ class LocalListener:
         self._health: HealthCheck = health or Health
         self._max_body = max_body
         self._routes: list[web.AbstractRouteDef] = []
+        self._parts: list[tuple[str, MakeApp]] = []
+        self._guarded: frozenset[web.Application] = frozenset()
         self._links: OrderedDict[str, float] = OrderedDict()
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
@@ -109,6 +114,15 @@ class LocalListener:
         if self._runner is not None:
             raise RuntimeError("routes are added before the listener starts")
         self._routes.extend(routes)
+
+    def add_guarded(self, prefix: str, make: MakeApp) -> None:
+        """Serve a part that asks for tokens of its own under `prefix`; it refuses whoever has none.
+
+        Raises `RuntimeError` once the listener runs.
+        """
+        if self._runner is not None:
+            raise RuntimeError("parts are added before the listener starts")
+        self._parts.append((prefix, make))
 
     async def start(self) -> None:
         """Listen. Raises `ConfigurationError` for an open port without a token, `StartError` when
@@ -122,6 +136,10 @@ class LocalListener:
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.add_routes(self._routes)
+        parts = [(prefix, make()) for prefix, make in self._parts]
+        self._guarded = frozenset(part for _, part in parts)
+        for prefix, part in parts:
+            app.add_subapp(prefix, part)
         runner = web.AppRunner(
             app,
             access_log=None,
@@ -175,10 +193,14 @@ class LocalListener:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        facts = _facts(request)
+        entry = request[ENTRY] = may_enter(facts, self._token)
+        if not self._guarded.isdisjoint(request.match_info.apps):
+            if not asked_by_ourselves(facts):
+                return _refused(Entry(False, "strange_origin", 403))
+            return await handler(request)
         if request.method == "GET" and "token" in request.query and self._token:
             return self._log_in(request)
-        entry = may_enter(_facts(request), self._token)
-        request[_ENTRY] = entry
         if not entry.allowed and request.path not in OPEN_PATHS:
             _log.info("local listener refused %s: %s", request.method, entry.reason)
             return _refused(entry)
@@ -219,7 +241,7 @@ class LocalListener:
     async def _readyz(self, request: web.Request) -> web.Response:
         state = self._ready()
         told: dict[str, object] = {"ready": state.ready}
-        if request[_ENTRY].allowed:
+        if request[ENTRY].allowed:
             told["parts"] = dict(state.parts)
             if state.problems:
                 told["problems"] = dict(state.problems)

@@ -229,6 +229,8 @@ class Limits(Section):
     """In one channel."""
     workspace_per_minute: int = Field(default=100, ge=0, le=1_000_000)
     """In one workspace."""
+    api_per_minute: int = Field(default=120, ge=0, le=100_000)
+    """Requests of one person to the HTTP interface (docs/api.md)."""
 
 
 Prefix = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -348,6 +350,9 @@ class Server(Section):
     """Port; 0 takes a free one."""
     token: SecretStr | None = Field(default=None, min_length=16)
     """What a caller has to show; at least 16 characters."""
+    token_key: SecretStr | None = Field(default=None, min_length=32)
+    """Signs the tokens of `parley token`; at least 32 characters. Empty makes one in a file beside
+    the database; several machines, or PostgreSQL, need the same one here."""
 
     @model_validator(mode="after")
     def _closed(self) -> Self:

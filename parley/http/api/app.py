@@ -1,0 +1,73 @@
+"""The HTTP interface to memory: every request is somebody's, and reaches what is theirs."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from gateway.remembering import Asker
+from memory.brain.documents import Brain
+from memory.handle import Memory
+from parley.http.api.documents import document_operations
+from parley.http.api.entry import Entrance
+from parley.http.api.errors import Refused, one_form
+from parley.http.api.memories import memory_operations
+from parley.http.api.models import MAX_ID, Nothing
+from parley.http.api.openapi import PATH, describe
+from parley.http.api.operations import AnyOperation, Call
+from parley.http.api.reading import read_body, read_query
+from parley.http.local import ENTRY
+
+OPERATIONS: Final = (*document_operations(), *memory_operations())
+_ASKER: Final = web.RequestKey("parley.asker", Asker)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryApi:
+    """Serves `OPERATIONS` and their description."""
+
+    memory: Memory
+    brain: Brain
+    entrance: Entrance
+
+    def app(self) -> web.Application:
+        """An application to be served under `openapi.PREFIX`."""
+        app = web.Application(middlewares=[one_form, self._known])
+        app.router.add_get(PATH, _description)
+        for operation in OPERATIONS:
+            app.router.add_route(operation.method, operation.path, self._handler(operation))
+        return app
+
+    @web.middleware
+    async def _known(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Nothing is answered to whoever is not known, not even that there is nothing."""
+        local = request.match_info.handler is _description and request[ENTRY].allowed
+        if not local:
+            request[_ASKER] = await self.entrance.asker(request)
+        return await handler(request)
+
+    def _handler(self, operation: AnyOperation) -> Handler:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            query = read_query(request, operation.query)
+            body = Nothing()
+            if operation.takes_body and (operation.body_required or request.body_exists):
+                body = await read_body(request, operation.body)
+            elif operation.takes_body:
+                body = operation.body()
+            item = request.match_info.get("id", "")
+            if len(item) > MAX_ID:
+                raise Refused(404, "not_found", "There is no such thing of yours.", "path.id")
+            handle = await self.memory.for_principal(request[_ASKER])
+            if query.project is not None:
+                handle = await handle.in_project(query.project)
+            answer = await operation.run(Call(handle, self.brain, item), query, body)
+            if answer.told is None:
+                return web.Response(status=answer.status)
+            return web.json_response(text=answer.told.model_dump_json(), status=answer.status)
+
+        return handle
+
+
+async def _description(_request: web.Request) -> web.StreamResponse:
+    return web.json_response(describe(OPERATIONS))

@@ -1,0 +1,203 @@
+"""SOUL, BIBLE and HEARTBEAT over HTTP."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal, TypeAlias
+
+from gateway.errors import NotThere
+from memory.brain.documents import SYSTEM, BrainResult
+from memory.scope import Reach
+from memory.store.ports import Document, Version
+from memory.write.trust import Way
+from parley.http.api.errors import Refused
+from parley.http.api.models import (
+    Author,
+    BrainOut,
+    DocumentBody,
+    DocumentOut,
+    Nothing,
+    Plain,
+    RestoreBody,
+    VersionsOut,
+    VersionsQuery,
+    WrittenOut,
+)
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+
+Writable = Literal["soul", "bible"]
+Reads: TypeAlias = Callable[[Call, Plain, Nothing], Awaitable[Answer]]
+
+NO_PROJECT: Final = "No project is chosen: write /project to the assistant, or name ?project=."
+MISSING: Final = {404: "There is none, or no project is chosen, or you were not seen in it."}
+_WRITTEN: Final = {
+    200: (WrittenOut, "Written."),
+    202: (WrittenOut, "Proposed: operators decide."),
+}
+_NOT_WRITTEN: Final = {
+    **MISSING,
+    409: "It was changed meanwhile: read it, and write again.",
+    422: "Nothing of it can be kept, or too much waits for review.",
+}
+
+
+def document_operations() -> tuple[AnyOperation, ...]:
+    """Everything about documents."""
+    reads = tuple(_reading(document) for document in ("soul", "bible", "heartbeat"))
+    changes = (each for document in ("soul", "bible") for each in _changing(document))
+    brain = Operation(
+        "GET",
+        "/brain",
+        "brain",
+        "All documents, as they are now",
+        read_all,
+        Plain,
+        Nothing,
+        {200: (BrainOut, "The documents.")},
+        {404: "You were not seen in this project."},
+    )
+    return (brain, *reads, *changes)
+
+
+async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """SOUL, BIBLE and HEARTBEAT at once."""
+    reach = call.handle.reach
+    soul = await call.brain.read(reach, "soul")
+    bible = await call.brain.read(reach, "bible") if reach.project else None
+    heartbeat = await call.brain.read(reach, "heartbeat") if reach.project else None
+    return Answer(
+        200,
+        BrainOut(
+            project=reach.project or None,
+            soul=told(reach, soul) if soul else None,
+            bible=told(reach, bible) if bible else None,
+            heartbeat=told(reach, heartbeat) if heartbeat else None,
+        ),
+    )
+
+
+def told(reach: Reach, version: Version) -> DocumentOut:
+    """A version as it is answered; nobody learns other people's ids."""
+    author: Author = "you" if version.author in reach.persons else "other"
+    return DocumentOut(
+        document=version.document,
+        version=version.number,
+        content=version.content,
+        author="system" if version.author == SYSTEM else author,
+        written_at=version.at,
+        last_synced_at=version.synced_at,
+    )
+
+
+def _reading(document: Document) -> AnyOperation:
+    async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
+        found = await call.brain.read(_reach(call, document), document)
+        if found is None:
+            raise NotThere(f"There is no {document.upper()} yet.")
+        return Answer(200, told(call.handle.reach, found))
+
+    return Operation(
+        "GET",
+        f"/brain/{document}",
+        f"read_{document}",
+        f"The {document.upper()}, as it is now",
+        read,
+        Plain,
+        Nothing,
+        {200: (DocumentOut, "The newest version.")},
+        MISSING,
+    )
+
+
+def _changing(document: Writable) -> tuple[AnyOperation, ...]:
+    async def write(call: Call, _query: Plain, body: DocumentBody) -> Answer:
+        result = await call.brain.write(
+            call.handle.occasion,
+            _reach(call, document),
+            document,
+            body.content,
+            Way.EXPLICIT,
+            based_on=body.based_on,
+        )
+        return _became(call, document, result)
+
+    async def versions(call: Call, query: VersionsQuery, _body: Nothing) -> Answer:
+        every = await call.brain.versions(_reach(call, document), document)
+        older = [each for each in every if query.before is None or each.number < query.before]
+        page = older[: query.limit]
+        return Answer(
+            200,
+            VersionsOut(
+                versions=[told(call.handle.reach, each) for each in page],
+                next=page[-1].number if len(older) > len(page) else None,
+            ),
+        )
+
+    async def restore(call: Call, _query: Plain, body: RestoreBody) -> Answer:
+        reach = _reach(call, document)
+        kept = await call.brain.versions(reach, document)
+        if body.version not in {each.number for each in kept}:
+            raise NotThere(f"There is no version {body.version} of this {document.upper()}.")
+        occasion = call.handle.occasion
+        result = await call.brain.restore(occasion, reach, document, body.version)
+        return _became(call, document, result)
+
+    name, path = document.upper(), f"/brain/{document}"
+    return (
+        Operation(
+            "PUT",
+            path,
+            f"write_{document}",
+            f"Write the {name}, whole",
+            write,
+            Plain,
+            DocumentBody,
+            _WRITTEN,
+            _NOT_WRITTEN,
+        ),
+        Operation(
+            "GET",
+            f"{path}/versions",
+            f"{document}_versions",
+            f"The versions of the {name} that are kept",
+            versions,
+            VersionsQuery,
+            Nothing,
+            {200: (VersionsOut, "A page of versions.")},
+            MISSING,
+        ),
+        Operation(
+            "POST",
+            f"{path}/restore",
+            f"restore_{document}",
+            f"Make an earlier version of the {name} the newest again",
+            restore,
+            Plain,
+            RestoreBody,
+            _WRITTEN,
+            _NOT_WRITTEN,
+        ),
+    )
+
+
+def _reach(call: Call, document: Document) -> Reach:
+    """What this person reaches, where the document can be had there. Raises `Refused`."""
+    reach = call.handle.reach
+    if document != "soul" and not reach.project:
+        raise Refused(404, "no_project", NO_PROJECT, "query.project")
+    return reach
+
+
+def _became(call: Call, document: Writable, result: BrainResult) -> Answer:
+    if result.written == "conflict":
+        newest = result.version.number if result.version else 0
+        message = f"The newest version of the {document.upper()} is {newest}."
+        raise Refused(409, "conflict", message, "body.based_on")
+    version = result.version
+    return Answer(
+        200 if result.written == "written" else 202,
+        WrittenOut(
+            outcome="written" if result.written == "written" else "proposed",
+            document=told(call.handle.reach, version) if version else None,
+            review_id=result.review_id or None,
+            notices=list(result.notices),
+        ),
+    )

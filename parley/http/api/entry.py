@@ -1,0 +1,92 @@
+"""Who asks: from a person's token to that person in a direct conversation, and not too often."""
+
+import math
+import uuid
+from typing import Final
+
+from aiohttp import web
+
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal
+from gateway.policy.rate_limits import BucketRule
+from gateway.policy.roles import role_of
+from gateway.remembering import Asker
+from gateway.services import Services
+from gateway.stages.admission import access_of
+from parley.http.api.errors import Refused
+from parley.token_key import TokenKey
+from parley.tokens import BadToken, read
+
+PLATFORM: Final = "api"
+"""The platform of the direct conversation in which somebody asks over HTTP."""
+CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="parley"'}
+_ADVICE: Final = {
+    "token_wrong": "This token opens nothing: it is not ours, or was revoked.",
+    "token_expired": "This token has expired. `parley token` prints a new one.",
+}
+
+
+class Entrance:
+    """Lets people in. `services` gives roles, access lists, buckets and the clock, so that a
+    person may do here what they may do in a chat, and no more."""
+
+    def __init__(self, key: TokenKey, services: Services, per_minute: int) -> None:
+        self._key = key
+        self._services = services
+        self._per_minute = per_minute
+
+    async def asker(self, request: web.Request) -> Asker:
+        """The person who asks. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
+        clock = self._services.clock
+        try:
+            holder = read(self._key.current(), _bearer(request), clock.now())
+        except BadToken as error:
+            raise _unknown(error.problem, _ADVICE[error.problem]) from None
+        role = role_of(holder.person, self._services.policies.roles)
+        principal = Principal(holder.tenant, holder.person, role)
+        await self._check_access(principal)
+        await self._check_rate(principal)
+        place = _place(PLATFORM, holder.person, str(holder.person))
+        return Asker(
+            id=str(uuid.uuid4()),
+            principal=principal,
+            name="",
+            place=place,
+            conversation=f"{PLATFORM}/{holder.person}",
+            at=clock.now(),
+        )
+
+    async def _check_access(self, principal: Principal) -> None:
+        person = principal.person
+        place = _place(person.platform, person, "")
+        decision = await access_of(person, principal.role, place, (), self._services)
+        if not decision.allowed:
+            raise Refused(403, "not_served", "The configuration does not let you use this.")
+
+    async def _check_rate(self, principal: Principal) -> None:
+        if not self._per_minute:
+            return
+        key = f"api:{principal.tenant}:{principal.person}"
+        rule = BucketRule("user", key, self._per_minute)
+        now = self._services.clock.now().timestamp()
+        taken = await self._services.stores.buckets.take((rule,), now)
+        if not taken.allowed:
+            wait = str(max(1, math.ceil(taken.retry_after)))
+            message = f"At most {self._per_minute} requests a minute; again in {wait} s."
+            raise Refused(429, "too_many", message, headers={"Retry-After": wait})
+
+
+def _bearer(request: web.Request) -> str:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        advice = "Send `Authorization: Bearer TOKEN`; `parley token` prints one."
+        raise _unknown("token_missing", advice)
+    return token.strip()
+
+
+def _unknown(code: str, message: str) -> Refused:
+    return Refused(401, code, message, "header.Authorization", CHALLENGE)
+
+
+def _place(platform: str, person: PersonId, channel: str) -> Place:
+    return Place(platform, person.account, channel, Audience.DIRECT)

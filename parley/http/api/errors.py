@@ -1,0 +1,77 @@
+"""What is refused, in one form: `{"error": {"code", "message", "where"}}`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from gateway.errors import BadInput, NotThere, StoreUnavailable
+
+RETRY_SECONDS: Final = 5
+"""When to come again where the database was away."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Refused(Exception):
+    """A request that is not served; `where` names the part of it that is wrong."""
+
+    status: int
+    code: str
+    message: str
+    where: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def refusal(refused: Refused) -> web.Response:
+    """It as an answer."""
+    told = {"code": refused.code, "message": refused.message, "where": refused.where}
+    return web.json_response(
+        {"error": told}, status=refused.status, headers=dict(refused.headers) or None
+    )
+
+
+@web.middleware
+async def one_form(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Whatever goes wrong is told in the one form."""
+    try:
+        return await handler(request)
+    except Refused as refused:
+        return refusal(refused)
+    except NotThere as error:
+        return refusal(Refused(404, "not_found", str(error)))
+    except BadInput as error:
+        return refusal(Refused(422, "refused", str(error)))
+    except StoreUnavailable as error:
+        log.warning("api_without_store", error=str(error))
+        return refusal(
+            Refused(
+                503,
+                "unavailable",
+                "The database does not answer. Please try again.",
+                headers={"Retry-After": str(RETRY_SECONDS)},
+            )
+        )
+    except web.HTTPException as error:
+        return refusal(_from_http(error))
+    except Exception:
+        log.exception("api_failed", method=request.method)
+        return refusal(Refused(500, "failed", "Something went wrong here; the log says what."))
+
+
+def _from_http(error: web.HTTPException) -> Refused:
+    """What aiohttp itself refuses."""
+    headers = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
+    match error.status:
+        case 404:
+            return Refused(404, "not_found", "There is nothing at this path.", "path")
+        case 405:
+            return Refused(405, "method_not_allowed", "Not with this method.", "method", headers)
+        case 413:
+            return Refused(413, "too_large", "The body is too large.", "body")
+        case _:
+            return Refused(error.status, "bad_request", error.reason, "", headers)

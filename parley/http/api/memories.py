@@ -1,0 +1,259 @@
+"""Memories and what waits for review, over HTTP."""
+
+from typing import Final, Literal
+
+from gateway.errors import NotThere
+from memory.record import Draft, Record
+from memory.scope import Reach
+from memory.store.ports import Filter, Pending
+from memory.write.outcome import Outcome, WriteResult
+from parley.http.api.errors import Refused
+from parley.http.api.models import (
+    DecidedOut,
+    KeptOut,
+    MemoriesOut,
+    MemoriesQuery,
+    MemoryBody,
+    MemoryOut,
+    Nothing,
+    Plain,
+    RejectBody,
+    ReviewOut,
+    ReviewsOut,
+    ReviewsQuery,
+)
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+
+NO_MEMORY: Final = "There is no such memory of yours."
+_MISSING: Final = {404: "There is none, or it is not yours."}
+_CONFLICTS: Final = ("quota", "queue_full", "no_project")
+"""Refusals for what is there or not there already, rather than for what the text says."""
+
+
+def memory_operations() -> tuple[AnyOperation, ...]:
+    """Everything about memories and reviews."""
+    one, review = "/brain/memories/{id}", "/brain/reviews/{id}"
+    return (
+        Operation(
+            "GET",
+            "/brain/memories",
+            "memories",
+            "What is remembered, page by page",
+            search,
+            MemoriesQuery,
+            Nothing,
+            {200: (MemoriesOut, "A page of memories.")},
+            {404: "You were not seen in this project, or `after` is no memory of yours."},
+        ),
+        Operation(
+            "POST",
+            "/brain/memories",
+            "remember",
+            "Remember something",
+            remember,
+            Plain,
+            MemoryBody,
+            {201: (KeptOut, "Stored."), 202: (KeptOut, "It waits for review.")},
+            {
+                404: "What it supersedes is not there, or not yours.",
+                409: "It is there already, the plan is full, or something else has to come first.",
+                422: "Nothing of it can be kept.",
+            },
+        ),
+        Operation(
+            "GET",
+            one,
+            "memory",
+            "One memory",
+            read,
+            Plain,
+            Nothing,
+            {200: (MemoryOut, "The memory.")},
+            _MISSING,
+        ),
+        Operation(
+            "DELETE",
+            one,
+            "forget",
+            "Delete one memory, for good",
+            delete,
+            Plain,
+            Nothing,
+            {204: (None, "It is gone.")},
+            _MISSING,
+        ),
+        Operation(
+            "GET",
+            "/brain/reviews",
+            "reviews",
+            "What waits for your word",
+            waiting,
+            ReviewsQuery,
+            Nothing,
+            {200: (ReviewsOut, "The entries, oldest first.")},
+            {404: "You were not seen in this project."},
+        ),
+        Operation(
+            "POST",
+            f"{review}/approve",
+            "approve",
+            "Keep what waits",
+            approve,
+            Plain,
+            Nothing,
+            {200: (DecidedOut, "It is kept.")},
+            {
+                **_MISSING,
+                409: "It is there already, or the plan is full.",
+                422: "It cannot be kept.",
+            },
+        ),
+        Operation(
+            "POST",
+            f"{review}/reject",
+            "reject",
+            "Do not keep what waits",
+            reject,
+            Plain,
+            RejectBody,
+            {200: (DecidedOut, "It is not kept.")},
+            _MISSING,
+        ),
+    )
+
+
+async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
+    """A page of what may be seen."""
+    if query.after is not None and await call.handle.get(query.after) is None:
+        raise Refused(404, "not_found", NO_MEMORY, "query.after")
+    found = await call.handle.search(
+        Filter(
+            text=query.query,
+            tags=query.tags,
+            kinds=(query.type,) if query.type else (),
+            tiers=(query.tier,) if query.tier else (),
+            after_id=query.after or "",
+            limit=query.limit + 1,
+        )
+    )
+    page = [match.record for match in found[: query.limit]]
+    return Answer(
+        200,
+        MemoriesOut(
+            memories=[told(call.handle.reach, record) for record in page],
+            next=page[-1].id if len(found) > len(page) else None,
+        ),
+    )
+
+
+async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """One memory."""
+    record = await call.handle.get(call.item)
+    if record is None:
+        raise NotThere(NO_MEMORY)
+    return Answer(200, told(call.handle.reach, record))
+
+
+async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Delete it; what is seen and belongs to others is refused in so many words."""
+    if not await call.handle.delete([call.item]):
+        if await call.handle.get(call.item) is None:
+            raise NotThere(NO_MEMORY)
+        raise Refused(403, "not_yours", "Only operators delete what everybody reads.", "path.id")
+    return Answer(204)
+
+
+async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
+    """An explicit save, through the one write path."""
+    result = await call.handle.remember(
+        Draft(body.content, body.type, body.tags, body.scope, body.supersedes or "")
+    )
+    if result.outcome not in (Outcome.STORED, Outcome.REVIEW):
+        raise _not_kept(result)
+    stored = result.outcome is Outcome.STORED
+    return Answer(
+        201 if stored else 202,
+        KeptOut(
+            outcome="stored" if stored else "review",
+            code=result.code,
+            message=result.reason,
+            memory_id=result.memory_id or None,
+            review_id=result.review_id or None,
+            content=result.content,
+            notices=list(result.notices),
+        ),
+    )
+
+
+async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
+    """What waits."""
+    found = await call.handle.waiting(query.limit)
+    return Answer(200, ReviewsOut(reviews=[_review(call.handle.reach, each) for each in found]))
+
+
+async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """Keep it."""
+    result = await call.handle.approve(call.item)
+    if result.outcome is not Outcome.STORED:
+        raise _not_kept(result)
+    memory = result.memory_id or None
+    return Answer(200, DecidedOut(id=call.item, decision="approved", memory_id=memory))
+
+
+async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
+    """Do not keep it."""
+    await call.handle.reject(call.item, body.reason)
+    return Answer(200, DecidedOut(id=call.item, decision="rejected"))
+
+
+def told(reach: Reach, record: Record) -> MemoryOut:
+    """A memory as it is answered; nobody learns other people's ids."""
+    said = record.provenance
+    return MemoryOut(
+        id=record.id,
+        content=record.content,
+        type=record.kind,
+        tier=record.tier,
+        scope=record.scope,
+        project=record.project or None,
+        tags=list(record.tags),
+        behavioral=record.behavioral,
+        yours=said.person in reach.persons,
+        role=record.role or None,
+        source=said.source.value,
+        trust=said.trust.value,
+        confidence=record.evidence.confidence,
+        source_id=record.evidence.source_id or None,
+        written_at=said.at,
+        true_from=record.true_from,
+        true_until=record.true_until,
+        expires_at=record.expires_at,
+        supersedes=record.supersedes or None,
+        superseded_by=record.superseded_by or None,
+        confirmed=record.confirmed,
+    )
+
+
+def _review(reach: Reach, pending: Pending) -> ReviewOut:
+    target: Literal["soul", "bible"] | None = None
+    if pending.target:
+        target = "soul" if pending.target == "soul" else "bible"
+    record = pending.record
+    return ReviewOut(
+        id=pending.id,
+        content=record.content,
+        target=target,
+        type=record.kind,
+        scope=record.scope,
+        yours=record.provenance.person in reach.persons,
+        reason=pending.reason,
+        checks_failed=list(pending.failed),
+        submitted_at=pending.submitted_at,
+    )
+
+
+def _not_kept(result: WriteResult) -> Refused:
+    if result.code == "missing":
+        return Refused(404, "not_found", result.reason, "body.supersedes")
+    conflict = result.code == "duplicate" or result.code in _CONFLICTS
+    return Refused(409 if conflict else 422, result.code, result.reason, "body.content")

@@ -1,0 +1,255 @@
+"""What goes in and out over HTTP, as strict models; the description is made from them too."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from memory.record import MAX_ARGUMENT, MAX_DOCUMENT, MAX_TAG, MAX_TAGS, Kind, Scope, Tier
+
+MAX_ID = 100
+MAX_QUERY = 500
+MAX_LIST = 100
+MAX_PROJECT = 300
+MAX_NUMBER = 1_000_000_000
+MAX_REASON = 500
+
+
+def _whole(value: object) -> object:
+    """A number in a query is written in plain digits."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 10:
+        return int(value)
+    return value
+
+
+Digits = BeforeValidator(_whole)
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
+Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)]
+DocumentText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIST), Digits]
+Author = Literal["you", "other", "system"]
+
+
+class Given(BaseModel):
+    """What somebody sends: nothing but what is known, and no type but the one asked for."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Told(BaseModel):
+    """What is answered."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+# --- queries ------------------------------------------------------------------------------------
+
+
+class Plain(Given):
+    """Which project is meant, where it is not the chosen one."""
+
+    project: Annotated[
+        str | None,
+        Field(min_length=1, max_length=MAX_PROJECT, description="One you were seen in."),
+    ] = None
+
+
+class VersionsQuery(Plain):
+    """Which versions are wanted."""
+
+    limit: Limit = 20
+    before: Annotated[
+        int | None, Field(ge=1, le=MAX_NUMBER, description="Older ones than this number."), Digits
+    ] = None
+
+
+class ReviewsQuery(Plain):
+    """How many entries are wanted."""
+
+    limit: Limit = 20
+
+
+class MemoriesQuery(Plain):
+    """Which memories are wanted."""
+
+    query: Annotated[
+        str,
+        Field(
+            max_length=MAX_QUERY, description="Words, best fit first; without any, newest first."
+        ),
+    ] = ""
+    tags: Annotated[Tags, Field(description="All of them have to be there.")] = ()
+    type: Annotated[Kind | None, Field(strict=False, description="Of this kind only.")] = None
+    tier: Annotated[Tier | None, Field(strict=False, description="Of this tier only.")] = None
+    limit: Limit = 20
+    after: Annotated[
+        str | None,
+        Field(min_length=1, max_length=MAX_ID, description="`next` of the page before."),
+    ] = None
+
+
+# --- bodies -------------------------------------------------------------------------------------
+
+
+class Nothing(Given):
+    """An empty object, or no body at all."""
+
+
+class DocumentBody(Given):
+    """A document, whole. `based_on` is the number of the version it replaces, 0 for none: where
+    that is not the newest any more, nothing is written."""
+
+    content: DocumentText
+    based_on: Number | None = None
+
+
+class RestoreBody(Given):
+    """The number of the version to make the newest again."""
+
+    version: Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+
+
+class MemoryBody(Given):
+    """Something to remember. Who says so, and where, is not for the caller to say."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
+    type: Kind = Kind.FACT
+    tags: Tags = ()
+    scope: Scope = Scope.USER
+    supersedes: Annotated[Id | None, Field(description="The memory this one replaces.")] = None
+
+
+class RejectBody(Given):
+    """Why it is not kept, for the history."""
+
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+class DocumentOut(Told):
+    """One version of a document. `last_synced_at` is a HEARTBEAT's."""
+
+    document: Literal["soul", "bible", "heartbeat"]
+    version: int
+    content: str
+    author: Author
+    written_at: datetime
+    last_synced_at: datetime | None = None
+
+
+class BrainOut(Told):
+    """All documents; null for what nobody wrote yet, or where no project is chosen."""
+
+    project: str | None
+    soul: DocumentOut | None
+    bible: DocumentOut | None
+    heartbeat: DocumentOut | None
+
+
+class VersionsOut(Told):
+    """Versions, newest first; `next` is the `before` of the next page, null at the end."""
+
+    versions: list[DocumentOut]
+    next: int | None
+
+
+class WrittenOut(Told):
+    """What became of a document. Proposed: it waits as `review_id` for whoever may change it."""
+
+    outcome: Literal["written", "proposed"]
+    document: DocumentOut | None = None
+    review_id: str | None = None
+    notices: list[str]
+
+
+class MemoryOut(Told):
+    """One memory. `yours` is false for what belongs to a project or to everybody and was written by
+    somebody else."""
+
+    id: str
+    content: str
+    type: Kind
+    tier: Tier
+    scope: Scope
+    project: str | None
+    tags: list[str]
+    behavioral: bool
+    yours: bool
+    role: Literal["user", "assistant", "tool"] | None
+    source: str
+    trust: Literal["high", "medium", "low"]
+    confidence: float
+    source_id: str | None
+    written_at: datetime
+    true_from: datetime | None
+    true_until: datetime | None
+    expires_at: datetime | None
+    supersedes: str | None
+    superseded_by: str | None
+    confirmed: bool
+
+
+class MemoriesOut(Told):
+    """A page of memories; `next` is the `after` of the next page, null at the end."""
+
+    memories: list[MemoryOut]
+    next: str | None
+
+
+class KeptOut(Told):
+    """What became of something to remember. Review: it waits as `review_id` for your word."""
+
+    outcome: Literal["stored", "review"]
+    code: str
+    message: str
+    memory_id: str | None = None
+    review_id: str | None = None
+    content: str
+    notices: list[str]
+
+
+class ReviewOut(Told):
+    """Something that waits; `target` names the document it would rewrite, null for a memory."""
+
+    id: str
+    content: str
+    target: Literal["soul", "bible"] | None
+    type: Kind
+    scope: Scope
+    yours: bool
+    reason: str
+    checks_failed: list[str]
+    submitted_at: datetime
+
+
+class ReviewsOut(Told):
+    """What waits for your word, oldest first."""
+
+    reviews: list[ReviewOut]
+
+
+class DecidedOut(Told):
+    """What was decided; `memory_id` where a memory was stored."""
+
+    id: str
+    decision: Literal["approved", "rejected"]
+    memory_id: str | None = None
+
+
+class ErrorDetail(Told):
+    """`code` is stable, `message` for people, `where` the part of the request that is wrong, such
+    as `body.content`."""
+
+    code: str
+    message: str
+    where: str
+
+
+class ErrorOut(Told):
+    """Why a request was not served."""
+
+    error: ErrorDetail

@@ -1,0 +1,166 @@
+"""The OpenAPI 3.1 description, made from the operations and their models."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from parley.http.api.models import MAX_ID, ErrorOut
+from parley.http.api.operations import AnyOperation
+from parley.http.api.reading import JSON
+
+PREFIX: Final = "/api/v1"
+PATH: Final = "/openapi.json"
+_REF: Final = "#/components/schemas/{model}"
+_ALWAYS: Final = {
+    400: "A parameter or the body cannot be used; `where` names it.",
+    401: "Who asks is not known: no token, a wrong one, or one that has expired.",
+    403: "The configuration does not let this person use it, or not do this.",
+    429: "Too many requests.",
+    503: "The database does not answer.",
+}
+_WITH_BODY: Final = {
+    408: "The body did not arrive in time.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+}
+_HEADERS: Final = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
+Json = dict[str, object]
+Schemas = Mapping[Any, dict[str, Any]]
+"""By model and mode, as pydantic makes them."""
+
+
+def describe(operations: Sequence[AnyOperation]) -> Json:
+    """The whole description as JSON-like values."""
+    inputs = {each.query for each in operations} | {each.body for each in operations}
+    outputs = {model for each in operations for model, _ in each.answers.values() if model}
+    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+        *((model, "validation") for model in _sorted(inputs)),
+        *((model, "serialization") for model in _sorted(outputs | {ErrorOut})),
+    ]
+    schemas, definitions = models_json_schema(wanted, ref_template=_REF)
+    paths: dict[str, Json] = {PREFIX + PATH: {"get": _own(schemas)}}
+    for each in operations:
+        path = paths.setdefault(PREFIX + each.path, {})
+        path[each.method.lower()] = _operation(each, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Parley's memory",
+            "version": "1",
+            "description": "What Parley remembers of the person whose token is shown.",
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"person": []}],
+        "paths": paths,
+        "components": {
+            "schemas": _without_queries(definitions.get("$defs", {}), inputs),
+            "securitySchemes": {
+                "person": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "What `parley token PERSON` prints.",
+                }
+            },
+        },
+    }
+
+
+def _operation(operation: AnyOperation, schemas: Schemas) -> Json:
+    described: Json = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [*_path(operation), *_query(operation)],
+        "responses": _responses(operation, schemas),
+    }
+    if operation.takes_body:
+        described["requestBody"] = {
+            "required": operation.body_required,
+            "content": {JSON: {"schema": schemas[operation.body, "validation"]}},
+        }
+    return described
+
+
+def _path(operation: AnyOperation) -> list[Json]:
+    if "{id}" not in operation.path:
+        return []
+    text = {"type": "string", "minLength": 1, "maxLength": MAX_ID}
+    return [{"name": "id", "in": "path", "required": True, "schema": text}]
+
+
+def _query(operation: AnyOperation) -> list[Json]:
+    whole = operation.query.model_json_schema(ref_template=_REF)
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": schema.pop("description", ""),
+            "schema": _without_null(schema),
+        }
+        for name, schema in whole["properties"].items()
+    ]
+
+
+def _without_null(schema: Json) -> Json:
+    """A parameter is left out rather than null."""
+    options = schema.get("anyOf")
+    schema.pop("title", None)
+    if not isinstance(options, list):
+        return schema
+    (only,) = (option for option in options if option != {"type": "null"})
+    return dict(only)
+
+
+def _responses(operation: AnyOperation, schemas: Schemas) -> Json:
+    told: Json = {}
+    for status, (model, text) in operation.answers.items():
+        answer: Json = {"description": text}
+        if model is not None:
+            answer["content"] = {JSON: {"schema": schemas[model, "serialization"]}}
+        told[str(status)] = answer
+    refusals = {**_ALWAYS, **(_WITH_BODY if operation.takes_body else {}), **operation.refusals}
+    for status, text in sorted(refusals.items()):
+        told[str(status)] = _refusal(status, text, schemas)
+    return told
+
+
+def _refusal(status: int, text: str, schemas: Schemas) -> Json:
+    answer: Json = {
+        "description": text,
+        "content": {JSON: {"schema": schemas[ErrorOut, "serialization"]}},
+    }
+    if status in _HEADERS:
+        shape = {"required": True, "schema": {"type": "string"}}
+        answer["headers"] = dict.fromkeys(_HEADERS[status], shape)
+    return answer
+
+
+def _own(schemas: Schemas) -> Json:
+    """The description itself, which whoever may see the local pages may read without a token."""
+    refusals = {status: _ALWAYS[status] for status in _ALWAYS if status != 400}
+    return {
+        "operationId": "description",
+        "summary": "This description",
+        "security": [{}, {"person": []}],
+        "parameters": [],
+        "responses": {
+            "200": {
+                "description": "OpenAPI 3.1.",
+                "content": {JSON: {"schema": {"type": "object"}}},
+            },
+            **{str(status): _refusal(status, text, schemas) for status, text in refusals.items()},
+        },
+    }
+
+
+def _without_queries(definitions: Mapping[str, object], inputs: set[type[BaseModel]]) -> Json:
+    """Parameters stand where they are used; only bodies and answers have names."""
+    queries = {model.__name__ for model in inputs if model.__name__.endswith("Query")} | {"Plain"}
+    return {name: schema for name, schema in definitions.items() if name not in queries}
+
+
+def _sorted(models: set[type[BaseModel]]) -> list[type[BaseModel]]:
+    return sorted(models, key=lambda model: model.__name__)

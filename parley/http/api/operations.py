@@ -1,0 +1,66 @@
+"""One operation of the interface: what it takes, what it does, everything it may answer.
+
+The routes and the description are made from the same values, so that they cannot differ.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from memory.brain.documents import Brain
+from memory.handle import MemoryHandle
+from parley.http.api.models import Given, Nothing, Plain
+
+Q = TypeVar("Q", bound=Plain)
+B = TypeVar("B", bound=Given)
+
+Method = Literal["GET", "PUT", "POST", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request of somebody who is known. `item` is the id in the path, empty where there is
+    none."""
+
+    handle: MemoryHandle
+    brain: Brain
+    item: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is answered when it is served; without a model there is no body."""
+
+    status: int
+    told: BaseModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[Q, B]):
+    """`path` is below the prefix, with `{id}` where an id stands. `answers` are the statuses of
+    success with their models, `refusals` those of failure that are this operation's own."""
+
+    method: Method
+    path: str
+    name: str
+    summary: str
+    run: Callable[[Call, Q, B], Awaitable[Answer]]
+    query: type[Q]
+    body: type[B]
+    answers: Mapping[int, tuple[type[BaseModel] | None, str]]
+    refusals: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def takes_body(self) -> bool:
+        """Whether it reads a body."""
+        return self.body is not Nothing
+
+    @property
+    def body_required(self) -> bool:
+        """Whether it cannot do without one."""
+        return any(each.is_required() for each in self.body.model_fields.values())
+
+
+AnyOperation: TypeAlias = Operation[Any, Any]

@@ -1,0 +1,20 @@
+"""Hangs the HTTP interface to memory into the local listener."""
+
+from gateway.services import Services
+from parley.http.api.app import MemoryApi
+from parley.http.api.entry import Entrance
+from parley.http.api.openapi import PREFIX
+from parley.http.local import LocalListener
+from parley.remembering import WiredMemory
+from parley.settings import Settings
+from parley.token_key import token_key
+
+
+def serve_memory(
+    local: LocalListener, wired: WiredMemory, settings: Settings, services: Services
+) -> None:
+    """Serve it, where there is a memory."""
+    if wired.memory is None or wired.brain is None:
+        return
+    entrance = Entrance(token_key(settings), services, settings.limits.api_per_minute)
+    local.add_guarded(PREFIX, MemoryApi(wired.memory, wired.brain, entrance).app)
