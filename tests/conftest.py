@@ -3,8 +3,23 @@
 import logging
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gateway.observe.logs import configure_logs
+
+NIGHTLY_SECONDS = 1_800
+"""For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
+
+# How fast cases come up and run says something of the machine's load and nothing of the code.
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give long tests their time."""
+    for item in items:
+        if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
 
 
 @pytest.fixture(scope="session", autouse=True)
