@@ -32,6 +32,7 @@ from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from parley.commands import offered_commands
+from parley.heartbeats import wire_heartbeats
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
@@ -104,11 +105,12 @@ class App:
             settings,
             self.storage.memory,
             self.storage.personal,
-            self.storage.stores.states.of("parley", "memory-questions"),
+            self.storage.stores.states,
             self._clock,
         )
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
-        self.services = self._services(connected, extensions or ExtensionRegistry())
+        extensions = extensions or ExtensionRegistry()
+        self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, settings, self.services)
         pipeline = Pipeline(self.services)
         control = Control(self.services, pipeline)
@@ -123,6 +125,9 @@ class App:
         self.supervisor = self._supervise(connected)
         chores = (*self.storage.chores(), *self.memory.chores)
         self.housekeeping = Housekeeping(chores, self._clock)
+        self.heartbeats = wire_heartbeats(
+            settings, self.storage, self.memory.sync, extensions.tenant_provider, self._clock
+        )
         self._leftovers = self._find_leftovers()
         self.watching.attach(self._watched_parts())
 
@@ -139,6 +144,8 @@ class App:
         self.services.toolbox.start()
         await self._take_up()
         self.housekeeping.start()
+        if self.heartbeats is not None and self._role != "adapter":
+            self.heartbeats.start()
         await self.supervisor.start()
         self.watching.phase = "ready"
 
@@ -161,6 +168,7 @@ class App:
             *((self._sharing.stop,) if self._sharing is not None else ()),
             self.supervisor.stop,
             self.housekeeping.stop,
+            *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
             self.webhooks.stop,
             self.local.stop,
             services.toolbox.close,

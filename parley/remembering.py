@@ -4,10 +4,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gateway.ports import AdapterState, Clock
+from gateway.ports import Clock
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from gateway.stores import AdapterStates
 from memory.audit import Audit
 from memory.brain.documents import Brain
+from memory.brain.sync import SiteSync
 from memory.brief import BriefLimits
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
@@ -33,6 +35,7 @@ class WiredMemory:
     commands: CommandSet
     memory: Memory | None = None
     brain: Brain | None = None
+    sync: SiteSync | None = None
     chores: tuple[Callable[[], Awaitable[int]], ...] = ()
 
 
@@ -40,10 +43,11 @@ def wire_memory(
     settings: Settings,
     stores: MemoryStores,
     holders: tuple[HoldsPersonal, ...],
-    state: AdapterState,
+    states: AdapterStates,
     clock: Clock,
 ) -> WiredMemory:
-    """`holders` are all stores that hold something of a person; `state` keeps open questions."""
+    """`holders` are all stores that hold something of a person; `states` keep open questions, and
+    figures of projects."""
     wanted = settings.memory
     if not wanted.enabled:
         return WiredMemory(Forgetful(), NoCommands())
@@ -65,6 +69,8 @@ def wire_memory(
         clock,
     )
     brain = Brain(stores.brain, stores.reviews, audit, clock)
+    sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
+    questions = Questions(states.of("parley", "memory-questions"))
     memory = Memory(
         MemoryParts(stores.memories, stores.reviews, people, path, audit, clock, brain, holders)
     )
@@ -74,9 +80,10 @@ def wire_memory(
     days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
     return WiredMemory(
         remembering=Remembrance(memory, stores.memories, brain, rules),
-        commands=MemoryCommands(memory, people, Questions(state), episodic_days=days),
+        commands=MemoryCommands(memory, people, questions, sync.problem, episodic_days=days),
         memory=memory,
         brain=brain,
+        sync=sync,
         chores=(_forgetting(stores, audit, timedelta(days=wanted.purge_superseded_days), clock),),
     )
 

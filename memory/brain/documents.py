@@ -15,15 +15,22 @@ from memory.audit import Audit
 from memory.record import MAX_DOCUMENT, Evidence, Kind, Provenance, Record, Scope, Tier, new_id
 from memory.scope import Occasion, Reach, channel_of, system_reach
 from memory.store.ports import BrainStore, Document, Pending, ReviewStore, Version
+from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
 from memory.write.trust import CONFIDENCE, Way, derive_trust
 from safety.injection import detect_injection
-from safety.secrets import redact_secrets
+from safety.sanitize import sanitize
+from safety.secrets import Level, Redaction, redact_secrets
+from safety.unicode import safe_unicode
 
 SYSTEM: Final = "system"
 MAX_VERSIONS: Final = 200
+MAX_GIVEN: Final = 100_000
+"""Characters that are looked at; of these `MAX_DOCUMENT` are kept."""
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
+OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
+DOUBTFUL: Final = "It holds what may be a password or a key. Please look at it again."
 
 Written = Literal["written", "proposed", "conflict"]
 
@@ -40,11 +47,16 @@ class BrainResult:
 
 @dataclass(frozen=True, slots=True)
 class BrainParts:
-    """The documents within reach, as the model is to read them; empty where there is none."""
+    """The documents within reach, as the model is to read them; empty where there is none.
+
+    The numbers are those of the versions: 0 for none, and what a rewrite is based on.
+    """
 
     soul: str = ""
     bible: str = ""
     heartbeat: str = ""
+    soul_number: int = 0
+    bible_number: int = 0
 
 
 class Brain:
@@ -59,20 +71,26 @@ class Brain:
     async def parts(self, reach: Reach) -> BrainParts:
         """What the model reads: no SOUL where others read along, no project's where none is."""
         soul = await self._store.read(reach, "soul") if reach.private else None
+        told = soul.content if soul else ""
+        number = soul.number if soul else 0
         if not reach.project:
-            return BrainParts(soul.content if soul else "")
-        bible = await self._store.read(reach, "bible") or await self._first_bible(reach)
+            return BrainParts(told, soul_number=number)
+        bible = await self.read(reach, "bible")
         heartbeat = await self._store.read(reach, "heartbeat")
         return BrainParts(
-            soul.content if soul else "",
+            told,
             bible.content if bible else "",
-            heartbeat_text(heartbeat) if heartbeat else NO_HEARTBEAT,
+            heartbeat_text(heartbeat, self._clock.now()) if heartbeat else NO_HEARTBEAT,
+            number,
+            bible.number if bible else 0,
         )
 
     async def read(self, reach: Reach, document: Document) -> Version | None:
-        """The newest version. Raises `BadInput` where the document cannot be had here."""
+        """The newest version; a BIBLE there always is. Raises `BadInput` where the document cannot
+        be had here."""
         _check_place(reach, document)
-        return await self._store.read(reach, document)
+        found = await self._store.read(reach, document)
+        return await self._first_bible(reach) if found is None and document == "bible" else found
 
     async def versions(self, reach: Reach, document: Document) -> list[Version]:
         """All versions that are kept, newest first."""
@@ -91,22 +109,19 @@ class Brain:
     ) -> BrainResult:
         """Write a document, or propose it where this person may not, or where it is suspicious.
 
-        Raises `BadInput` where the document cannot be had here, or nothing is left of the text.
+        Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
         """
-        _check_place(reach, document)
-        clean = sanitize_brain_content(content)
-        redaction = redact_secrets(clean)
-        text = redaction.text
-        if not text:
-            raise BadInput(f"Nothing is left of this {document.upper()} that can be kept.")
-        injected = detect_injection(text)
+        _check_writable(reach, document)
+        redaction, text = _prepared(content, document)
+        injected = bool(detect_injection(text))
+        levels = {finding.kind.level for finding in redaction.findings}
         if redaction.findings:
             kinds = " ".join(sorted({finding.kind.name for finding in redaction.findings}))
             await self._audit.note("secret_redacted", occasion, target=document, kinds=kinds)
-        notices = _notices(content, clean, bool(redaction.findings))
-        may = document == "soul" or reach.operates
-        if not may or (injected and way is not Way.EXPLICIT):
-            review = await self._propose(occasion, reach, document, text, way, bool(injected))
+        notices = _notices(redaction.text, text, levels)
+        reason = _why_not(reach, document, way, injected=injected, levels=levels)
+        if reason:
+            review = await self._propose(occasion, reach, document, text, way, reason, injected)
             return BrainResult("proposed", None, review, notices)
         version = await self._store.write(
             reach, document, text, reach.person, self._clock.now(), based_on=based_on
@@ -152,8 +167,13 @@ class Brain:
             synced_at=synced_at,
         )
 
+    async def synced_at(self, tenant: str, project: str) -> datetime | None:
+        """When the figures of a project's HEARTBEAT are from, None where there is none."""
+        kept = await self._store.read(system_reach(tenant, project), "heartbeat")
+        return kept.synced_at if kept else None
+
     async def _first_bible(self, reach: Reach) -> Version | None:
-        return await self._store.write(
+        written = await self._store.write(
             system_reach(reach.tenant, reach.project),
             "bible",
             first_bible(reach.project),
@@ -161,6 +181,7 @@ class Brain:
             self._clock.now(),
             based_on=0,
         )
+        return written or await self._store.read(reach, "bible")
 
     async def _propose(
         self,
@@ -169,6 +190,7 @@ class Brain:
         document: Literal["soul", "bible"],
         text: str,
         way: Way,
+        reason: str,
         injected: bool,
     ) -> str:
         now = self._clock.now()
@@ -194,7 +216,6 @@ class Brain:
             evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
             project=reach.project if document == "bible" else "",
         )
-        reason = "It reads like an instruction to me." if injected else "Only operators change it."
         pending = Pending(f"rev-{record.id[4:]}", record, reason, now, target=document)
         if not await self._reviews.add(reach, pending):
             raise BadInput("Too much waits for review already; try again when some is decided.")
@@ -211,12 +232,13 @@ def first_bible(project: str) -> str:
     )
 
 
-def heartbeat_text(version: Version) -> str:
+def heartbeat_text(version: Version, now: datetime) -> str:
     """The figures with the time they are from, so that their age can be told."""
     if version.synced_at is None:
         return version.content
     at = version.synced_at.isoformat(timespec="minutes")
-    return f"{version.content}\n(last_synced_at: {at})"
+    text = f"{version.content}\n(last_synced_at: {at})"
+    return f"{text}\n{OLD_FIGURES}" if now - version.synced_at > STALE_AFTER else text
 
 
 def _check_place(reach: Reach, document: Document) -> None:
@@ -226,10 +248,44 @@ def _check_place(reach: Reach, document: Document) -> None:
         raise BadInput("Which project? Choose one with `/project`.")
 
 
-def _notices(given: str, clean: str, redacted: bool) -> tuple[str, ...]:
-    notices: tuple[str, ...] = ()
-    if redacted:
-        notices = ("I removed what looks like a secret before I kept this.",)
-    if len(given.strip()) > MAX_DOCUMENT:
-        notices = (*notices, f"I shortened it to {len(clean)} characters.")
+def _check_writable(reach: Reach, document: Document) -> None:
+    """A SOUL is not rewritten where others speak too, even where it may be shown."""
+    if document == "heartbeat":
+        raise BadInput("A HEARTBEAT is written by the program alone, from its source.")
+    if document == "soul" and reach.room:
+        raise BadInput("A SOUL is private: change it in a direct message.")
+    _check_place(reach, document)
+
+
+def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
+    """What was found in the whole text, and what is kept of it. Secrets go before it is cut, so
+    that no half of one stays. Raises `BadInput` for what is too long, or nothing."""
+    if len(given) > MAX_GIVEN:
+        raise BadInput(f"This is longer than {MAX_GIVEN} characters.")
+    redaction = redact_secrets(sanitize(safe_unicode(given)))
+    text = sanitize_brain_content(redaction.text)
+    if not text:
+        raise BadInput(f"Nothing is left of this {document.upper()} that can be kept.")
+    return redaction, text
+
+
+def _why_not(
+    reach: Reach, document: Document, way: Way, *, injected: bool, levels: set[Level]
+) -> str:
+    """Why somebody has to be asked first, empty for no reason."""
+    if document == "bible" and not reach.operates:
+        return "Only operators change it."
+    if way is Way.EXPLICIT:
+        return ""
+    if injected:
+        return "It reads like an instruction to me."
+    return DOUBTFUL if Level.POSSIBLE in levels else ""
+
+
+def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[str, ...]:
+    notices = (REDACTED,) if levels & {Level.DEFINITE, Level.PROBABLE} else ()
+    if Level.POSSIBLE in levels:
+        notices = (*notices, DOUBTFUL)
+    if len(whole.strip()) > MAX_DOCUMENT:
+        notices = (*notices, f"I shortened it to {len(kept)} characters.")
     return notices

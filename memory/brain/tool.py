@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
-from memory.brain.documents import Brain, BrainResult
+from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.handle import MemoryHandle
 from memory.record import MAX_DOCUMENT, Draft, Kind
 from memory.tools import stored_answer
@@ -29,6 +29,11 @@ UPDATE: Final = ToolSpec(
     },
     side_effects=False,
 )
+PROPOSED: Final[Mapping[str, str]] = {
+    "soul": "A change of your SOUL waits for your word: `/memories review`",
+    "bible": "I proposed a change of the BIBLE to the operators of this project.",
+}
+"""What the person is told of a document that was not written at once."""
 
 
 class _Update(BaseModel):
@@ -44,8 +49,13 @@ class BrainTool:
     def __init__(self, handle: MemoryHandle, brain: Brain) -> None:
         self._handle = handle
         self._brain = brain
+        self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
         self.notices: list[str] = []
+
+    def has_read(self, parts: BrainParts) -> None:
+        """What the model was shown, and therefore rewrites."""
+        self._based_on = {"soul": parts.soul_number, "bible": parts.bible_number}
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """The one."""
@@ -71,10 +81,15 @@ class BrainTool:
                 wanted.target,
                 wanted.content,
                 Way.ASSISTANT,
+                based_on=self._based_on.get(wanted.target),
             )
         except BadInput as error:
             return _json({"success": False, "error": str(error)})
+        if written.version is not None:
+            self._based_on[wanted.target] = written.version.number
         self.notices += written.notices
+        if written.written == "proposed":
+            self.notices.append(PROPOSED[wanted.target])
         return _json(_answer(written))
 
     async def close(self) -> None:
@@ -90,7 +105,12 @@ def _answer(result: BrainResult) -> dict[str, object]:
             "status": "waiting_for_review",
             "error": "It waits for the review of whoever may change it.",
         }
-    return {"success": False, "error": "It was changed meanwhile. Read it and try again."}
+    current = result.version.content if result.version else ""
+    return {
+        "success": False,
+        "error": "It was changed meanwhile. This is what it says now; write it whole again.",
+        "current": current,
+    }
 
 
 def _json(value: object) -> str:

@@ -9,7 +9,8 @@ from gateway.message import OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.remembering import Asker
-from memory.commands import words
+from memory.commands import documents, words
+from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.kinds import kind_of
 from memory.commands.questions import PREFIX, Question, Questions
 from memory.handle import Memory, MemoryHandle
@@ -25,6 +26,7 @@ SPECS: Final = (
     CommandSpec("forget", "Forget something about me", True, "topic"),
     CommandSpec("privacy", "What is kept about me: show, export, erase", True, "what", True),
     CommandSpec("project", "Choose which project we talk about", True, "project", True),
+    *documents.SPECS,
     CommandSpec("link", "Be the same person on another platform", True, "code", True),
 )
 SHOWN: Final = 10
@@ -39,11 +41,18 @@ class MemoryCommands:
     specs = SPECS
 
     def __init__(
-        self, memory: Memory, people: People, questions: Questions, *, episodic_days: int
+        self,
+        memory: Memory,
+        people: People,
+        questions: Questions,
+        sync_problem: SyncProblem,
+        *,
+        episodic_days: int,
     ) -> None:
         self._memory = memory
         self._people = people
         self._questions = questions
+        self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
@@ -51,6 +60,8 @@ class MemoryCommands:
             "forget": self._forget,
             "privacy": self._privacy,
             "project": self._project,
+            "soul": self._documents.soul,
+            "bible": self._documents.bible,
             "link": self._link,
         }
 
@@ -156,7 +167,8 @@ class MemoryCommands:
             f"{number}. {words.one_line(title)}{' ← now' * (project == handle.reach.project)}"
             for number, (project, title) in enumerate(known, 1)
         ]
-        return Reply("\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines)))
+        asked = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
+        return Reply("\n\n".join(filter(None, (asked, await self._documents.figures(handle)))))
 
     async def _link(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         if asker.place.audience is not Audience.DIRECT:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from memory.record import Record
+from memory.record import MAX_DOCUMENT, Record
 from memory.store.ports import Pending
 
 MAX_LINE: Final = 160
@@ -32,6 +32,13 @@ within ten minutes: `/link {code}`
 
 What I remember and your plan then belong to both. `/link off` separates them again."""
 
+NO_FIGURES: Final = "No figures of it yet."
+NO_DOCUMENT: Final = "Nothing is written there yet. Write it behind the command: `/{name} …`"
+DOCUMENT_WAYS: Final = (
+    "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
+)
+PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
+
 
 def listed(records: Sequence[Record], total: int) -> str:
     """Memories, one a line, with the id that `/forget` takes."""
@@ -46,8 +53,11 @@ def listed(records: Sequence[Record], total: int) -> str:
 
 
 def question(pending: Pending, others: int) -> str:
-    """One memory that waits for its owner's word."""
-    text = f"Keep this?\n\n> {one_line(pending.record.content)}\n\n_{pending.reason}_"
+    """One memory, or document, that waits for somebody's word. A document is shown whole."""
+    record = pending.record
+    asked = f"Make this the {pending.target.upper()}?" if pending.target else "Keep this?"
+    shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
+    text = f"{asked}\n\n{shown}\n\n_{pending.reason}_"
     return f"{text}\n\n{others} more wait after it." if others else text
 
 
@@ -57,6 +67,12 @@ def one_line(text: str, most: int = MAX_LINE) -> str:
     for mark in "\\`*_[]<>~|":
         line = line.replace(mark, f"\\{mark}")
     return line if len(line) <= most else f"{line[:most].rstrip(chr(92))}…"
+
+
+def quoted(text: str) -> str:
+    """A whole text as a quotation, line by line, letter for letter."""
+    lines = text.splitlines()
+    return "\n>\n".join(f"> {one_line(line, MAX_DOCUMENT * 2)}" for line in lines if line.strip())
 
 
 def short_id(memory_id: str) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
-from parley.settings.sections import HttpUrl, Name, Section
+from parley.settings.sections import HttpUrl, Name, Section, sqlite_file
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
@@ -98,13 +98,24 @@ class HeartbeatSource(Section):
     def _complete(self) -> Self:
         if self.kind == "http" and self.url is None:
             raise ValueError("url: needed for kind http")
-        if self.kind == "sql" and not (self.database and self.query):
-            raise ValueError("database and query: needed for kind sql")
+        if self.kind == "sql":
+            url = self.database.get_secret_value() if self.database else ""
+            if not (url and self.query):
+                raise ValueError("database and query: needed for kind sql")
+            if not (sqlite_file(url) or url.startswith("postgresql://")):
+                raise ValueError("database: write sqlite:///FILE or postgresql://…")
         return self
 
 
 class Heartbeat(Section):
     """The current state of projects, told in a few sentences."""
 
-    sources: dict[str, HeartbeatSource] = Field(default={})
+    sources: dict[str, HeartbeatSource] = Field(default={}, max_length=100)
     """By project, as `/project` names it: `slack:main:T0123`."""
+
+    @model_validator(mode="after")
+    def _projects(self) -> Self:
+        for project in self.sources:
+            if not all(project.split(":", 2)) or project.count(":") < 2:
+                raise ValueError(f"{project!r} is no project: write platform:account:id")
+        return self

@@ -10,7 +10,7 @@ from gateway.storage.journal import TwoStepJournal
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
-from gateway.stores import Journal
+from gateway.stores import ActivityLog, Journal
 from memory.store.ports import HoldsPersonal
 from parley.settings import Settings
 from parley.storage.hot import open_hot
@@ -48,6 +48,11 @@ class Storage:
     def memory(self) -> MemoryStores:
         """The stores of memory."""
         return self._lasting.memory
+
+    @property
+    def activity(self) -> ActivityLog:
+        """What the assistant did, in sums."""
+        return self._lasting.activity
 
     @property
     def personal(self) -> tuple[HoldsPersonal, ...]:

@@ -8,13 +8,14 @@ from urllib.parse import parse_qs
 
 from gateway.errors import ConfigurationError
 from gateway.ports import Clock
+from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
-from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+from gateway.stores import ActivityLog, Conversations, Keeper, Traces, UsageLedger
 from memory.store.ports import HoldsPersonal
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 
@@ -30,6 +31,7 @@ class LongLived:
     conversations: Conversations
     usage: UsageLedger
     traces: Traces
+    activity: ActivityLog
     keeper: Keeper
     memory: MemoryStores
     personal: HoldsPersonal
@@ -57,6 +59,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         conversations=SqliteConversations(database),
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
+        activity=SqliteActivity(database),
         keeper=SqliteKeeper(database),
         memory=on_sqlite(database, clock),
         personal=SqliteConversationPersonal(database, clock),
@@ -80,6 +83,7 @@ def open_database(url: str) -> Database:
 
 def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
+    from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
@@ -92,6 +96,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         conversations=PostgresConversations(pool),
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
+        activity=PostgresActivity(pool),
         keeper=PostgresKeeper(pool),
         memory=on_postgres(pool, clock),
         personal=PostgresConversationPersonal(pool, clock),

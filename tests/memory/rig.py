@@ -11,6 +11,7 @@ from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from memory.audit import Audit
 from memory.brain.documents import Brain
+from memory.brain.sync import SiteSync
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
 from memory.handle import Memory, MemoryHandle, MemoryParts
@@ -66,6 +67,7 @@ class Rig:
     commands: MemoryCommands
     remembrance: Remembrance
     brain: Brain
+    sync: SiteSync
     people: People
     store: SqliteMemories
     noted: Noted
@@ -132,11 +134,13 @@ async def memory_rig(
     memory = Memory(MemoryParts(store, reviews, people, path, audit, clock, brain, holders))
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
+    sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     yield Rig(
         memory,
-        MemoryCommands(memory, people, questions, episodic_days=90),
+        MemoryCommands(memory, people, questions, sync.problem, episodic_days=90),
         Remembrance(memory, store, brain),
         brain,
+        sync,
         people,
         store,
         noted,

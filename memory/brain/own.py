@@ -1,0 +1,48 @@
+"""The documents that one person reaches, here and now."""
+
+from typing import Literal
+
+from gateway.errors import BadInput
+from memory.brain.documents import Brain, BrainResult
+from memory.scope import Occasion, Reach
+from memory.store.ports import Document, Version
+from memory.write.trust import Way
+
+Writable = Literal["soul", "bible"]
+
+
+class OwnDocuments:
+    """What a person does with them in so many words. Everything raises `BadInput`, with words for
+    the person, where a document cannot be had here."""
+
+    def __init__(self, brain: Brain, occasion: Occasion, reach: Reach) -> None:
+        self._brain = brain
+        self._occasion = occasion
+        self._reach = reach
+
+    async def read(self, document: Document) -> Version | None:
+        """The newest version."""
+        return await self._brain.read(self._reach, document)
+
+    async def versions(self, document: Document) -> list[Version]:
+        """All versions that are kept, newest first."""
+        return await self._brain.versions(self._reach, document)
+
+    async def write(
+        self, document: Writable, text: str, *, based_on: int | None = None
+    ) -> BrainResult:
+        """Write it, or propose it where this person may not."""
+        return await self._brain.write(
+            self._occasion, self._reach, document, text, Way.EXPLICIT, based_on=based_on
+        )
+
+    async def restore(self, document: Writable, number: int) -> BrainResult:
+        """Make an earlier version the newest one."""
+        return await self._brain.restore(self._occasion, self._reach, document, number)
+
+    async def undo(self, document: Writable) -> BrainResult:
+        """Bring the version before the newest one back; done twice, nothing has changed."""
+        kept = await self.versions(document)
+        if len(kept) < 2:
+            raise BadInput(f"There is no earlier version of this {document.upper()}.")
+        return await self.restore(document, kept[1].number)

@@ -1,0 +1,102 @@
+"""Syncing a project: its figures are fetched, compared with earlier ones, told as HEARTBEAT."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Final
+
+from gateway.ports import AdapterState, Clock
+from memory.brain.documents import Brain
+from memory.brain.heartbeat import Sample, narrative, read_figures
+from memory.brain.sources import SECONDS, FigureSource, SourceFailed
+
+COMPARED_DAYS: Final = 7
+"""Changes are told against the oldest figures of so many days, of which each keeps its first."""
+KEEP_PROBLEM: Final = timedelta(days=30)
+MAX_PROBLEM: Final = 300
+MAX_KEPT: Final = 4_000
+"""Characters of a sample as it is kept: what `AdapterState` takes."""
+
+
+class SiteSync:
+    """Writes HEARTBEATs. `state` keeps figures to compare with, and why a sync failed."""
+
+    def __init__(self, brain: Brain, state: AdapterState, clock: Clock) -> None:
+        self._brain = brain
+        self._state = state
+        self._clock = clock
+
+    async def sync_site(self, tenant: str, project: str, source: FigureSource) -> str:
+        """Fetch, tell and keep; the narrative.
+
+        Raises `SourceFailed`: the HEARTBEAT there is stays as it is, with its `last_synced_at`.
+        """
+        key = _key(tenant, project)
+        try:
+            sample = read_figures(await _fetched(source), self._clock.now())
+        except (SourceFailed, ValueError) as error:
+            await self._state.put(f"{key}:problem", str(error)[:MAX_PROBLEM], KEEP_PROBLEM)
+            raise SourceFailed(str(error)) from error
+        text = narrative(sample, await self._before(key, sample))
+        await self._brain.set_heartbeat(tenant, project, text, sample.at)
+        await self._state.put(f"{key}:problem", "", KEEP_PROBLEM)
+        return text
+
+    async def problem(self, tenant: str, project: str) -> str:
+        """Why the last sync failed, empty when it did not."""
+        return await self._state.get(f"{_key(tenant, project)}:problem") or ""
+
+    async def is_fresh(self, tenant: str, project: str, within: timedelta) -> bool:
+        """Whether it was synced within this time, by whichever process."""
+        synced = await self._brain.synced_at(tenant, project)
+        return synced is not None and self._clock.now() - synced < within
+
+    async def _before(self, key: str, sample: Sample) -> Sample | None:
+        """What to compare with; the first figures of a day are kept for the days after."""
+        today = _day(key, sample.at)
+        first = await self._state.get(today)
+        if not first:
+            await self._state.put(today, _kept(sample), timedelta(days=COMPARED_DAYS + 1))
+        for days in range(COMPARED_DAYS, 0, -1):
+            older = await self._state.get(_day(key, sample.at - timedelta(days=days)))
+            if older:
+                return _read(older)
+        return _read(first) if first else None
+
+
+async def _fetched(source: FigureSource) -> Mapping[str, object]:
+    try:
+        async with asyncio.timeout(2 * SECONDS):
+            return await source.figures()
+    except TimeoutError:
+        raise SourceFailed(f"no figures within {2 * SECONDS:g} seconds") from None
+
+
+def _key(tenant: str, project: str) -> str:
+    """Names may be of any length; keys are not."""
+    told = json.dumps([tenant, project]).encode()
+    return blake2b(told, digest_size=16, person=b"parley figures").hexdigest()
+
+
+def _day(key: str, at: datetime) -> str:
+    return f"{key}:{at.date().isoformat()}"
+
+
+def _kept(sample: Sample) -> str:
+    """As JSON; the last figures are left out where all of them are too long."""
+    for most in range(len(sample.figures), 0, -1):
+        told = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
+        if len(told) <= MAX_KEPT:
+            return told
+    return ""
+
+
+def _read(kept: str) -> Sample | None:
+    """What `_kept` made; None for what an older program kept otherwise."""
+    try:
+        at, figures = json.loads(kept)
+        return Sample(datetime.fromisoformat(at), tuple((name, value) for name, value in figures))
+    except (ValueError, TypeError):
+        return None

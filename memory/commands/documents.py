@@ -1,0 +1,77 @@
+"""`/soul` and `/bible`: a person shows, rewrites and takes back the documents of the brain."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Reply
+from gateway.people import Audience
+from gateway.ports import CommandSpec
+from gateway.remembering import Asker
+from memory.brain.documents import BrainResult
+from memory.brain.own import Writable
+from memory.commands import words
+from memory.handle import MemoryHandle
+
+SPECS: Final = (
+    CommandSpec("soul", "How I shall be with you: show, write, undo", True, "text", True),
+    CommandSpec("bible", "What this project is: show, write, undo", True, "text", True),
+)
+UNDO: Final = "undo"
+
+SyncProblem = Callable[[str, str], Awaitable[str]]
+"""Why the last sync of a tenant's project failed, empty when it did not."""
+
+
+class DocumentCommands:
+    """One command, one method. Raises `BadInput` with words for the person."""
+
+    def __init__(self, sync_problem: SyncProblem) -> None:
+        self._problem = sync_problem
+
+    async def soul(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        """The person's own, where nobody reads along."""
+        if asker.place.audience is not Audience.DIRECT:
+            raise BadInput(words.ONLY_PRIVATE)
+        return await _done(handle, "soul", text)
+
+    async def bible(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+        """The project's; operators write it, what others write is proposed to them."""
+        return await _done(handle, "bible", text)
+
+    async def figures(self, handle: MemoryHandle) -> str:
+        """How old the figures of the chosen project are; an operator learns why a sync failed."""
+        reach = handle.reach
+        if not reach.project:
+            return ""
+        kept = await handle.documents.read("heartbeat")
+        at = kept.synced_at if kept else None
+        told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else words.NO_FIGURES
+        problem = await self._problem(reach.tenant, reach.project)
+        if not problem:
+            return told
+        why = f": {words.one_line(problem)}" if reach.operates else "."
+        return f"{told} The last sync failed{why}"
+
+
+async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
+    if not text:
+        return await _shown(handle, document)
+    if text.casefold() == UNDO:
+        return Reply(_told(document, await handle.documents.undo(document)))
+    return Reply(_told(document, await handle.documents.write(document, text)))
+
+
+async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
+    found = await handle.documents.read(document)
+    if found is None:
+        return Reply(words.NO_DOCUMENT.format(name=document))
+    ways = words.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
+    return Reply(f"{words.quoted(found.content)}\n\n{ways}")
+
+
+def _told(document: Writable, result: BrainResult) -> str:
+    text = words.PROPOSED
+    if result.version is not None:
+        text = f"The {document.upper()} is written: version {result.version.number}."
+    return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))

@@ -1,0 +1,41 @@
+"""`parley sync PROJECT`."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from gateway.clock import SystemClock
+from gateway.errors import BadInput
+from gateway.extensions import SingleTenant
+from parley.settings import Settings, load
+
+
+def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
+    """Fetch the project's figures now, also while Parley runs; print what HEARTBEAT says."""
+    settings = load(config, env)
+    if not settings.memory.enabled:
+        raise BadInput("memory.enabled is off: there is no HEARTBEAT.")
+    sys.stdout.write(asyncio.run(_sync(settings, project)) + "\n")
+    return 0
+
+
+async def _sync(settings: Settings, project: str) -> str:
+    # Opens nothing until it is needed, and is not loaded for other commands.
+    from parley.heartbeats import wire_heartbeats  # noqa: PLC0415
+    from parley.remembering import wire_memory  # noqa: PLC0415
+    from parley.storage import Storage  # noqa: PLC0415
+
+    clock = SystemClock()
+    storage = Storage(settings, clock)
+    states = storage.stores.states
+    memory = wire_memory(settings, storage.memory, storage.personal, states, clock)
+    heartbeats = wire_heartbeats(settings, storage, memory.sync, SingleTenant(), clock)
+    if heartbeats is None:
+        raise BadInput("There is no memory to write a HEARTBEAT to.")
+    heartbeats.check(project)
+    try:
+        await storage.start(exclusive=False)
+        return await heartbeats.sync_site(project)
+    finally:
+        await storage.stop()
