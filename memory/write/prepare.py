@@ -96,7 +96,7 @@ def prepare(
     notices = (REDACTED,) if sure else ()
     if len(short) < len(text.strip()):
         notices = (*notices, SHORTENED.format(limit=limit))
-    if not short:
+    if not short.strip():
         return Refusal("empty", "Nothing is left of it that can be kept.")
     if tier is Tier.SEMANTIC and looks_like_credential(short):
         return Refusal("credential", "This looks like a password or a key, which I do not keep.")

@@ -34,7 +34,7 @@ class MemoryApi:
     def app(self) -> web.Application:
         """An application to be served under `openapi.PREFIX`."""
         app = web.Application(middlewares=[one_form, self._known])
-        app.router.add_get(PATH, _description)
+        app.router.add_route("GET", PATH, _description)
         for operation in OPERATIONS:
             app.router.add_route(operation.method, operation.path, self._handler(operation))
         return app

@@ -1,0 +1,30 @@
+"""A running program, and two people who do not trust each other."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.parley.http.api.kit import Caller, Program, running, settings_in
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    async with running(settings_in(tmp_path)) as started:
+        yield started
+
+
+@pytest.fixture
+def ada(program: Program) -> Caller:
+    return program.caller("ada")
+
+
+@pytest.fixture
+def eve(program: Program) -> Caller:
+    return program.caller("eve")
+
+
+@pytest.fixture
+def olga(program: Program) -> Caller:
+    """The operator."""
+    return program.caller("olga")

@@ -1,0 +1,128 @@
+"""The whole program with its HTTP interface, and people with tokens of their own."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from gateway.clock import SystemClock
+from gateway.message import Place
+from gateway.people import Audience, Principal, Role
+from gateway.remembering import Asker
+from memory.handle import MemoryHandle
+from parley.app import App
+from parley.http.api.openapi import PREFIX
+from parley.settings import Settings, from_mapping
+from parley.token_key import token_key
+from parley.tokens import Holder, issue, person_of
+
+ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
+PROJECT = "web:main:guild"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    json: Any
+
+    @property
+    def code(self) -> str:
+        """Why it was refused."""
+        return str(self.json["error"]["code"])
+
+    @property
+    def where(self) -> str:
+        """Which part of the request is wrong."""
+        return str(self.json["error"]["where"])
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody who calls the interface with a token, an empty one for none."""
+
+    program: "Program"
+    name: str
+    token: str
+
+    async def __call__(self, method: str, path: str, body: object = None, **more: Any) -> Told:
+        """Ask. `body` goes as JSON; `data` and `headers` are as aiohttp takes them."""
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= more.pop("headers", {})
+        if body is not None:
+            more["json"] = body
+        url = self.program.app.local.base_url + PREFIX + path
+        async with self.program.http.request(method, url, headers=headers, **more) as answer:
+            held = await answer.json() if answer.content_type == "application/json" else None
+            return Told(answer.status, answer.headers, held)
+
+    @property
+    def principal(self) -> Principal:
+        """Who this is."""
+        return Principal("default", person_of(f"web:main:{self.name}"), Role.MEMBER)
+
+    async def in_room(self) -> MemoryHandle:
+        """Their memory in the room: once there, they were seen in the room's project."""
+        assert self.program.app.memory.memory is not None
+        return await self.program.app.memory.memory.for_principal(self._asker(ROOM))
+
+    async def in_private(self) -> MemoryHandle:
+        """Their memory in a direct conversation."""
+        assert self.program.app.memory.memory is not None
+        place = replace(ROOM, audience=Audience.DIRECT, workspace_id="", channel_id=self.name)
+        return await self.program.app.memory.memory.for_principal(self._asker(place))
+
+    def _asker(self, place: Place) -> Asker:
+        at = SystemClock().now()
+        return Asker("exchange", self.principal, self.name, place, place.channel_id, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A running one."""
+
+    app: App
+    http: aiohttp.ClientSession
+    settings: Settings
+
+    def token(self, name: str, *, days: float = 1, tenant: str = "default") -> str:
+        """What `parley token` prints."""
+        until = SystemClock().now() + timedelta(days=days)
+        key = token_key(self.settings).made()
+        return issue(key, Holder(person_of(f"web:main:{name}"), tenant, until))
+
+    def caller(self, name: str, token: str | None = None) -> Caller:
+        """Somebody with this token, or one of their own."""
+        return Caller(self, name, self.token(name) if token is None else token)
+
+
+def settings_in(folder: Path, **sections: Mapping[str, object]) -> Settings:
+    """A configuration with its database in `folder`; olga is an operator."""
+    document: dict[str, Mapping[str, object]] = {
+        "model": {"provider": "offline"},
+        "platforms": {"web": {"enabled": True}},
+        "database": {"url": f"sqlite:///{folder}/parley.db"},
+        "server": {"port": 0},
+        "webhooks": {"port": 0},
+        "limits": {"api_per_minute": 0},
+        "access": {"operators": ["web:olga"]},
+    }
+    return from_mapping({**document, **sections})
+
+
+@asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[Program]:
+    """The program, from its start to its end."""
+    app = App(settings)
+    try:
+        await app.start()
+        async with aiohttp.ClientSession() as http:
+            yield Program(app, http, settings)
+    finally:
+        await app.stop(0)

@@ -1,0 +1,151 @@
+"""SOUL, BIBLE and HEARTBEAT over HTTP."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.parley.http.api.kit import PROJECT, Caller, Program
+
+AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
+
+
+async def test_a_soul_is_written_whole_and_read_again(ada: Caller) -> None:
+    assert (await ada("GET", "/brain/soul")).status == 404
+    written = await ada("PUT", "/brain/soul", {"content": "I fly kites.", "based_on": 0})
+    assert (written.status, written.json["outcome"]) == (200, "written")
+    read = await ada("GET", "/brain/soul")
+    assert read.json["content"] == "I fly kites."
+    assert (read.json["version"], read.json["author"]) == (1, "you")
+    assert (await ada("GET", "/brain")).json["soul"] == read.json
+
+
+async def test_a_rewrite_of_what_was_changed_meanwhile_is_refused(ada: Caller) -> None:
+    await ada("PUT", "/brain/soul", {"content": "one"})
+    await ada("PUT", "/brain/soul", {"content": "two", "based_on": 1})
+    told = await ada("PUT", "/brain/soul", {"content": "three", "based_on": 1})
+    assert (told.status, told.code, told.where) == (409, "conflict", "body.based_on")
+    assert (await ada("GET", "/brain/soul")).json["content"] == "two"
+
+
+async def test_a_bad_rewrite_is_undone(ada: Caller) -> None:
+    for text in ("one", "two", "three"):
+        await ada("PUT", "/brain/soul", {"content": text})
+    page = await ada("GET", "/brain/soul/versions?limit=2")
+    assert [each["version"] for each in page.json["versions"]] == [3, 2]
+    rest = await ada("GET", f"/brain/soul/versions?limit=2&before={page.json['next']}")
+    assert [each["version"] for each in rest.json["versions"]] == [1]
+    assert rest.json["next"] is None
+    restored = await ada("POST", "/brain/soul/restore", {"version": 1})
+    assert restored.json["document"]["version"] == 4
+    assert (await ada("GET", "/brain/soul")).json["content"] == "one"
+    assert (await ada("POST", "/brain/soul/restore", {"version": 99})).status == 404
+
+
+async def test_a_secret_does_not_get_into_it(ada: Caller) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    told = await ada("PUT", "/brain/soul", {"content": f"My token is {secret}."})
+    assert "[SECRET_REDACTED]" in told.json["document"]["content"]
+    assert told.json["notices"]
+
+
+@pytest.mark.parametrize("document", ["bible", "heartbeat"])
+async def test_what_is_a_projects_needs_one(ada: Caller, document: str) -> None:
+    told = await ada("GET", f"/brain/{document}")
+    assert (told.status, told.code) == (404, "no_project")
+    whole = await ada("GET", "/brain")
+    assert (whole.json["project"], whole.json[document]) == (None, None)
+
+
+async def test_a_project_is_one_that_the_person_was_seen_in(ada: Caller, eve: Caller) -> None:
+    await ada.in_room()
+    assert (await ada("GET", f"/brain?project={PROJECT}")).json["project"] == PROJECT
+    strange, missing = [
+        await eve("GET", f"/brain?project={project}") for project in (PROJECT, "web:main:none")
+    ]
+    assert (strange.status, strange.json) == (404, missing.json)
+
+
+async def test_the_chosen_project_is_meant_without_being_named(
+    program: Program, ada: Caller
+) -> None:
+    await ada.in_room()
+    commands = program.app.memory.commands
+    private = await ada.in_private()
+    asker = ada._asker(private.occasion.place)
+    await commands.run("project", "1", asker)
+    assert (await ada("GET", "/brain")).json["project"] == PROJECT
+
+
+async def test_a_proposal_waits_for_an_operator(ada: Caller, eve: Caller, olga: Caller) -> None:
+    for each in (ada, eve, olga):
+        await each.in_room()
+    here = f"?project={PROJECT}"
+    proposed = await ada("PUT", f"/brain/bible{here}", {"content": "A shop for kites."})
+    review = proposed.json["review_id"]
+    for nobody in (ada, eve):
+        assert (await nobody("POST", f"/brain/reviews/{review}/approve{here}")).status == 404
+    (waiting,) = (await olga("GET", f"/brain/reviews{here}")).json["reviews"]
+    assert (waiting["id"], waiting["target"], waiting["yours"]) == (review, "bible", False)
+    assert (await olga("POST", f"/brain/reviews/{review}/approve{here}")).status == 200
+    read = await eve("GET", f"/brain/bible{here}")
+    assert (read.json["content"], read.json["author"]) == ("A shop for kites.", "other")
+
+
+async def test_the_heartbeat_says_when_it_is_from_and_is_nobodys_to_write(
+    program: Program, ada: Caller
+) -> None:
+    await ada.in_room()
+    assert program.app.memory.brain is not None
+    await program.app.memory.brain.set_heartbeat("default", PROJECT, "12 orders.", AT)
+    read = await ada("GET", f"/brain/heartbeat?project={PROJECT}")
+    assert (read.json["content"], read.json["author"]) == ("12 orders.", "system")
+    assert datetime.fromisoformat(read.json["last_synced_at"]) == AT
+    for method in ("PUT", "POST", "DELETE"):
+        told = await ada(method, "/brain/heartbeat", {"content": "13 orders."})
+        assert (told.status, told.headers["Allow"]) == (405, "GET")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "where"),
+    [
+        ({}, 400, "body.content"),
+        ({"content": ""}, 400, "body.content"),
+        ({"content": 1}, 400, "body.content"),
+        ({"content": "x" * 10_001}, 400, "body.content"),
+        ({"content": "x", "based_on": -1}, 400, "body.based_on"),
+        ({"content": "x", "based_on": "1"}, 400, "body.based_on"),
+        ({"content": "x", "based_on": True}, 400, "body.based_on"),
+        ({"content": "x", "person": "web:main:eve"}, 400, "body.person"),
+        ([], 400, "body"),
+        ({"content": "x" * 70_000}, 413, "body"),
+        ({"content": " \u200b\u202e "}, 422, ""),
+    ],
+)
+async def test_a_bad_body_is_refused_with_its_place(
+    ada: Caller, body: object, status: int, where: str
+) -> None:
+    told = await ada("PUT", "/brain/soul", body)
+    assert (told.status, told.where) == (status, where)
+    assert told.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "status"),
+    [
+        (b"content=x", "application/x-www-form-urlencoded", 415),
+        (b'{"content": "x"}', "text/plain", 415),
+        (b'{"content": "x"}', "application/json; charset=utf-16", 415),
+        (b'{"content": "x"', "application/json", 400),
+        (b'{"content": "\xff"}', "application/json", 400),
+        (b'{"content": "\\ud800"}', "application/json", 400),
+        (b'{"content": NaN}', "application/json", 400),
+        (b"[" * 60_000, "application/json", 400),
+        (b"", "application/json", 400),
+        (b'{"content": "x"}', "application/json; charset=utf-8", 200),
+    ],
+)
+async def test_a_body_is_json_in_utf_8(
+    ada: Caller, data: bytes, content_type: str, status: int
+) -> None:
+    told = await ada("PUT", "/brain/soul", data=data, headers={"Content-Type": content_type})
+    assert told.status == status

@@ -1,0 +1,171 @@
+"""Memories and reviews over HTTP, each person's own."""
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from memory.record import Draft, Kind
+from parley.http.api.app import OPERATIONS
+from tests.parley.http.api.kit import PROJECT, Caller, Program
+
+BIRDS = ("heron", "kestrel", "osprey", "plover", "siskin", "wagtail", "whimbrel")
+
+
+async def remember(caller: Caller, content: str, **more: object) -> str:
+    told = await caller("POST", "/brain/memories", {"content": content, **more})
+    assert told.status == 201, told.json
+    return str(told.json["memory_id"])
+
+
+async def test_something_is_remembered_found_read_and_deleted(ada: Caller) -> None:
+    memory = await remember(ada, "I prefer tabs.", type="preference", tags=["code"])
+    for path in ("", "?query=tabs", "?tags=code", "?type=preference", "?tier=semantic"):
+        found = (await ada("GET", f"/brain/memories{path}")).json["memories"]
+        assert [each["id"] for each in found] == [memory], path
+    for path in ("?query=spaces", "?tags=code&tags=other", "?type=fact", "?tier=episodic"):
+        assert (await ada("GET", f"/brain/memories{path}")).json["memories"] == [], path
+    read = await ada("GET", f"/brain/memories/{memory}")
+    assert (read.json["source"], read.json["trust"]) == ("explicit_save", "high")
+    gone = await ada("DELETE", f"/brain/memories/{memory}")
+    assert (gone.status, gone.json) == (204, None)
+    assert (await ada("GET", f"/brain/memories/{memory}")).status == 404
+    assert (await ada("DELETE", f"/brain/memories/{memory}")).status == 404
+    assert (await ada("GET", "/brain/memories?query=tabs")).json["memories"] == []
+
+
+@pytest.mark.parametrize("query", ["", "&query=bird"])
+async def test_a_list_is_read_page_by_page(ada: Caller, query: str) -> None:
+    kept = [await remember(ada, f"The {bird} is a bird of {number}.")
+            for number, bird in enumerate(BIRDS)]  # fmt: skip
+    seen: list[str] = []
+    after = ""
+    for _ in range(5):
+        page = (await ada("GET", f"/brain/memories?limit=3{query}{after}")).json
+        seen += [each["id"] for each in page["memories"]]
+        if page["next"] is None:
+            break
+        after = f"&after={page['next']}"
+    assert sorted(seen) == sorted(kept)
+    assert len(seen) == len(kept)
+
+
+async def test_a_memory_is_replaced_by_a_newer_one(ada: Caller) -> None:
+    old = await remember(ada, "The office is in Lyon.")
+    new = await remember(ada, "The office is in Nantes.", supersedes=old)
+    (found,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
+    assert (found["id"], found["supersedes"]) == (new, old)
+
+
+async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(ada: Caller) -> None:
+    await remember(ada, "I prefer tabs.")
+    told = await ada("POST", "/brain/memories", {"content": "I prefer tabs."})
+    assert (told.status, told.code) == (409, "duplicate")
+    told = await ada("POST", "/brain/memories", {"content": "For all", "scope": "project"})
+    assert (told.status, told.code) == (409, "no_project")
+    for blank in (" ", "\u200b", "\x00 "):
+        told = await ada("POST", "/brain/memories", {"content": blank})
+        assert (told.status, told.code) == (422, "empty"), repr(blank)
+
+
+async def test_a_members_word_for_everybody_waits_for_an_operator(
+    ada: Caller, olga: Caller
+) -> None:
+    await ada.in_room()
+    await olga.in_room()
+    here = f"?project={PROJECT}"
+    body = {"content": "We deploy on Tuesdays.", "scope": "project"}
+    told = await ada("POST", f"/brain/memories{here}", body)
+    assert (told.status, told.json["outcome"]) == (202, "review")
+    done = await olga("POST", f"/brain/reviews/{told.json['review_id']}/approve{here}", {})
+    assert done.json["decision"] == "approved"
+    memory = done.json["memory_id"]
+    assert (await ada("GET", f"/brain/memories/{memory}{here}")).status == 200
+    refused = await ada("DELETE", f"/brain/memories/{memory}{here}")
+    assert (refused.status, refused.code) == (403, "not_yours")
+    assert (await olga("DELETE", f"/brain/memories/{memory}{here}")).status == 204
+
+
+async def test_what_waits_is_decided_once(ada: Caller) -> None:
+    handle = await ada.in_private()
+    kept = await handle.infer(Draft("Ada likes the sea.", Kind.FACT))
+    left = await handle.infer(Draft("Ada owns a blue boat.", Kind.FACT))
+    waiting = (await ada("GET", "/brain/reviews")).json["reviews"]
+    assert [each["id"] for each in waiting] == [kept.review_id, left.review_id]
+    assert len((await ada("GET", "/brain/reviews?limit=1")).json["reviews"]) == 1
+    assert (await ada("POST", f"/brain/reviews/{kept.review_id}/approve")).status == 200
+    told = await ada("POST", f"/brain/reviews/{left.review_id}/reject", {"reason": "not true"})
+    assert told.json["decision"] == "rejected"
+    for review in (kept.review_id, left.review_id):
+        for word in ("approve", "reject"):
+            assert (await ada("POST", f"/brain/reviews/{review}/{word}")).status == 404
+    found = (await ada("GET", "/brain/memories?query=sea")).json["memories"]
+    assert [each["content"] for each in found] == ["Ada likes the sea."]
+
+
+async def test_what_is_somebody_elses_is_as_if_it_were_not_there(ada: Caller, eve: Caller) -> None:
+    memory = await remember(ada, "My sister is called Zelda.")
+    await ada("PUT", "/brain/soul", {"content": "I fly kites."})
+    review = (
+        await (await ada.in_private()).infer(Draft("Ada likes the sea.", Kind.FACT))
+    ).review_id
+    body = {"content": "Other words.", "supersedes": memory}
+    none = {"content": "More words yet.", "supersedes": "mem-none"}
+    asked: list[tuple[str, str, object, str, object]] = [
+        ("GET", f"/brain/memories/{memory}", None, "/brain/memories/mem-none", None),
+        ("DELETE", f"/brain/memories/{memory}", None, "/brain/memories/mem-none", None),
+        ("GET", f"/brain/memories?after={memory}", None, "/brain/memories?after=mem-none", None),
+        ("POST", "/brain/memories", body, "/brain/memories", none),
+        ("POST", f"/brain/reviews/{review}/approve", {}, "/brain/reviews/rev-none/approve", {}),
+        ("POST", f"/brain/reviews/{review}/reject", {}, "/brain/reviews/rev-none/reject", {}),
+        ("GET", "/brain/soul", None, "/brain/soul", None),
+        ("POST", "/brain/soul/restore", {"version": 1}, "/brain/soul/restore", {"version": 1}),
+    ]
+    for method, path, sent, missing, nothing in asked:
+        foreign, absent = await eve(method, path, sent), await eve(method, missing, nothing)
+        assert (foreign.status, foreign.json) == (404, absent.json), (method, path)
+    assert (await eve("GET", "/brain/memories")).json["memories"] == []
+    assert (await eve("GET", "/brain/memories?query=Zelda")).json["memories"] == []
+    assert (await eve("GET", "/brain/reviews")).json["reviews"] == []
+    assert (await eve("GET", "/brain/soul/versions")).json["versions"] == []
+    assert (await eve("GET", "/brain")).json["soul"] is None
+    assert (await ada("GET", f"/brain/memories/{memory}")).status == 200
+    assert len((await ada("GET", "/brain/reviews")).json["reviews"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [
+        ("limit=0", "query.limit"),
+        ("limit=101", "query.limit"),
+        ("limit=ten", "query.limit"),
+        ("limit=1&limit=2", "query.limit"),
+        ("limit=%EF%BC%91", "query.limit"),
+        ("limit=1e1", "query.limit"),
+        ("type=secret", "query.type"),
+        ("tier=all", "query.tier"),
+        ("tags=", "query.tags.0"),
+        ("&".join(f"tags={n}" for n in range(11)), "query.tags"),
+        (f"query={'x' * 501}", "query.query"),
+        (f"after={'x' * 101}", "query.after"),
+        ("person=web:main:ada", "query.person"),
+        ("&".join(f"tags={n}" for n in range(51)), "query"),
+    ],
+)
+async def test_a_bad_query_is_refused_with_its_place(ada: Caller, query: str, where: str) -> None:
+    told = await ada("GET", f"/brain/memories?{query}")
+    assert (told.status, told.where) == (400, where)
+
+
+async def test_where_the_store_is_away_one_is_asked_to_come_again(
+    program: Program, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(program.app.storage.long_lived, "run", away)
+    for each in OPERATIONS:
+        body = {"content": "x", "version": 1}
+        fits = {name: body[name] for name in each.body.model_fields if name in body}
+        told = await ada(each.method, each.path.replace("{id}", "mem-1"), fits or None)
+        assert (told.status, told.code) == (503, "unavailable"), each.name
+        assert int(told.headers["Retry-After"]) > 0
+        assert "disk" not in str(told.json)
