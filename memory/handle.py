@@ -186,11 +186,12 @@ class MemoryHandle:
         found = await self._parts.memories.find(self.reach, wanted)
         return [match.record for match in found if match.score >= CERTAIN]
 
-    async def forget(self, topic: str) -> int:
-        """Delete what is about a topic; the audit keeps an HMAC of it, not the topic."""
-        gone = await self._parts.memories.delete(
-            self.reach, [record.id for record in await self.about(topic)]
-        )
+    async def forget(self, topic: str, shown: Sequence[str] | None = None) -> int:
+        """Delete what is about a topic, or of that only what was `shown`; the audit keeps an HMAC
+        of the topic."""
+        found = [record.id for record in await self.about(topic)]
+        ids = found if shown is None else [one for one in found if one in set(shown)]
+        gone = await self._parts.memories.delete(self.reach, ids)
         sealed = self._parts.audit.sealed(topic)
         await self._audit("memory_bulk_delete", query=sealed, deleted=len(gone))
         return len(gone)

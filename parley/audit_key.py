@@ -25,13 +25,20 @@ def audit_key(settings: Settings) -> bytes:
     configured = settings.memory.audit_key
     if configured is not None:
         return configured.get_secret_value().encode()
-    database = sqlite_file(settings.database.url)
-    if not database:
+    path = audit_key_file(settings)
+    if path is None:
         if settings.database.url.startswith("postgresql://"):
             log.warning("audit_without_key", hint="set memory.audit_key")
         return b""
-    path = Path(database).with_name(FILE)
     try:
         return read_or_made_key(path)
     except OSError as error:
         raise ConfigurationError(f"the audit's key {path} cannot be read: {error}") from error
+
+
+def audit_key_file(settings: Settings) -> Path | None:
+    """Where the key lies; None where it is configured, or there is none."""
+    database = sqlite_file(settings.database.url)
+    if settings.memory.audit_key is not None or not database:
+        return None
+    return Path(database).with_name(FILE)

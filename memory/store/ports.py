@@ -369,6 +369,25 @@ class AuditTrail(AuditLog, Protocol):
         ...
 
 
+# --- of whom there is something ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A person by `str(PersonId)`, how much is kept of them, and what waits for their word."""
+
+    person: str
+    episodic: int
+    semantic: int
+    waiting: int
+
+
+class Census(Protocol):
+    """For whoever runs the program: who is known, never what of them."""
+
+    async def known(self, tenant: str, limit: int) -> list[Counted]: ...
+
+
 # --- everything of a person ---------------------------------------------------------------------
 
 

@@ -13,9 +13,10 @@ from typing import Annotated, Final
 
 import typer
 
+from parley.cli import audit, memory
+from parley.cli.options import DEFAULT_CONFIG, Config, chosen
 from parley.roles import Role
 
-DEFAULT_CONFIG: Final = Path("config/parley.yaml")
 REFUSED: Final = 3
 MAX_DAYS: Final = 365
 
@@ -27,16 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        "-c",
-        envvar="PARLEY_CONFIG",
-        help=f"The configuration. Default: {DEFAULT_CONFIG}, if it exists.",
-    ),
-]
 
 
 @app.command()
@@ -157,6 +148,10 @@ def outbox_drop(keys: Keys = None, config: Config = None, every: All = False) ->
     raise typer.Exit(outbox_module.drop(wanted, chosen(config), os.environ))
 
 
+app.add_typer(memory.commands, name="memory")
+app.add_typer(audit.commands, name="audit")
+
+
 def _named(keys: list[str] | None, every: bool) -> list[str] | None:
     """The keys, None for all of them; one or the other has to be said."""
     if bool(keys) == every:
@@ -235,13 +230,6 @@ def manifest(
     from parley.cli import slack_app  # noqa: PLC0415
 
     raise typer.Exit(slack_app.run(name, url))
-
-
-def chosen(config: Path | None) -> Path | None:
-    """The configuration to read: the named one, the usual one if it exists, or none at all."""
-    if config is not None:
-        return config
-    return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from gateway.storage.sqlite.database import Database
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
+    Census,
     HoldsPersonal,
     MemoryStore,
     PeopleStore,
@@ -16,6 +17,7 @@ from memory.store.ports import (
 )
 from memory.store.sqlite.audit import SqliteAuditLog
 from memory.store.sqlite.brain import SqliteBrain
+from memory.store.sqlite.census import SqliteCensus
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class MemoryStores:
     """What memory keeps. `audit_on` takes the key that seals the audit; `personal` gives out and
-    erases what is somebody's; `upkeep` are the chores that need no setting."""
+    erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
     people: PeopleStore
@@ -36,6 +38,7 @@ class MemoryStores:
     brain: BrainStore
     audit_on: Callable[[bytes], AuditTrail]
     personal: HoldsPersonal
+    census: Census
     upkeep: tuple[Callable[[], Awaitable[int]], ...]
 
 
@@ -49,6 +52,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         brain=SqliteBrain(database),
         audit_on=lambda key: SqliteAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
+        census=SqliteCensus(database),
         upkeep=(lambda: people.prune(clock.now()), memories.merge),
     )
 
@@ -58,6 +62,7 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     # Loaded only where it is configured: the library costs memory and start-up time.
     from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
+    from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
@@ -71,5 +76,6 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         brain=PostgresBrain(pool),
         audit_on=lambda key: PostgresAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
+        census=PostgresCensus(pool),
         upkeep=(lambda: people.prune(clock.now()),),
     )

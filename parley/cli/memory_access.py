@@ -1,0 +1,136 @@
+"""Opens one person's memory for a command, also while a gateway works on it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from gateway.clock import SystemClock
+from gateway.errors import BadInput
+from gateway.extensions import SingleTenant
+from gateway.message import Place
+from gateway.observe.logs import configure_logs
+from gateway.people import Audience, PersonId, Principal
+from gateway.policy.roles import role_of
+from gateway.remembering import Asker
+from memory.handle import Memory, MemoryHandle
+from memory.store.ports import Counted
+from parley.policies import policies_of
+from parley.remembering import wire_memory
+from parley.settings import Settings, load
+from parley.settings.sections import MEMORY, sqlite_file
+from parley.storage import Storage
+
+PLATFORM: Final = "cli"
+MAX_PEOPLE: Final = 100_000
+OFF: Final = "Memory is switched off (memory.enabled)."
+WHO: Final = "A person is PLATFORM:ACCOUNT:ID, as `parley memory people` shows them."
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What every command is told: whose memory, and which configuration."""
+
+    person: str
+    config: Path | None
+    env: Mapping[str, str]
+    as_json: bool = False
+
+
+Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
+
+
+def with_memory(wanted: Wanted, job: Job[T], *, stranger: bool = False) -> T:
+    """The result of `job` with this person's memory.
+
+    Raises `BadInput` when memory is off, or nothing is known of the person; with `stranger` that
+    does not matter.
+    """
+    person = person_of(wanted.person)
+
+    async def run() -> T:
+        async with _opened(settings) as (storage, memory):
+            if not stranger and str(person) not in {one.person for one in await _known(storage)}:
+                raise BadInput(f"Nothing is remembered of {wanted.person}. {WHO}")
+            return await job(await memory.for_principal(_asker(settings, person)), settings)
+
+    settings = readable(wanted.config, wanted.env)
+    return asyncio.run(run())
+
+
+def people(config: Path | None, env: Mapping[str, str]) -> list[Counted]:
+    """Of whom there is something, and how much."""
+    settings = readable(config, env)
+
+    async def run() -> list[Counted]:
+        async with _opened(settings) as (storage, _):
+            return await _known(storage)
+
+    return asyncio.run(run())
+
+
+def readable(config: Path | None, env: Mapping[str, str]) -> Settings:
+    """The configuration. Raises `BadInput` where there is no database that could be read."""
+    settings = load(config, env)
+    configure_logs(level=logging.WARNING)
+    file = sqlite_file(settings.database.url)
+    if settings.database.url == MEMORY:
+        raise BadInput("The database is in the gateway's own memory: nobody else can read it.")
+    if file and not Path(file).exists():
+        raise BadInput(f"There is no database at {file} yet.")
+    return settings
+
+
+def person_of(text: str) -> PersonId:
+    """The person of `str(PersonId)`. Raises `BadInput` for anything else."""
+    platform, _, rest = text.partition(":")
+    account, _, own = rest.partition(":")
+    if not (platform and account and own):
+        raise BadInput(WHO)
+    return PersonId(platform, account, own)
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[tuple[Storage, Memory]]:
+    clock = SystemClock()
+    storage = Storage(settings, clock)
+    try:
+        wired = wire_memory(
+            settings, storage.memory, storage.personal, storage.stores.states, clock
+        )
+        if wired.memory is None:
+            raise BadInput(OFF)
+        await storage.start(exclusive=False)
+        yield storage, wired.memory
+    finally:
+        await storage.stop()
+
+
+async def _known(storage: Storage) -> list[Counted]:
+    return await storage.memory.census.known(_tenant(_place("")), MAX_PEOPLE)
+
+
+def _asker(settings: Settings, person: PersonId) -> Asker:
+    place = _place(str(person))
+    role = role_of(person, policies_of(settings).roles)
+    return Asker(
+        id=f"{PLATFORM}:{person}",
+        principal=Principal(_tenant(place), person, role),
+        name=str(person),
+        place=place,
+        conversation=f"{PLATFORM}/{person}",
+        at=SystemClock().now(),
+    )
+
+
+def _place(person: str) -> Place:
+    return Place(PLATFORM, "main", person, Audience.DIRECT)
+
+
+def _tenant(place: Place) -> str:
+    return SingleTenant().get_tenant_id(place)

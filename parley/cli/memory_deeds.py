@@ -1,0 +1,93 @@
+"""`parley memory list | search | clear | forget | people`."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from memory.handle import MemoryHandle
+from memory.record import Tier
+from memory.store.ports import Filter
+from parley.cli.asking import agreed
+from parley.cli.memory_access import Wanted, people, with_memory
+from parley.cli.memory_shown import print_json, show_people, show_records
+from parley.settings import Settings
+
+What = Literal["episodic", "semantic", "all"]
+
+TIERS: Final[Mapping[What, tuple[Tier, ...]]] = {
+    "episodic": (Tier.EPISODIC,),
+    "semantic": (Tier.SEMANTIC,),
+    "all": (Tier.WORKING, Tier.EPISODIC, Tier.SEMANTIC),
+}
+NOTHING: Final = "Nothing is remembered."
+SHOWN: Final = 20
+"""Memories that are listed before one is asked whether they shall go."""
+
+
+def known(config: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
+    """Who is known, with counts only."""
+    show_people(people(config, env), as_json=as_json)
+    return 0
+
+
+def found(wanted: Wanted, query: str, limit: int, *, superseded: bool) -> int:
+    """Print the person's own memories, the newest or what fits best."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> None:
+        asked = Filter(text=query, own_only=True, superseded=superseded, limit=limit)
+        records = [match.record for match in await handle.search(asked)]
+        nothing = "Nothing fits." if query else NOTHING
+        show_records(records, as_json=wanted.as_json, nothing=nothing)
+
+    with_memory(wanted, job)
+    return 0
+
+
+def clear(wanted: Wanted, what: What, said_yes: int) -> int:
+    """Delete everything of the person's own in a tier, or in all, once that is confirmed."""
+    questions = [f"Delete {_named(what)} of {wanted.person}?"]
+    if what == "all":
+        questions.append("Really all of it? This cannot be undone.")
+    if not agreed(questions, said_yes):
+        return 1
+
+    async def job(handle: MemoryHandle, _: Settings) -> int:
+        return await handle.clear(TIERS[what])
+
+    _tell(wanted, with_memory(wanted, job))
+    return 0
+
+
+def forget(wanted: Wanted, topic: str, said_yes: int) -> int:
+    """Show what is about a topic, and delete it once that is confirmed."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> int | None:
+        records = await handle.about(topic)
+        if not records:
+            return 0
+        if not wanted.as_json:
+            show_records(records[:SHOWN], as_json=False, nothing=NOTHING)
+            if len(records) > SHOWN:
+                sys.stdout.write(f"and {len(records) - SHOWN} more\n")
+        if not agreed([f"Forget {len(records)} of {wanted.person}?"], said_yes):
+            return None
+        # Only what was shown goes, whatever was stored meanwhile.
+        return await handle.forget(topic, [record.id for record in records])
+
+    gone = with_memory(wanted, job)
+    if gone is None:
+        return 1
+    _tell(wanted, gone)
+    return 0
+
+
+def _named(what: What) -> str:
+    return "every memory" if what == "all" else f"every {what} memory"
+
+
+def _tell(wanted: Wanted, gone: int) -> None:
+    if wanted.as_json:
+        print_json([{"deleted": gone}])
+    else:
+        sys.stdout.write(f"{gone} deleted.\n")

@@ -1,0 +1,26 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+DEFAULT_CONFIG: Final = Path("config/parley.yaml")
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        "-c",
+        envvar="PARLEY_CONFIG",
+        help=f"The configuration. Default: {DEFAULT_CONFIG}, if it exists.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")]
+
+
+def chosen(config: Path | None) -> Path | None:
+    """The configuration to read: the named one, the usual one if it exists, or none at all."""
+    if config is not None:
+        return config
+    return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
