@@ -22,12 +22,18 @@ def _whole(value: object) -> object:
     return value
 
 
+def _integral(value: object) -> object:
+    """To JSON 1.0 and 1 are the same number (JSON Schema 2020-12, core 6.3)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Digits = BeforeValidator(_whole)
+Integral = BeforeValidator(_integral)
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
 Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)]
 DocumentText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
-Number = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Number = Annotated[int, Field(ge=0, le=MAX_NUMBER), Integral]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIST), Digits]
 Author = Literal["you", "other", "system"]
 
@@ -108,7 +114,7 @@ class DocumentBody(Given):
 class RestoreBody(Given):
     """The number of the version to make the newest again."""
 
-    version: Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+    version: Annotated[int, Field(ge=1, le=MAX_NUMBER), Integral]
 
 
 class MemoryBody(Given):

@@ -27,6 +27,14 @@ _WITH_BODY: Final = {
 }
 _HEADERS: Final = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
+_LINKS: Final = {
+    ("remember", 201): {"memory": "memory_id", "forget": "memory_id"},
+    ("remember", 202): {"approve": "review_id", "reject": "review_id"},
+    ("memories", 200): {"memory": "memories/0/id", "forget": "memories/0/id"},
+    ("reviews", 200): {"approve": "reviews/0/id", "reject": "reviews/0/id"},
+}
+"""Where an answer holds the id that another operation takes."""
+
 Json = dict[str, object]
 Schemas = Mapping[Any, dict[str, Any]]
 """By model and mode, as pydantic makes them."""
@@ -120,11 +128,18 @@ def _responses(operation: AnyOperation, schemas: Schemas) -> Json:
         answer: Json = {"description": text}
         if model is not None:
             answer["content"] = {JSON: {"schema": schemas[model, "serialization"]}}
+        links = _LINKS.get((operation.name, status), {})
+        if links:
+            answer["links"] = {name: _link(name, place) for name, place in links.items()}
         told[str(status)] = answer
     refusals = {**_ALWAYS, **(_WITH_BODY if operation.takes_body else {}), **operation.refusals}
     for status, text in sorted(refusals.items()):
         told[str(status)] = _refusal(status, text, schemas)
     return told
+
+
+def _link(name: str, place: str) -> Json:
+    return {"operationId": name, "parameters": {"id": f"$response.body#/{place}"}}
 
 
 def _refusal(status: int, text: str, schemas: Schemas) -> Json:

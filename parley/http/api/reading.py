@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from parley.http.api.errors import Refused
 
 MAX_BODY: Final = 64 * 1024
-"""Bytes of a body: 10,000 characters of a document, where each takes 6 as JSON."""
+"""Bytes of a body. The longest document takes 40,000 in UTF-8, more where it is escaped."""
 MAX_PARAMETERS: Final = 50
 BODY_SECONDS: Final = 10.0
 JSON: Final = "application/json"

@@ -70,15 +70,15 @@ class Caller:
     async def in_room(self) -> MemoryHandle:
         """Their memory in the room: once there, they were seen in the room's project."""
         assert self.program.app.memory.memory is not None
-        return await self.program.app.memory.memory.for_principal(self._asker(ROOM))
+        return await self.program.app.memory.memory.for_principal(self.asker(ROOM))
 
     async def in_private(self) -> MemoryHandle:
         """Their memory in a direct conversation."""
         assert self.program.app.memory.memory is not None
         place = replace(ROOM, audience=Audience.DIRECT, workspace_id="", channel_id=self.name)
-        return await self.program.app.memory.memory.for_principal(self._asker(place))
+        return await self.program.app.memory.memory.for_principal(self.asker(place))
 
-    def _asker(self, place: Place) -> Asker:
+    def asker(self, place: Place) -> Asker:
         at = SystemClock().now()
         return Asker("exchange", self.principal, self.name, place, place.channel_id, at)
 

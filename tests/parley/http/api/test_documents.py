@@ -71,7 +71,7 @@ async def test_the_chosen_project_is_meant_without_being_named(
     await ada.in_room()
     commands = program.app.memory.commands
     private = await ada.in_private()
-    asker = ada._asker(private.occasion.place)
+    asker = ada.asker(private.occasion.place)
     await commands.run("project", "1", asker)
     assert (await ada("GET", "/brain")).json["project"] == PROJECT
 
@@ -142,6 +142,9 @@ async def test_a_bad_body_is_refused_with_its_place(
         (b"[" * 60_000, "application/json", 400),
         (b"", "application/json", 400),
         (b'{"content": "x"}', "application/json; charset=utf-8", 200),
+        (b'{"content": "x", "based_on": 0.0}', "application/json", 200),
+        (b'{"content": "x", "based_on": 0.5}', "application/json", 400),
+        (b'{"content": "x", "based_on": 1e999}', "application/json", 400),
     ],
 )
 async def test_a_body_is_json_in_utf_8(

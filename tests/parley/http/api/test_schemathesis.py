@@ -1,0 +1,123 @@
+"""The running program against its own description, asked by schemathesis with a token.
+
+Every check it has: no failure of the server, no status, header, type or schema that is not
+described, nothing valid refused, nothing invalid taken, no token ignored, nothing to be had after
+it was deleted.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory.record import Draft, Kind
+from parley.http.api.openapi import PREFIX
+from tests.parley.http.api.kit import Program, running, settings_in
+
+CONFIG = """
+[checks.positive_data_acceptance]
+# 409: it is there already. 422: a text of which nothing can be kept, such as one of blanks.
+expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
+"""
+
+
+async def run_schemathesis(program: Program, folder: Path, *options: str) -> tuple[int, str]:
+    """Its exit status and what it wrote. It asks as the operator, who has chosen a project."""
+    olga = program.caller("olga")
+    await olga.in_room()
+    handle = await olga.in_private()
+    await program.app.memory.commands.run("project", "1", olga.asker(handle.occasion.place))
+    for thing in ("boat", "kite", "drum", "lamp", "harp"):
+        await handle.infer(Draft(f"Olga owns a {thing}.", Kind.FACT))
+    config = folder / "schemathesis.toml"
+    config.write_text(CONFIG, "utf-8")
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).with_name("schemathesis")),
+        *(
+            "--config-file",
+            str(config),
+            "run",
+            program.app.local.base_url + PREFIX + "/openapi.json",
+        ),
+        *("--header", f"Authorization: Bearer {olga.token}", "--checks", "all", "--no-color"),
+        *options,
+        cwd=folder,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        out, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return process.returncode, out.decode()
+
+
+@pytest.mark.timeout(180)
+async def test_every_endpoint_keeps_what_the_description_says(
+    program: Program, tmp_path: Path
+) -> None:
+    status, said = await run_schemathesis(
+        program, tmp_path, "--max-examples", "5", "--seed", "20261121"
+    )
+    assert status == 0, said
+
+
+@pytest.mark.nightly
+async def test_every_endpoint_keeps_it_for_long(program: Program, tmp_path: Path) -> None:
+    status, said = await run_schemathesis(program, tmp_path, "--max-examples", "300")
+    assert status == 0, said
+
+
+async def test_a_broken_promise_would_be_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from parley.http.api import errors  # noqa: PLC0415 - what is broken here
+
+    monkeypatch.setattr(errors, "refusal", _with_another_form)
+    async with running(settings_in(tmp_path)) as program:
+        status, said = await run_schemathesis(
+            program, tmp_path, "--max-examples", "1", "--phases", "coverage"
+        )
+    assert status == 1
+    assert "Response violates schema" in said
+
+
+def _with_another_form(refused: object) -> object:
+    from aiohttp import web  # noqa: PLC0415
+
+    return web.json_response({"wrong": True}, status=refused.status)  # type: ignore[attr-defined]
+
+
+async def test_the_description_names_every_endpoint(program: Program) -> None:
+    told = await program.caller("ada")("GET", "/openapi.json")
+    assert told.json["openapi"] == "3.1.0"
+    paths = told.json["paths"]
+    assert {path: sorted(methods) for path, methods in paths.items()} == {
+        "/api/v1/openapi.json": ["get"],
+        "/api/v1/brain": ["get"],
+        "/api/v1/brain/soul": ["get", "put"],
+        "/api/v1/brain/soul/versions": ["get"],
+        "/api/v1/brain/soul/restore": ["post"],
+        "/api/v1/brain/bible": ["get", "put"],
+        "/api/v1/brain/bible/versions": ["get"],
+        "/api/v1/brain/bible/restore": ["post"],
+        "/api/v1/brain/heartbeat": ["get"],
+        "/api/v1/brain/memories": ["get", "post"],
+        "/api/v1/brain/memories/{id}": ["delete", "get"],
+        "/api/v1/brain/reviews": ["get"],
+        "/api/v1/brain/reviews/{id}/approve": ["post"],
+        "/api/v1/brain/reviews/{id}/reject": ["post"],
+    }
+    named = told.json["components"]["schemas"]
+    used = {
+        part.partition('"')[0] for part in json.dumps(told.json).split("#/components/schemas/")[1:]
+    }
+    assert used <= set(named)
+    for methods in paths.values():
+        for operation in methods.values():
+            assert {"401", "403", "429", "503"} < set(operation["responses"])
