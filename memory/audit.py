@@ -17,7 +17,7 @@ from memory.store.ports import AuditAction, AuditEntry, AuditLog, Link
 FIRST: Final = "0" * 64
 """What stands before the first entry."""
 MAX_DETAILS: Final = 20
-MAX_DETAIL: Final = 8_000
+MAX_DETAIL: Final = 10_000
 """Characters of one detail: room for the ids of a large deletion."""
 
 

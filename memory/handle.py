@@ -62,6 +62,27 @@ class Memory:
         session = await self._parts.people.session(asker)
         return MemoryHandle(self._parts, replace(occasion, session=session.id), session)
 
+    async def message_deleted(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> None:
+        """Chat messages are gone, and with them what was derived and never confirmed."""
+        gone = await self._parts.memories.forget_message(tenant, channel, message_ids)
+        if gone:
+            await self._note_message("memory_delete", tenant, "message_deleted", gone)
+
+    async def message_edited(
+        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+    ) -> None:
+        """A chat message says something else now, and so does its turn."""
+        touched = await self._parts.memories.revise_message(tenant, channel, message_id, content)
+        if touched:
+            await self._note_message("memory_write", tenant, "message_edited", touched)
+
+    async def _note_message(
+        self, action: AuditAction, tenant: str, reason: str, count: int
+    ) -> None:
+        await self._parts.audit.append(action, tenant, "", reason=reason, count=count)
+
 
 class MemoryHandle:
     """What one person can do with memory, here and now. Everything raises `StoreUnavailable`."""
@@ -192,8 +213,8 @@ class MemoryHandle:
         found = [record.id for record in await self.about(topic)]
         ids = found if shown is None else [one for one in found if one in set(shown)]
         gone = await self._parts.memories.delete(self.reach, ids)
-        sealed = self._parts.audit.sealed(topic)
-        await self._audit("memory_bulk_delete", query=sealed, deleted=len(gone))
+        sealed, went = self._parts.audit.sealed(topic), " ".join(gone)
+        await self._audit("memory_bulk_delete", query=sealed, ids=went, deleted=len(gone))
         return len(gone)
 
     # --- everything of a person -----------------------------------------------------------------

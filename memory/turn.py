@@ -65,11 +65,12 @@ class Remembrance:
         if isinstance(prepared, Refusal):
             await self.deleted(tenant, place, (message_id,))
             return
-        await self._store.revise_message(tenant, _channel(place), message_id, prepared.content)
+        channel = _channel(place)
+        await self._memory.message_edited(tenant, channel, message_id, prepared.content)
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """What was derived from these messages and never confirmed goes."""
-        await self._store.forget_message(tenant, _channel(place), message_ids)
+        await self._memory.message_deleted(tenant, _channel(place), message_ids)
 
     async def frozen_brief(self, handle: MemoryHandle) -> Brief:
         """The brief of this session, made once: what stays the same is cached by the model."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from gateway.ports import Clock
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
@@ -25,6 +26,9 @@ from parley.audit_key import audit_key
 from parley.grounding import grounding_sources
 from parley.settings import Settings
 from parley.storage.memory_stores import MemoryStores
+
+NEVER: Final = datetime.fromtimestamp(0, UTC)
+"""Nothing had expired or been replaced by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,17 @@ def _forgetting(
 ) -> Callable[[], Awaitable[int]]:
     async def forget() -> int:
         now = clock.now()
-        gone = await stores.memories.prune(now, now - superseded_for)
-        if gone:
-            await audit.append("memory_ttl_cleanup", "", "", deleted=len(gone))
-        return len(gone)
+        expired = len(await stores.memories.prune(now, NEVER))
+        replaced = len(await stores.memories.prune(NEVER, now - superseded_for))
+        if expired or replaced:
+            await audit.append(
+                "memory_ttl_cleanup",
+                "",
+                "",
+                deleted=expired + replaced,
+                expired=expired,
+                superseded=replaced,
+            )
+        return expired + replaced
 
     return forget
