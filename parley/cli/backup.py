@@ -1,25 +1,38 @@
 """`parley backup FILE` and `parley restore FILE`."""
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.backup import back_up, restore, verify
+from parley.audit_key import audit_key_file
+from parley.key_file import read_key
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
 
 HOT_SUFFIX: Final = ".storage"
 """Added to the name of the copy where `storage.url` is a SQLite file of its own."""
+KEY_SUFFIX: Final = ".audit.key"
+"""Added to the name of the copy for the key that seals the audit."""
+NO_KEY: Final = (
+    "There is no {copy}: without the key of its time, `parley audit verify` finds fault with the"
+    " restored audit."
+)
 
 
 def run(target: Path, config: Path | None, env: Mapping[str, str], *, force: bool) -> int:
     """Copy the databases of a configuration while they are in use."""
     settings = load(config, env)
+    key = audit_key_file(settings)
     for database, copy in pairs(settings, target):
         size = back_up(database, copy, overwrite=force)
         sys.stdout.write(f"{database} is kept in {copy} ({size / 1e6:.1f} MB, checked).\n")
+    if key is not None and key.exists():
+        copy_key(key, key_copy(target))
+        sys.stdout.write(f"{key} is kept in {key_copy(target)}: as secret as the copy.\n")
     if settings.storage_url.startswith("redis"):
         sys.stderr.write("What waits in Redis is not in it; Redis keeps that by itself.\n")
     return 0
@@ -27,12 +40,21 @@ def run(target: Path, config: Path | None, env: Mapping[str, str], *, force: boo
 
 def run_restore(backup: Path, config: Path | None, env: Mapping[str, str], *, force: bool) -> int:
     """Put copies back, once all of them are found sound."""
-    found = pairs(load(config, env), backup)
+    settings = load(config, env)
+    found, key = pairs(settings, backup), audit_key_file(settings)
     for _, copy in found:
         verify(copy)
+    kept = key_copy(backup)
+    if key is not None and kept.exists():
+        _refuse_other(kept, key, force)
     for database, copy in found:
         restore(copy, database, overwrite=force)
         sys.stdout.write(f"{database} is again what {copy} holds.\n")
+    if key is not None and kept.exists():
+        copy_key(kept, key)
+        sys.stdout.write(f"{key} is again what {kept} holds.\n")
+    elif key is not None:
+        sys.stderr.write(NO_KEY.format(copy=kept) + "\n")
     return 0
 
 
@@ -49,6 +71,44 @@ def pairs(settings: Settings, copy: Path) -> list[tuple[Path, Path]]:
     if not hot or Path(hot).resolve() == Path(database).resolve():
         return [main]
     return [(Path(hot), copy.with_name(copy.name + HOT_SUFFIX)), main]
+
+
+def key_copy(copy: Path) -> Path:
+    """Where the key that belongs to a copy lies."""
+    return copy.with_name(copy.name + KEY_SUFFIX)
+
+
+def copy_key(source: Path, target: Path) -> None:
+    """Copy a key, whole or not at all, readable to its owner only. It replaces the one before.
+
+    Raises `BadInput` when the source holds no key, `StoreUnavailable` when it cannot be written.
+    """
+    key = _read(source)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(key.hex() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StoreUnavailable(f"cannot copy the key to {target}: {error}") from error
+
+
+def _refuse_other(kept: Path, key: Path, force: bool) -> None:
+    """Before anything is restored: another key than the copy's is not replaced unasked."""
+    held = _read(kept)
+    if key.exists() and not force and _read(key) != held:
+        raise BadInput(f"{key} exists already, and is not the copy's; --force replaces it")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_key(path)
+    except OSError as error:
+        raise BadInput(f"{path}: {error}") from error
 
 
 def _elsewhere(url: str) -> str:

@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from parley.cli.backup import pairs
 from parley.settings import from_mapping
+from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
+
+CLOCK = SystemClock()
 
 
 @pytest.fixture
@@ -50,6 +54,9 @@ async def test_a_conversation_outlives_the_database_it_was_in(
             await gateway.communicate()
     assert (kept.status, kept.err) == (0, "")
     assert kept.out.startswith("data/parley.db is kept in copy.db (")
+    key = (tmp_path / "data" / "audit.key").read_bytes()
+    assert (tmp_path / "copy.db.audit.key").read_bytes() == key
+    assert (tmp_path / "copy.db.audit.key").stat().st_mode & 0o777 == 0o600
     for ended in (refused, second):
         assert ended.status == 1
         assert f"(process {gateway.pid}); stop that one first" in ended.err
@@ -59,7 +66,12 @@ async def test_a_conversation_outlives_the_database_it_was_in(
         path.unlink()
     restored = await parley("restore", "copy.db", cwd=tmp_path)
     again = await parley("restore", "copy.db", cwd=tmp_path)
-    assert restored.out == "data/parley.db is again what copy.db holds.\n"
+    assert restored.out == (
+        "data/parley.db is again what copy.db holds.\n"
+        "data/audit.key is again what copy.db.audit.key holds.\n"
+    )
+    verified = await parley("audit", "verify", cwd=tmp_path)
+    assert (verified.status, "as they were written" in verified.out) == (0, True), verified
     assert (again.status, again.err) == (
         1,
         "data/parley.db exists already; --force replaces it\n",
@@ -97,3 +109,29 @@ def test_one_file_under_two_addresses_is_copied_once() -> None:
 def test_what_only_lives_in_memory_cannot_be_kept() -> None:
     with pytest.raises(BadInput, match="in memory"):
         pairs(from_mapping({"database": {"url": "memory://"}}), Path("copy.db"))
+
+
+async def test_another_key_of_the_audit_is_not_replaced_unasked(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
+    await storage.start()
+    await storage.stop()
+    (data / "audit.key").write_text("ab" * 32)
+    assert (await parley("backup", "copy.db", cwd=tmp_path)).status == 0
+    (data / "parley.db").unlink()
+    (data / "audit.key").write_text("cd" * 32)
+    refused = await parley("restore", "copy.db", cwd=tmp_path)
+    assert (refused.status, "not the copy's" in refused.err) == (1, True)
+    assert not (data / "parley.db").exists()
+    assert (await parley("restore", "copy.db", "--force", cwd=tmp_path)).status == 0
+    assert (data / "audit.key").read_text().strip() == "ab" * 32
+
+
+async def test_a_copy_without_its_key_is_restored_and_told_about(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
+    await storage.start()
+    await storage.stop()
+    assert (await parley("backup", "copy.db", cwd=tmp_path)).status == 0
+    restored = await parley("restore", "copy.db", "--force", cwd=tmp_path)
+    assert (restored.status, "without the key of its time" in restored.err) == (0, True)
