@@ -18,9 +18,11 @@ STAGES: Final = [
     "access",
     "limits",
     "budget",
+    "memory",
     "context",
     "attachments",
     "model",
+    "memory",
     "response_filter",
     "render",
 ]
