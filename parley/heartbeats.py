@@ -15,8 +15,8 @@ from gateway.errors import BadInput, ParleyError
 from gateway.extensions import TenantProvider
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports import Clock
-from gateway.stores import ActivityLog, Buckets
+from gateway.ports import ActivityLog, Clock
+from gateway.stores import Buckets
 from memory.brain.sources import (
     FigureSource,
     GatewaySource,

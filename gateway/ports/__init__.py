@@ -18,6 +18,7 @@ from gateway.ports.abilities import (
     Check,
     Liveness,
 )
+from gateway.ports.activity import Activity, ActivityLog
 from gateway.ports.adapter import (
     AdapterContext,
     AdapterState,
@@ -70,6 +71,8 @@ from gateway.ports.webhooks import (
 
 __all__ = [
     "AccountSettings",
+    "Activity",
+    "ActivityLog",
     "AdapterContext",
     "AdapterManifest",
     "AdapterState",

@@ -1,7 +1,7 @@
 """Tools: what the model may ask for, and where they come from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -14,7 +14,7 @@ class ToolSpec:
 
     name: str
     description: str
-    schema: Mapping[str, object]
+    schema: Mapping[str, object] = field(hash=False)
     side_effects: bool = True
     secrets: bool = False
 

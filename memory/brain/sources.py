@@ -18,8 +18,7 @@ from typing import Final, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, ParleyError
-from gateway.ports import Clock
-from gateway.stores import ActivityLog
+from gateway.ports import ActivityLog, Clock
 from safety.addresses import HostRule, Network, read_host
 from safety.outbound import GuardedClient, OutboundError, OutboundPolicy
 

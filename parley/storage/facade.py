@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
-from gateway.ports import Clock
+from gateway.ports import ActivityLog, Clock
 from gateway.services import Stores
 from gateway.storage.journal import TwoStepJournal
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
-from gateway.stores import ActivityLog, Journal
+from gateway.stores import Journal
 from memory.store.ports import HoldsPersonal
 from parley.settings import Settings
 from parley.storage.hot import open_hot

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from gateway.errors import ConfigurationError
-from gateway.ports import Clock
+from gateway.ports import ActivityLog, Clock
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
@@ -15,7 +15,7 @@ from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
-from gateway.stores import ActivityLog, Conversations, Keeper, Traces, UsageLedger
+from gateway.stores import Conversations, Keeper, Traces, UsageLedger
 from memory.store.ports import HoldsPersonal
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 

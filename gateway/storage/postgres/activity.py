@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Final
 
+from gateway.ports import Activity
 from gateway.storage.activity import beginnings
 from gateway.storage.postgres.pool import PostgresPool
-from gateway.stores import Activity
 
 SUMS: Final = """
     SELECT count(DISTINCT traces.id), count(DISTINCT usage.person),
@@ -19,7 +19,7 @@ SUMS: Final = """
 
 
 class PostgresActivity:
-    """Implements `gateway.stores.ActivityLog`."""
+    """Implements `gateway.ports.ActivityLog`."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool

@@ -4,9 +4,9 @@ import sqlite3
 from datetime import datetime
 from typing import Final
 
+from gateway.ports import Activity
 from gateway.storage.activity import beginnings
 from gateway.storage.sqlite.database import Database
-from gateway.stores import Activity
 
 SUMS: Final = """
     SELECT count(DISTINCT traces.id), count(DISTINCT usage.person),
@@ -21,7 +21,7 @@ SUMS: Final = """
 
 
 class SqliteActivity:
-    """Implements `gateway.stores.ActivityLog`."""
+    """Implements `gateway.ports.ActivityLog`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
