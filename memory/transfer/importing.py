@@ -203,11 +203,11 @@ def _looked_through(file: Path, key: str) -> Header:
 
 
 def _contents(stack: ExitStack, file: Path, key: str) -> tuple[Header, Iterator[Read]]:
-    source: io.BufferedReader[Any] = io.BufferedReader(stack.enter_context(_opened(file)))
+    source: io.BufferedReader[Any] = stack.enter_context(io.BufferedReader(_opened(file)))
     if is_sealed(source.peek(len(SEALED))):
         if not key:
             raise BadInput(f"{file} is sealed: its key is needed")
-        source = io.BufferedReader(stack.enter_context(Opener(source, key)))
+        source = stack.enter_context(io.BufferedReader(Opener(source, key)))
     if source.peek(len(PARQUET)).startswith(PARQUET):
         return _rows(source)
     return header_from(source.readline(MAX_LINE)), _lines(source)
