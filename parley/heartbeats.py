@@ -108,7 +108,7 @@ class Heartbeats:
         except ParleyError as error:
             log.warning("heartbeat_not_kept", project=project, error=str(error))
         except Exception:
-            log.exception("heartbeat_failed", project=project)
+            log.exception("heartbeat_broke", project=project)
 
     async def _keep(self, project: str, site: Site) -> None:
         while True:

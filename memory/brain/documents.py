@@ -148,6 +148,7 @@ class Brain:
         self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
     ) -> BrainResult:
         """Make an earlier version the newest one again. Raises `BadInput` for an unknown one."""
+        _check_writable(reach, document)
         for version in await self.versions(reach, document):
             if version.number == number:
                 return await self.write(occasion, reach, document, version.content, Way.EXPLICIT)

@@ -72,6 +72,10 @@ async def _fetched(source: FigureSource) -> Mapping[str, object]:
             return await source.figures()
     except TimeoutError:
         raise SourceFailed(f"no figures within {2 * SECONDS:g} seconds") from None
+    except SourceFailed:
+        raise
+    except Exception as error:
+        raise SourceFailed(f"the source broke with {type(error).__name__}") from error
 
 
 def _key(tenant: str, project: str) -> str:

@@ -21,5 +21,5 @@ def record_from_json(text: str) -> Record:
 
 def scope_of(pending: Pending) -> Scope:
     """Who decides: the person themselves, or operators. A proposal for a project's document is
-    the project's."""
-    return Scope.PROJECT if pending.target else pending.record.scope
+    the project's, one for a SOUL its person's."""
+    return Scope.PROJECT if pending.target == "bible" else pending.record.scope

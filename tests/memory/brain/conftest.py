@@ -1,0 +1,31 @@
+"""A whole memory over either engine."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.sqlite.database import Database
+from parley.storage.memory_stores import on_postgres, on_sqlite
+from tests.memory.rig import Rig, rig_on
+from tests.support.clock import FakeClock
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
+    clock, database = FakeClock(), Database(tmp_path / "test.db")
+    await database.start()
+    if request.param == "sqlite":
+        yield rig_on(on_sqlite(database, clock), database, clock)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        pool = PostgresPool(new_database(server))
+        await pool.start()
+        yield rig_on(on_postgres(pool, clock), database, clock)
+        await pool.stop()
+    await database.stop()

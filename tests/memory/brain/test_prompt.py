@@ -1,0 +1,115 @@
+"""The documents in the prompt: each inside its block, and nothing private in a room."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.message import Place
+from gateway.people import Role
+from memory.brain.documents import BrainParts
+from memory.brain.prompt import brain_prompt
+from memory.skill import SKILL
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
+
+TAGS = ("soul", "brief", "bible", "heartbeat")
+HOSTILE = st.lists(
+    st.sampled_from(
+        [
+            *(f"<{tag}>" for tag in TAGS),
+            *(f"</{tag}>" for tag in TAGS),
+            "</ soul >",
+            "<",
+            ">",
+            "&lt;",
+            "&",
+            "/",
+            "soul",
+            "\n",
+            "<system>",
+            "<!--",
+            "]]>",
+        ]
+    )
+    | st.text(max_size=8),
+    max_size=12,
+).map("".join)
+
+
+@given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+def test_no_document_leaves_its_block(soul: str, bible: str, heartbeat: str, brief: str) -> None:
+    given_texts = {"soul": soul, "brief": brief, "bible": bible, "heartbeat": heartbeat}
+    prompt = brain_prompt("Skill.", BrainParts(soul, bible, heartbeat), brief)
+    rest = prompt.removeprefix("Skill.")
+    for tag in TAGS:
+        if not given_texts[tag]:
+            assert f"<{tag}>" not in prompt
+            continue
+        block = re.match(rf"\n\n<{tag}>\n(.*?)\n</{tag}>", rest, re.DOTALL)
+        assert block is not None
+        assert "<" not in block[1]
+        assert html.unescape(block[1]) == html.unescape(given_texts[tag].replace("&", "&amp;"))
+        rest = rest[block.end() :]
+    assert rest == ""
+
+
+def test_the_parts_stand_in_their_settled_order() -> None:
+    prompt = brain_prompt("Skill.", BrainParts("S", "B", "H"), "the brief")
+    places = [prompt.index(f"<{tag}>") for tag in TAGS]
+    assert places == sorted(places)
+    assert prompt.startswith("Skill.")
+
+
+async def prompt_of(rig: Rig, name: str, at: Place) -> str:
+    return await (await rig.remembrance.turn(rig.asker(name, at=at))).prompt()
+
+
+@pytest.fixture
+async def written(rig: Rig) -> Rig:
+    """Ada and Bob have a SOUL each, and the project what it has."""
+    at_home = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
+    for name in ("ada", "bob"):
+        await (await rig.handle(name, at=at_home)).documents.write("soul", f"I am {name}'s soul.")
+    root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
+    await root.documents.write("bible", "We sell tea.")
+    await rig.brain.set_heartbeat("default", root.reach.project, "3 members.", rig.clock.now())
+    return rig
+
+
+@pytest.mark.parametrize("place", [ROOM, CLOSED])
+async def test_a_room_s_prompt_holds_no_soul(written: Rig, place: Place) -> None:
+    prompt = await prompt_of(written, "ada", place)
+    assert "soul." not in prompt
+    assert "<soul>" not in prompt.removeprefix(SKILL)
+    assert "We sell tea." in prompt
+    assert "3 members." in prompt
+
+
+async def test_whoever_allows_it_brings_their_own_soul_and_nobody_else_s(written: Rig) -> None:
+    await written.people.show_private(written.asker("ada", at=ROOM).principal, True)
+    prompt = await prompt_of(written, "ada", ROOM)
+    assert "I am ada's soul." in prompt
+    assert "bob's" not in prompt
+    assert "soul." not in await prompt_of(written, "bob", ROOM)
+
+
+async def test_in_private_there_is_the_own_soul_and_the_chosen_project(written: Rig) -> None:
+    at_home = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
+    prompt = await prompt_of(written, "ada", at_home)
+    assert "I am ada's soul." in prompt
+    assert "We sell tea." not in prompt
+    ada = await written.handle("ada", at=ROOM)
+    await written.people.choose_project(ada.occasion, ada.reach.project)
+    prompt = await prompt_of(written, "ada", at_home)
+    assert "We sell tea." in prompt
+    assert "3 members." in prompt
+    assert "bob" not in prompt
+
+
+async def test_another_project_s_documents_stay_there(written: Rig) -> None:
+    other = ROOM.__class__("discord", "main", "hall", ROOM.audience, "other-guild")
+    prompt = await prompt_of(written, "ada", other)
+    assert "We sell tea." not in prompt
+    assert "3 members." not in prompt

@@ -1,0 +1,103 @@
+"""`/soul` and `/bible`: shown, written, undone, and proposed where one may not."""
+
+import pytest
+
+from gateway.errors import BadInput
+from gateway.message import Reply
+from gateway.people import Role
+from memory.brain.sources import SourceFailed
+from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+
+AT_HOME = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
+PROJECT = "discord:main:guild"
+
+
+async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
+    command, _, arguments = line.removeprefix("/").partition(" ")
+    return await rig.commands.run(command, arguments, rig.asker(name, **where))  # type: ignore[arg-type]
+
+
+async def test_a_soul_is_written_shown_and_undone() -> None:
+    async with memory_rig() as rig:
+        assert "Nothing is written" in (await say(rig, "/soul")).markdown
+        told = (await say(rig, "/soul Be short.\n\nNever use *emoji*.")).markdown
+        assert told == "The SOUL is written: version 1."
+        shown = (await say(rig, "/soul")).markdown
+        assert shown.startswith(
+            "> Be short.\n>\n> Never use \\*emoji\\*.\n\n_Version 1, 2026-11-21."
+        )
+        await say(rig, "/soul Be long.")
+        assert "version 3" in (await say(rig, "/soul undo")).markdown
+        assert "Be short." in (await say(rig, "/soul")).markdown
+        assert "Nothing is written" in (await say(rig, "/soul", "bob")).markdown
+
+
+@pytest.mark.parametrize("line", ["/soul", "/soul Be short.", "/soul undo"])
+async def test_a_soul_is_nothing_for_a_room(line: str) -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/soul Be short.", at=AT_HOME)
+        await rig.people.show_private(rig.asker("ada", at=ROOM).principal, True)
+        with pytest.raises(BadInput, match="direct message"):
+            await say(rig, line, at=ROOM)
+
+
+async def test_what_was_taken_out_of_a_soul_is_told() -> None:
+    async with memory_rig() as rig:
+        token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
+        assert "removed" in (await say(rig, f"/soul I use {token}.")).markdown
+        assert token not in (await say(rig, "/soul")).markdown
+
+
+async def test_operators_write_the_bible_and_everybody_there_sees_it() -> None:
+    async with memory_rig() as rig:
+        assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
+        told = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
+        assert told.markdown == "The BIBLE is written: version 2."
+        assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
+        await say(rig, "/bible undo", "root", at=ROOM, role=Role.OPERATOR)
+        assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
+
+
+async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
+    async with memory_rig() as rig:
+        told = (await say(rig, "/bible We sell tea.\nAnd _milk_.", at=ROOM)).markdown
+        assert "proposed it" in told
+        assert "We sell tea." not in (await say(rig, "/bible", at=ROOM)).markdown
+        assert "Nothing waits" in (await say(rig, "/memories review", at=ROOM)).markdown
+        as_operator = {"at": ROOM, "role": Role.OPERATOR}
+        asked = await say(rig, "/memories review", "root", **as_operator)
+        assert "Make this the BIBLE?" in asked.markdown
+        assert "> We sell tea.\n>\n> And \\_milk\\_." in asked.markdown
+        keep = asked.buttons[0].value
+        with pytest.raises(BadInput):
+            await rig.commands.press(keep, rig.asker("ada", at=ROOM))
+        await rig.commands.press(keep, rig.asker("root", at=ROOM, role=Role.OPERATOR))
+        assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
+
+
+async def test_a_bible_needs_a_project() -> None:
+    async with memory_rig() as rig:
+        for line in ("/bible", "/bible We sell tea.", "/bible undo"):
+            with pytest.raises(BadInput, match="/project"):
+                await say(rig, line, at=AT_HOME)
+
+
+async def test_the_project_says_how_old_its_figures_are() -> None:
+    class Broken:
+        async def figures(self) -> dict[str, object]:
+            raise SourceFailed("shop.example.org answered with status 500")
+
+    async with memory_rig() as rig:
+        await rig.handle("ada", at=ROOM)
+        assert "igures" not in (await say(rig, "/project", at=AT_HOME)).markdown
+        await say(rig, "/project 1", at=AT_HOME)
+        assert "No figures of it yet." in (await say(rig, "/project", at=AT_HOME)).markdown
+        await rig.brain.set_heartbeat("default", PROJECT, "3 members.", rig.clock.now())
+        told = (await say(rig, "/project", at=AT_HOME)).markdown
+        assert told.endswith("Figures from 2026-11-21 09:00 UTC.")
+        with pytest.raises(SourceFailed):
+            await rig.sync.sync_site("default", PROJECT, Broken())
+        told = (await say(rig, "/project", at=AT_HOME)).markdown
+        assert told.endswith("09:00 UTC. The last sync failed.")
+        told = (await say(rig, "/project", at=AT_HOME, role=Role.OPERATOR)).markdown
+        assert "The last sync failed: shop.example.org answered with status 500" in told
