@@ -21,6 +21,7 @@ PAGES = [
         "docs/dependencies.md",
         "docs/deploy.md",
         "docs/adapters.md",
+        "docs/api.md",
         "examples/parley-adapter-lines/README.md",
     )
 ]

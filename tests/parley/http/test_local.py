@@ -1,10 +1,12 @@
 """The local listener over real sockets."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from gateway.errors import ConfigurationError, StartError
 from parley.http.local import MAX_LINKS, SECURITY_HEADERS, LocalListener, Readiness
@@ -203,3 +205,43 @@ async def test_routes_come_before_the_start(plain: LocalListener) -> None:
 
 async def test_without_a_token_the_link_is_the_page(plain: LocalListener) -> None:
     assert plain.login_link("/chat") == plain.base_url + "/chat"
+
+
+async def test_an_authorization_that_is_no_text_is_refused_like_any_other(
+    guarded: LocalListener,
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", guarded.port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\r\n\r\n")
+    assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_a_part_with_tokens_of_its_own_is_asked_without_the_listeners(
+    http: aiohttp.ClientSession,
+) -> None:
+    def part() -> web.Application:
+        app = web.Application()
+        app.router.add_get("/own", hello)
+        app.router.add_post("/own", hello)
+        return app
+
+    made = listener(TOKEN)
+    made.add_guarded("/part", part)
+    for _ in range(2):  # it can be started again
+        await made.start()
+        strange = {"Origin": "https://elsewhere.example"}
+        for method, path, headers, status in (
+            ("GET", "/part/own", {}, 200),
+            ("GET", "/part/none", {}, 404),
+            ("GET", "/part/own?token=x", {}, 200),
+            ("POST", "/part/own", strange, 403),
+            ("GET", "/", {}, 401),
+            ("GET", "/part/../", {}, 404),
+            ("GET", "/part%2F..%2F", {}, 401),
+            ("GET", "/partly", {}, 401),
+        ):
+            url = URL(made.base_url + path, encoded=True)
+            async with http.request(method, url, headers=headers) as answer:
+                assert answer.status == status, path
+        await made.stop()

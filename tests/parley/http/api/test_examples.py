@@ -1,0 +1,52 @@
+"""The examples of docs/api.md work as they stand there."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parley.http.api.models import ErrorOut
+from tests.parley.http.api.kit import Caller, Program
+
+PAGE = Path(__file__).parents[4] / "docs" / "api.md"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(language: str) -> list[str]:
+    return [text for kind, text in BLOCK.findall(PAGE.read_text("utf-8")) if kind == language]
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+async def test_the_calls_work_one_after_the_other(program: Program, ada: Caller) -> None:
+    calls = [text for text in blocks("sh") if not text.startswith("parley ")]
+    script = "set -euo pipefail\n" + "".join(calls)
+    script = script.replace("http://localhost:8081", program.app.local.base_url)
+    process = await asyncio.create_subprocess_exec(
+        "bash",
+        "-c",
+        script,
+        env={"PATH": os.environ["PATH"], "PARLEY_TOKEN": ada.token},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    out, _ = await process.communicate()
+    assert process.returncode == 0, out.decode()
+    told = [json.loads(line) for line in out.decode().splitlines() if line]
+    assert told[0]["soul"] is None
+    assert told[2]["content"] == "I answer for the kite shop. Short answers, please."
+    assert [each["version"] for each in told[4]["versions"]] == [2, 1]
+    assert told[5]["document"]["content"] == told[2]["content"]
+    assert [each["content"] for each in told[6]["memories"]] == ["I prefer tabs."]
+    assert told[7]["id"] == told[6]["memories"][0]["id"]
+    assert (await ada("GET", "/brain/memories")).json["memories"] == []
+
+
+async def test_the_refusal_looks_as_it_is_shown(ada: Caller) -> None:
+    (shown,) = blocks("json")
+    ErrorOut.model_validate_json(shown)
+    told = await ada("PUT", "/brain/soul", {"content": "x", "based_on": "1"})
+    assert told.json == json.loads(shown)
