@@ -28,6 +28,8 @@ _ESCAPE: Final = re.compile(
     f"|[{HIDDEN}]+"
 )
 _HIDDEN: Final = re.compile(f"[{HIDDEN}]")
+_PLAIN: Final = re.compile(r"[\t\n\r -$'-\[\]-~]*\Z")
+"""Characters of which no escape is made: all of ASCII that is seen, but `%`, `&` and `\\`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Decoded:
 def decoded(text: str) -> Decoded:
     """The text decoded as often as there is something to decode, at most `LEVELS` times."""
     found = Decoded(text, range(len(text) + 1))
+    if _PLAIN.match(text):
+        return found
     for _ in range(LEVELS):
         inner = _once(found.view)
         if inner.view == found.view:

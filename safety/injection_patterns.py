@@ -1,7 +1,7 @@
 """The shapes of the usual injections. Every gap is bounded, so that time grows with the text."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,17 +11,12 @@ _FEW: Final = rf"(?:{_GAP}[\w']{{1,20}}){{0,4}}?{_GAP}"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One shape; `name` is a stable code."""
+    """One shape; `name` is a stable code. It stands nowhere without one of its `stems` in the
+    lower-case text."""
 
     name: str
     stems: tuple[str, ...]
     expression: re.Pattern[str]
-
-    def found(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
-        """Where it stands; nowhere without one of its stems in the lower-case text."""
-        if not any(stem in lowered for stem in self.stems):
-            return iter(())
-        return self.expression.finditer(text)
 
 
 def _rule(name: str, stems: str, *alternatives: str) -> Rule:
@@ -116,7 +111,9 @@ XSS: Final[tuple[Rule, ...]] = (
         r"\bdocument\s?\.\s?(?:cookie\b|location\s{0,4}=|write\s?\(\s?[\"'`]\s?(?:<|&lt))",
     ),
     _rule(
-        "style", r"(?:expression|-moz-binding|behavior)\s{0,4}[:(]\s{0,4}(?:url|alert|javascript)"
+        "style",
+        "expression binding behavior",
+        r"(?:expression|-moz-binding|behavior)\s{0,4}[:(]\s{0,4}(?:url|alert|javascript)",
     ),
 )
 

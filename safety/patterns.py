@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Element: TypeAlias = tuple[str, int, int]
 """One character as a regular expression, and how often it stands, at least and at most."""
+
+_SPACES: Final = tuple(filter(str.isspace, map(chr, range(0x3001))))
 
 
 def literal(text: str) -> tuple[Element, ...]:
@@ -37,6 +39,16 @@ class Pattern:
     def longest(self) -> int:
         """Characters of the longest match."""
         return sum(most for _, _, most in self.elements)
+
+    @property
+    def shortest(self) -> int:
+        """Characters of the shortest match."""
+        return sum(least for _, least, _ in self.elements)
+
+    @property
+    def unspaced(self) -> bool:
+        """Whether no match has a space of any kind in it."""
+        return not any(re.match(chars, space) for chars, _, _ in self.elements for space in _SPACES)
 
     @cached_property
     def whole(self) -> re.Pattern[str]:

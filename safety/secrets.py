@@ -74,6 +74,10 @@ _TOKENS: Final[tuple[SecretKind, ...]] = (
     _AWS_SECRET,
     _JWT,
 )
+_UNSPACED: Final = tuple(kind for kind in _TOKENS if kind.pattern.unspaced)
+_SPACED: Final = tuple(kind for kind in _TOKENS if not kind.pattern.unspaced)
+_WORD: Final = re.compile(rf"\S{{{min(kind.pattern.shortest for kind in _UNSPACED)}}}")
+"""Without a word of this length a text holds none of `_UNSPACED`: most texts have none."""
 KINDS: Final[tuple[SecretKind, ...]] = (
     *_TOKENS,
     PRIVATE_KEY,
@@ -117,7 +121,7 @@ def find_secrets(text: str) -> list[Finding]:
     Time grows with the length of the text and nothing else.
     """
     found = list(find_private_keys(text))
-    for kind in _TOKENS:
+    for kind in _TOKENS if _WORD.search(text) else _SPACED:
         if kind.pattern.anchor in text:
             found.extend(_of_kind(kind, text))
     found.extend(_bare_aws_secrets(text, found))

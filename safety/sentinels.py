@@ -56,8 +56,9 @@ _FENCE_ROLE: Final = re.compile(
 def find_sentinels(text: str) -> Iterator[tuple[int, int]]:
     """Where separators of turns stand: markers, role prefixes at a line's beginning, and fences
     whose language is a role (of those only the word)."""
-    for marker in _MARKER.finditer(text):
-        yield marker.span()
+    if "<" in text or "[" in text or "]" in text:
+        for marker in _MARKER.finditer(text):
+            yield marker.span()
     if ":" in text:
         yield from _roles(text)
     if "```" in text or "~~~" in text:

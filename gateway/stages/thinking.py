@@ -146,7 +146,8 @@ def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
     """The tools of this turn: what memory offers this person here, then everybody's."""
     if exchange.memory is None:
         return services.toolbox
-    return Toolbox((exchange.memory.tools, services.toolbox))
+    further = () if services.toolbox.empty else (services.toolbox,)
+    return Toolbox((exchange.memory.tools, *further))
 
 
 def _unseen(_: str) -> bool:

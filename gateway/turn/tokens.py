@@ -8,6 +8,7 @@ usage that every answer reports.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.ports import (
@@ -28,6 +29,9 @@ MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
 """What the frame around a message, a block and a tool costs."""
+
+MAX_TOLD: Final = 1_000
+"""Tools whose text is remembered: they are the same in every turn."""
 
 _LETTERS: Final = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _TWO: Final = bytes(range(0xC0, 0xE0))
@@ -105,7 +109,9 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
     """Tokens of the tools' names, descriptions and schemas."""
-    return sum(
-        TOOL_TOKENS + estimate(f"{tool.name}{tool.description}{tool.schema}", calibration)
-        for tool in tools
-    )
+    return sum(TOOL_TOKENS + estimate(_told(tool), calibration) for tool in tools)
+
+
+@lru_cache(MAX_TOLD)
+def _told(tool: ToolSpec) -> str:
+    return f"{tool.name}{tool.description}{tool.schema}"

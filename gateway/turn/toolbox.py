@@ -32,6 +32,11 @@ class Toolbox:
         self.problems: tuple[str, ...] = ()
         """What was wrong with providers when the tools were last asked for."""
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are no providers at all."""
+        return not self._providers
+
     def start(self) -> None:
         """Let the providers connect in the background, before anybody asks for their tools."""
         for provider in self._providers:
@@ -40,7 +45,7 @@ class Toolbox:
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""
-        answers = await asyncio.gather(*(_tools_of(provider) for provider in self._providers))
+        answers = await _all_of(self._providers)
         found: dict[str, ToolSpec] = {}
         owners: dict[str, ToolProvider] = {}
         problems: list[str] = []
@@ -98,6 +103,13 @@ class LimitedTools:
 
     async def close(self) -> None:
         """Nothing to close: the toolbox stays open for the next turn."""
+
+
+async def _all_of(providers: Sequence[ToolProvider]) -> list[tuple[tuple[ToolSpec, ...], str]]:
+    """What each of them offers. One alone needs no task of its own: most turns have no more."""
+    if len(providers) > 1:
+        return await asyncio.gather(*map(_tools_of, providers))
+    return [await _tools_of(provider) for provider in providers]
 
 
 async def _tools_of(provider: ToolProvider) -> tuple[tuple[ToolSpec, ...], str]:

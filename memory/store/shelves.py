@@ -4,10 +4,15 @@ They narrow a search to what may come into question before the rule of `memory/s
 they never replace it.
 """
 
+from functools import lru_cache
 from hashlib import blake2b
+from typing import Final
 
 from memory.record import Record, Scope
 from memory.scope import Reach
+
+MAX_NAMES: Final = 10_000
+"""Names that are remembered rather than made again for every turn of a conversation."""
 
 
 def shelves_of(record: Record) -> str:
@@ -69,6 +74,7 @@ def _heard(tenant: str, person: str, room: str) -> str:
     return _name(tenant, "heard", f"{person}\x1f{room}")
 
 
+@lru_cache(MAX_NAMES)
 def _name(tenant: str, what: str, who: str) -> str:
     text = f"{tenant}\x1f{what}\x1f{who}".encode("utf-8", "surrogatepass")
     return f"x{blake2b(text, digest_size=8).hexdigest()}x"

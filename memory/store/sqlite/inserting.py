@@ -55,7 +55,7 @@ def insert(
 ) -> Insertion:
     """What `MemoryStore.insert` does, inside the caller's transaction."""
     asked = parameters(reach) | {"now": now, "target": record.supersedes, "by": record.id}
-    if db.execute("SELECT 1 FROM memories WHERE id = ?", (record.id,)).fetchone():
+    if _is_there(db, record.id):
         return Insertion(True)
     target, freed = None, False
     if record.supersedes:
@@ -78,8 +78,9 @@ def insert(
 def keep_turns(db: sqlite3.Connection, reach: Reach, records: Sequence[Record]) -> None:
     """What `MemoryStore.keep_turns` does, inside the caller's transaction."""
     for record in records:
-        db.execute(REPLACED, parameters(reach) | {"id": record.id})
-        if not db.execute("SELECT 1 FROM memories WHERE id = ?", (record.id,)).fetchone():
+        if _is_there(db, record.id):
+            db.execute(REPLACED, parameters(reach) | {"id": record.id})
+        if not _is_there(db, record.id):
             _put(db, record, Filed(), None)
 
 
@@ -123,6 +124,10 @@ def like(
         "of_project": record.project,
     }
     return same_among(filed, db.execute(CANDIDATES, asked), threshold)
+
+
+def _is_there(db: sqlite3.Connection, memory_id: str) -> bool:
+    return db.execute("SELECT 1 FROM memories WHERE id = ?", (memory_id,)).fetchone() is not None
 
 
 def _put(db: sqlite3.Connection, record: Record, filed: Filed, target: int | None) -> None:

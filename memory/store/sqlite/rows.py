@@ -14,14 +14,17 @@ INSERT: Final = (
     f"INSERT INTO memories ({', '.join(COLUMNS)}, owner, shelves)"  # noqa: S608 - constants
     f" VALUES ({', '.join(f':{name}' for name in COLUMNS)}, :owner, :shelves)"
 )
+_TURNED: Final = tuple(name for name, shape in SHAPES.items() if shape in ("time", "list"))
 
 Row = tuple[object, ...]
 
 
 def values_of(record: Record) -> dict[str, object]:
     """What `INSERT` takes."""
-    values = {name: _kept(value) for name, value in columns_of(record).items()}
-    return values | {"owner": owner_of(record), "shelves": shelves_of(record)}
+    values = columns_of(record)
+    values.update((name, _kept(values[name])) for name in _TURNED)
+    values["owner"], values["shelves"] = owner_of(record), shelves_of(record)
+    return values
 
 
 def record_from(row: Row, embedding: Embedding | None = None) -> Record:
