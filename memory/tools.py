@@ -2,7 +2,8 @@
 
 Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: with it a
 memory is the person's own word rather than the model's inference. They are sent with every
-question, so they are as short as can be; `skill.py` says what is to be known about them.
+question, so they are as short as can be: what they leave out of the limits is told when one is
+overstepped. `skill.py` says what is to be known about them.
 """
 
 import json
@@ -24,8 +25,6 @@ MAX_QUERY: Final = 500
 MAX_ID: Final = 100
 MAX_RESULTS: Final = 100
 
-KINDS: Final = [kind.value for kind in Kind]
-
 STORE: Final = ToolSpec(
     "memory_store",
     "Store one insight",
@@ -34,14 +33,10 @@ STORE: Final = ToolSpec(
         "required": ["type", "content"],
         "additionalProperties": False,
         "properties": {
-            "type": {"enum": KINDS},
+            "type": {"enum": [kind.value for kind in Kind]},
             "content": {"type": "string", "maxLength": MAX_ARGUMENT},
-            "quote": {"type": "string", "maxLength": MAX_ARGUMENT},
-            "tags": {
-                "type": "array",
-                "items": {"type": "string", "maxLength": MAX_TAG},
-                "maxItems": MAX_TAGS,
-            },
+            "quote": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
             "supersedes": {"type": "string"},
             "scope": {"enum": [scope.value for scope in Scope]},
         },
@@ -55,11 +50,11 @@ SEARCH: Final = ToolSpec(
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "query": {"type": "string", "maxLength": MAX_QUERY},
+            "query": {"type": "string"},
             "tags": {"type": "array", "items": {"type": "string"}},
-            "type": {"enum": KINDS},
+            "type": {"type": "string"},
             "include_superseded": {"type": "boolean"},
-            "limit": {"type": "integer", "default": 20, "maximum": MAX_RESULTS},
+            "limit": {"type": "integer"},
         },
     },
     side_effects=False,
