@@ -32,7 +32,10 @@ from tests.e2e.harness import configuration
 from tests.support.servers import free_port, postgres_server, redis_server
 
 PROCESSES: Final = 2
-PATIENCE_SECONDS: Final = 330.0
+PATIENCE_SECONDS: Final = 60.0
+"""How long nothing may be answered before the rest counts as lost."""
+LOOK_SECONDS: Final = 1.0
+"""Between two looks at everything that was answered: a look at 10,000 takes its time."""
 SETTLE_SECONDS: Final = 3.0
 AHEAD: Final = 500
 """Messages that may be unanswered before more are written."""
@@ -83,12 +86,15 @@ async def events(count: int, log: Path) -> dict[str, object]:
 
 
 async def _write(world: World, count: int) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while world.answered() < count and time.monotonic() < until:
-        ahead = world.answered() + AHEAD
-        while world.written < min(count, ahead):
+    answered, until = -1, 0.0
+    while (now := world.answered()) < count:
+        if now > answered:
+            answered, until = now, time.monotonic() + PATIENCE_SECONDS
+        elif time.monotonic() > until:
+            break
+        while world.written < min(count, answered + AHEAD):
             await world.write()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(LOOK_SECONDS)
     await asyncio.sleep(SETTLE_SECONDS)
 
 
