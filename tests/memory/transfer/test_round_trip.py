@@ -202,6 +202,7 @@ async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
         told = await taken_in(ada, write(tmp_path / "f", *lines))
         contents = [m.record.content for m in await ada.search(EVERY)]
         assert not [c for c in contents if key in c or "hunter2" in c]
+        assert [t.line for t in told if t.fate is Fate.STORED] == [2, 3, 10, 13]
         by_line = {t.line: t for t in told}
         assert by_line[4].fate is Fate.WAITING
         assert by_line[5].fate is Fate.REFUSED
