@@ -64,8 +64,8 @@ def show(
 
     async def job(trail: AuditTrail) -> list[Link]:
         latest: deque[Link] = deque(maxlen=limit)
-        async for page in pages(trail, 0):
-            latest.extend(link for link in page if person in ("", link.entry.person))
+        async for links in pages(trail, 0):
+            latest.extend(link for link in links if person in ("", link.entry.person))
         return list(latest)
 
     links = _with_trail(readable(config, env), b"", job)
@@ -76,7 +76,7 @@ def show(
     return 0
 
 
-async def walk(trail: AuditTrail, key: bytes, begin: int = 1) -> Walked:
+async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) -> Walked:
     """Check every entry from `begin` on. Raises `BadInput` when there is no such entry."""
     previous, after = FIRST, begin - 1
     if after:
@@ -85,11 +85,11 @@ async def walk(trail: AuditTrail, key: bytes, begin: int = 1) -> Walked:
             raise BadInput(f"The audit has no entry {after}, after which to begin.")
         previous = before[0].hash
     count, first, last = 0, None, None
-    async for page in pages(trail, after):
-        broken = first_broken(key, page, previous, after)
-        sound = page[: broken - after - 1] if broken else page
+    async for links in pages(trail, after, page):
+        broken = first_broken(key, links, previous, after)
+        sound = links[: broken - after - 1] if broken else links
         count += len(sound)
-        first = first or page[0].entry.at
+        first = first or links[0].entry.at
         if sound:
             last, previous, after = sound[-1].entry.at, sound[-1].hash, sound[-1].number
         if broken:
@@ -97,11 +97,11 @@ async def walk(trail: AuditTrail, key: bytes, begin: int = 1) -> Walked:
     return Walked(count, first, last, 0, after, previous)
 
 
-async def pages(trail: AuditTrail, after: int) -> AsyncIterator[list[Link]]:
+async def pages(trail: AuditTrail, after: int, page: int = PAGE) -> AsyncIterator[list[Link]]:
     """All entries behind a number, in order. What is added meanwhile is there as well."""
-    while page := await trail.links(after, PAGE):
-        yield page
-        after = page[-1].number
+    while links := await trail.links(after, page):
+        yield links
+        after = links[-1].number
 
 
 def _with_trail(settings: Settings, key: bytes, job: Callable[[AuditTrail], Awaitable[T]]) -> T:

@@ -1,0 +1,362 @@
+"""`parley memory`: whoever sits at the machine acts for a person, and is asked first."""
+
+import asyncio
+import json
+import os
+import pty
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gateway.clock import SystemClock
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.remembering import Asker
+from memory.handle import MemoryHandle
+from memory.record import Draft, Kind
+from parley.remembering import wire_memory
+from parley.settings import from_mapping
+from parley.storage import Storage
+from simulators.telegram import TelegramSimulator
+from tests.parley.cli.kit import PROGRAM, SECONDS, environment, parley, read_until, started
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, postgres_server
+
+ADA, BOB = "telegram:main:ada", "telegram:main:bob"
+MINE = ("--person", ADA)
+KEY = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with postgres_server() as running:
+        yield running
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder with a configuration, and memories of two people."""
+    url = (
+        "sqlite:///data/parley.db"
+        if request.param == "sqlite"
+        else new_database(request.getfixturevalue("server"))
+    )
+    return await filled(tmp_path, url)
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> Path:
+    """The same, on SQLite only."""
+    return await filled(tmp_path, "sqlite:///data/parley.db")
+
+
+async def filled(folder: Path, url: str) -> Path:
+    sections = {"database": {"url": url}, "memory": {"audit_key": "a key of the operator's"}}
+    (folder / "config").mkdir()
+    (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(sections))
+    absolute = url.replace("sqlite:///", f"sqlite:///{folder}/")
+    wanted = from_mapping(sections | {"database": {"url": absolute}})
+    storage, clock = Storage(wanted, SystemClock()), SystemClock()
+    await storage.start()
+    memory = wire_memory(
+        wanted, storage.memory, storage.personal, storage.stores.states, clock
+    ).memory
+    assert memory is not None
+    for name in ("ada", "bob"):
+        handle = await memory.for_principal(asker(name))
+        await remembered(handle, name)
+    await storage.stop()
+    return folder
+
+
+async def remembered(handle: MemoryHandle, name: str) -> None:
+    await handle.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
+    await handle.remember(Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE))
+    await handle.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
+    await handle.keep_turn(f"turn of {name}", "hello there", "good day", external=False)
+
+
+def asker(name: str) -> Asker:
+    person = PersonId("telegram", "main", name)
+    place = Place("telegram", "main", f"{name}-dm", Audience.DIRECT)
+    return Asker(
+        f"x-{name}",
+        Principal("default", person, Role.MEMBER),
+        name,
+        place,
+        name,
+        SystemClock().now(),
+    )
+
+
+async def lines(folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    ended = await parley(*arguments, "--json", cwd=folder)
+    assert ended.status == 0, ended.err
+    return [json.loads(line) for line in ended.out.splitlines()]
+
+
+async def contents(folder: Path, person: str = ADA) -> list[str]:
+    return [line["content"] for line in await lines(folder, "memory", "list", "--person", person)]
+
+
+async def test_people_are_listed_with_counts_and_nothing_else(small: Path) -> None:
+    assert await lines(small, "memory", "people") == [
+        {"person": person, "episodic": 2, "semantic": 2, "waiting": 1} for person in (ADA, BOB)
+    ]
+    shown = await parley("memory", "people", cwd=small)
+    assert shown.out == f"{ADA}  2  2  1\n{BOB}  2  2  1\n"
+
+
+async def test_a_person_sees_searches_and_forgets_their_own(folder: Path) -> None:
+    assert len(await contents(folder)) == 4
+    assert not [text for text in await contents(folder) if "bob" in text]
+    found = await lines(folder, "memory", "search", "dog", *MINE)
+    assert [(line["content"], line["tags"]) for line in found] == [
+        ("ada has a dog named Rex", ["pets"])
+    ]
+    kept = await parley("memory", "forget", "dog", *MINE, cwd=folder)
+    assert kept.status == 1
+    assert "ada has a dog" in kept.out
+    assert "Nothing was deleted" in kept.err
+    gone = await parley("memory", "forget", "dog", *MINE, "--yes", cwd=folder)
+    assert (gone.status, gone.out.splitlines()[-1]) == (0, "1 deleted.")
+    assert len(await contents(folder)) == 3
+    assert len(await contents(folder, BOB)) == 4
+
+
+@pytest.mark.parametrize(
+    ("what", "needed", "left"), [("episodic", 1, 2), ("semantic", 1, 2), ("all", 2, 0)]
+)
+async def test_clearing_asks_as_often_as_it_must(
+    small: Path, what: str, needed: int, left: int
+) -> None:
+    for said in range(needed):
+        ended = await parley("memory", "clear", what, *MINE, *["--yes"] * said, cwd=small)
+        assert (ended.status, ended.out) == (1, "")
+        assert ended.err.startswith("Nothing was deleted: ")
+    assert len(await contents(small)) == 4
+    ended = await parley("memory", "clear", what, *MINE, *["--yes"] * needed, cwd=small)
+    assert (ended.status, ended.out) == (0, f"{4 - left} deleted.\n")
+    assert (len(await contents(small)), len(await contents(small, BOB))) == (left, 4)
+
+
+async def test_on_a_terminal_it_asks_and_shows_tables(small: Path) -> None:
+    async with terminal(small, "memory", "list", *MINE) as run:
+        shown, status = await run.rest()
+    assert status == 0
+    assert "since" in shown
+    assert "[red]tabs[/red]" in shown
+    assert "\x1b[31m" not in shown
+    async with terminal(small, "memory", "clear", "all", *MINE) as run:
+        await run.answer("?", "y")
+        await run.answer("cannot be undone", "n")
+        shown, status = await run.rest()
+    assert (status, "Nothing was deleted." in shown) == (1, True)
+    assert len(await contents(small)) == 4
+    async with terminal(small, "memory", "review", *MINE) as run:
+        await run.answer("[q]uit", "y")
+        shown, status = await run.rest()
+    assert (status, "Stored." in shown) == (0, True)
+    async with terminal(small, "memory", "clear", "all", *MINE) as run:
+        await run.answer("?", "y")
+        await run.answer("cannot be undone", "y")
+        shown, status = await run.rest()
+    assert (status, "5 deleted." in shown) == (0, True)
+
+
+async def test_what_waits_is_decided_by_name(small: Path) -> None:
+    (waits,) = await lines(small, "memory", "review", *MINE)
+    assert waits["memory"]["content"] == "ada likes cats a lot"
+    theirs = await parley("memory", "review", "--person", BOB, "--approve", waits["id"], cwd=small)
+    assert (theirs.status, "Nothing waits under" in theirs.err) == (1, True)
+    (told,) = await lines(small, "memory", "review", *MINE, "--approve", waits["id"][:12])
+    assert (told["kept"], told["told"]) == (True, "Stored.")
+    assert "ada likes cats a lot" in await contents(small)
+    (other,) = await lines(small, "memory", "review", "--person", BOB)
+    rejected = await parley("memory", "review", "--person", BOB, "--reject", other["id"], cwd=small)
+    assert rejected.out == f"{other['id']}  Not kept.\n"
+    assert await lines(small, "memory", "review", "--person", BOB) == []
+
+
+async def test_given_out_cleared_and_taken_in_again(folder: Path) -> None:
+    before = await contents(folder)
+    (folder / "key").write_text(f"{KEY}\n")
+    sealed = ("--key-file", "key")
+    for file, more in (
+        ("a.jsonl", ()),
+        ("a.sealed", sealed),
+        ("a.parquet", ("--format", "parquet")),
+    ):
+        out = await parley("memory", "export", file, *MINE, *more, cwd=folder)
+        assert (out.status, out.out.startswith(f"4 memories are in {file}")) == (0, True), out.err
+        assert (folder / file).stat().st_mode & 0o777 == 0o600
+        again = await parley("memory", "export", file, *MINE, *more, cwd=folder)
+        assert (again.status, "--force" in again.err) == (1, True)
+        await parley("memory", "clear", "all", *MINE, "--yes", "--yes", cwd=folder)
+        key = sealed if file == "a.sealed" else ()
+        taken = await parley("memory", "import", file, *MINE, *key, cwd=folder)
+        assert (taken.status, taken.out.splitlines()[-1]) == (0, "4 memories: 4 stored.")
+        assert taken.out.splitlines()[0] == "line 2: stored"
+        known = await parley("memory", "import", file, *MINE, *key, cwd=folder)
+        assert known.out.splitlines()[-1] == "4 memories: 4 known."
+        assert await contents(folder) == before
+    assert b"Rex" not in (folder / "a.sealed").read_bytes()
+
+
+async def test_the_key_of_a_sealed_file_has_to_be_there_and_right(small: Path) -> None:
+    env = {"PARLEY_EXPORT_KEY": KEY}
+    nobody = await parley("memory", "export", "a", *MINE, "--encrypt", cwd=small)
+    assert (nobody.status, "--key-file" in nobody.err) == (1, True)
+    short = await parley(
+        *("memory", "export", "a", *MINE, "--encrypt"), cwd=small, env={"PARLEY_EXPORT_KEY": "x"}
+    )
+    assert (short.status, "12 to 1000 characters" in short.err) == (1, True)
+    assert not (small / "a").exists()
+    out = await parley("memory", "export", "a", *MINE, "--encrypt", cwd=small, env=env)
+    assert out.status == 0
+    wrong = await parley(
+        "memory", "import", "a", *MINE, cwd=small, env={"PARLEY_EXPORT_KEY": KEY + "!"}
+    )
+    assert (wrong.status, "does not open the file" in wrong.err) == (1, True)
+
+
+async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: Path) -> None:
+    file = small / "a.jsonl"
+    file.write_text(
+        '{"format":"parley-memory","version":1}\n{"content":"Has a cat"}\n{"content":1}\n'
+    )
+    ended = await parley("memory", "import", str(file), *MINE, cwd=small)
+    assert ended.status == 1
+    assert ended.out.splitlines()[0] == "line 2: stored"
+    assert ended.out.splitlines()[1].startswith("line 3: unreadable: content: ")
+    assert ended.out.splitlines()[2] == "2 memories: 1 stored, 1 unreadable."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (("list",), 2, "memory people"),
+        (("list", "--person", "ada"), 2, "memory people"),
+        (("list", "--person", "telegram:main:nobody"), 1, "Nothing is remembered of"),
+        (("clear", "all", "--yes", "--yes"), 2, "--person"),
+        (("clear", "working", *MINE), 2, "Invalid value"),
+        (("import", "missing", *MINE), 1, "cannot read missing"),
+        (("export", "no/such/folder", *MINE), 1, "cannot write"),
+    ],
+)
+async def test_what_cannot_be_done_is_said(
+    small: Path, arguments: tuple[str, ...], status: int, told: str
+) -> None:
+    ended = await parley("memory", *arguments, cwd=small)
+    assert ended.status == status, ended
+    assert told in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+
+
+async def test_without_memory_or_a_database_it_says_so(tmp_path: Path) -> None:
+    none = await parley("memory", "people", cwd=tmp_path)
+    assert (none.status, "no database" in none.err) == (1, True)
+    await filled(tmp_path, "sqlite:///data/parley.db")
+    off = {"PARLEY_MEMORY__ENABLED": "false"}
+    ended = await parley("memory", "list", *MINE, cwd=tmp_path, env=off)
+    assert (ended.status, ended.err) == (1, "Memory is switched off (memory.enabled).\n")
+
+
+async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
+    telegram = TelegramSimulator()
+    await telegram.start()
+    (tmp_path / "config").mkdir()
+    sections = {
+        "platforms": {"telegram": telegram.settings()},
+        "server": {"port": 0},
+        "webhooks": {"port": 0},
+    }
+    (tmp_path / "config" / "parley.yaml").write_text(yaml.safe_dump(sections))
+    ada = telegram.person("Ada")
+    room = telegram.direct(ada)
+    try:
+        async with started("run", cwd=tmp_path) as gateway:
+            await read_until(gateway.stdout, "ready gateway")
+            await telegram.say(ada, room, "/remember I prefer tabs over spaces")
+            await telegram.wait_for(
+                room, lambda shown: any("I will remember" in m.text for m in shown)
+            )
+            (known,) = await lines(tmp_path, "memory", "people")
+            mine = ("--person", known["person"])
+            found = await lines(tmp_path, "memory", "search", "tabs", *mine)
+            assert [line["content"] for line in found] == ["I prefer tabs over spaces"]
+            gone = await parley("memory", "forget", "tabs", *mine, "--yes", cwd=tmp_path)
+            assert gone.status == 0, gone.err
+            await telegram.say(ada, room, "/memories tabs")
+            await telegram.wait_for(
+                room, lambda shown: any("find nothing about that" in m.text for m in shown)
+            )
+            verified = await parley("audit", "verify", cwd=tmp_path)
+            assert verified.status == 0, verified
+            gateway.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(20):
+                await gateway.communicate()
+    finally:
+        await telegram.stop()
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, end: int) -> None:
+        self._process = process
+        self._end = end
+        self._shown = ""
+
+    async def answer(self, question: str, text: str) -> None:
+        """Wait for a question, and type the answer."""
+        while question not in self._shown:
+            assert await self._more(), f"ended before {question!r}: {self._shown}"
+        self._shown = ""
+        os.write(self._end, f"{text}\n".encode())
+
+    async def rest(self) -> tuple[str, int]:
+        """What is shown until the end, and the status."""
+        while await self._more():
+            pass
+        return self._shown, await self._process.wait()
+
+    async def _more(self) -> bool:
+        try:
+            some = await asyncio.to_thread(os.read, self._end, 4_096)
+        except OSError:  # how Linux says that the other end is closed
+            return False
+        self._shown += some.decode(errors="replace")
+        return bool(some)
+
+
+@asynccontextmanager
+async def terminal(folder: Path, *arguments: str) -> AsyncIterator[Terminal]:
+    """Runs `parley` on a pseudo-terminal, 200 columns wide."""
+    end, theirs = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        *arguments,
+        cwd=folder,
+        env=environment({"COLUMNS": "200", "TERM": "dumb"}),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        async with asyncio.timeout(SECONDS):
+            yield Terminal(process, end)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        os.close(end)
