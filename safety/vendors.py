@@ -169,6 +169,14 @@ CLOUDS: Final[tuple[SecretKind, ...]] = (
 """Clouds, hosting, and stores of secrets."""
 
 CODE: Final[tuple[SecretKind, ...]] = (
+    row(
+        "parley_token",
+        "parley_",
+        literal("parley_"),
+        some(KEY, 20, 1900),
+        literal("."),
+        some(KEY, 43, 43),
+    ),
     *(token("github_token", prefix, ALNUM, 36, 255) for prefix in ("ghp_", "gho_", "ghu_", "ghr_")),
     token("github_token", "ghs_", "[A-Za-z0-9_.-]", 36, 1000),
     token("github_token", "github_pat_", "[A-Za-z0-9_]", 22, 255),

@@ -13,6 +13,7 @@ KEYS = {
     "aws_key_id": "AKIA" + "ABCD2345" * 2,
     "aws_secret": 'aws_secret_access_key = "' + "aB3/" * 10,
     "github_token": "ghp_" + A36,
+    "parley_token": "parley_" + "eyJw" * 30 + "." + "a1B-_" * 8 + "xyz",
     "gitlab_token": "glpat-" + "a1B2c3D4e5F6g7H8i9J0",
     "slack_token": "xox" + "b-1234567890-abcdefghij",
     "slack_webhook": "https://hooks.slack.com/services/T0000/B0000/" + "x" * 20,
