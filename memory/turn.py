@@ -13,6 +13,7 @@ from memory.brain.prompt import brain_prompt
 from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
 from memory.handle import Memory, MemoryHandle
+from memory.scope import Reach
 from memory.skill import SKILL
 from memory.store.ports import MemoryStore
 from memory.tools import TOOLS, MemoryTools
@@ -73,15 +74,20 @@ class Remembrance:
         await self._memory.message_deleted(tenant, _channel(place), message_ids)
 
     async def frozen_brief(self, handle: MemoryHandle) -> Brief:
-        """The brief of this session, made once: what stays the same is cached by the model."""
+        """The brief of this session, made once: what stays the same is cached by the model. Made
+        again only when something in it was deleted, or may not be seen here any more."""
         reach = handle.reach
         key = (handle.occasion.session, reach.room, reach.project, reach.private)
         kept = self._briefs.get(key)
-        if kept is None:
+        if kept is None or not await self._all_visible(reach, kept):
             kept = self._briefs[key] = await brief_of(handle, self._rules.brief)
             while len(self._briefs) > MAX_BRIEFS:
                 self._briefs.popitem(last=False)
         return kept
+
+    async def _all_visible(self, reach: Reach, brief: Brief) -> bool:
+        told = {record.id for record in brief.records}
+        return not told or await self._store.visible(reach, tuple(told)) == told
 
     async def fresh_brief(self, handle: MemoryHandle) -> Brief:
         """What `memory_brief` shows: with what was stored since."""

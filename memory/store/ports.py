@@ -97,6 +97,10 @@ class MemoryStore(Protocol):
         """One memory, None when there is none or it may not be seen."""
         ...
 
+    async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
+        """Which of these memories are still there and may be seen."""
+        ...
+
     async def count(self, reach: Reach) -> int:
         """How many current memories of their own this person has; turns do not count."""
         ...
@@ -113,13 +117,14 @@ class MemoryStore(Protocol):
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """True when a memory goes back to one of these messages."""
+        """True when a memory, or one that waits for review, goes back to one of these messages."""
         ...
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
-        """A chat message was deleted: delete what was derived from it and never confirmed.
+        """A chat message was deleted: delete what was derived from it and never confirmed, also
+        where it still waits for review.
 
         `channel` is (platform, account, channel id). Returns how many went.
         """

@@ -18,16 +18,12 @@ from memory.handle import Memory, MemoryHandle, MemoryParts
 from memory.people import People
 from memory.plans import Plans
 from memory.store.ports import AuditEntry
-from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
-from memory.store.sqlite.personal import SqliteMemoryPersonal
-from memory.store.sqlite.reviews import SqliteReviews
 from memory.turn import Remembrance
 from memory.write.citations import Citation
 from memory.write.grounding import Grounding
 from memory.write.path import WritePath, WriteRules
 from memory.write.verify import Reason, Verification
+from parley.storage.memory_stores import MemoryStores, on_sqlite
 from tests.support.clock import FakeClock
 
 DIRECT = Place("telegram", "main", "ada-dm", Audience.DIRECT)
@@ -69,11 +65,12 @@ class Rig:
     brain: Brain
     sync: SiteSync
     people: People
-    store: SqliteMemories
+    path: WritePath
+    stores: MemoryStores
     noted: Noted
     shelf: Shelf
     clock: FakeClock
-    database: Database
+    tenant: str = "default"
     asked: int = 0
 
     def asker(
@@ -91,7 +88,7 @@ class Rig:
         place = replace(at, channel_id=f"{name}-dm") if at.audience is Audience.DIRECT else at
         return Asker(
             id=f"exchange-{self.asked}",
-            principal=Principal("default", person, role),
+            principal=Principal(self.tenant, person, role),
             name=name.title(),
             place=place,
             conversation=f"{at.platform}/{place.channel_id}",
@@ -115,37 +112,54 @@ async def memory_rig(
     grounding: Grounding | None = None,
 ) -> AsyncIterator[Rig]:
     """A memory that is empty."""
-    clock, database, noted, shelf = FakeClock(), Database(":memory:"), Noted(), Shelf()
+    clock, database = FakeClock(), Database(":memory:")
     await database.start()
-    store, reviews = SqliteMemories(database, clock), SqliteReviews(database)
-    people = People(SqlitePeople(database, clock), clock)
+    stores = on_sqlite(database, clock)
+    yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding)
+    await database.stop()
+
+
+def rig_on(
+    stores: MemoryStores,
+    database: Database,
+    clock: FakeClock,
+    *,
+    plans: Plans | None = None,
+    rules: WriteRules | None = None,
+    grounding: Grounding | None = None,
+) -> Rig:
+    """A memory over these stores; open questions are kept in `database`."""
+    noted, shelf = Noted(), Shelf()
+    people = People(stores.people, clock)
     audit = Audit(noted, b"key", clock)
     path = WritePath(
-        store,
-        reviews,
+        stores.memories,
+        stores.reviews,
         grounding or Grounding(shelf),
         audit,
         plans or Plans(),
         rules or WriteRules(),
         clock,
     )
-    holders = [SqliteMemoryPersonal(database)]
-    brain = Brain(SqliteBrain(database), reviews, audit, clock)
-    memory = Memory(MemoryParts(store, reviews, people, path, audit, clock, brain, holders))
+    brain = Brain(stores.brain, stores.reviews, audit, clock)
+    memory = Memory(
+        MemoryParts(
+            stores.memories, stores.reviews, people, path, audit, clock, brain, [stores.personal]
+        )
+    )
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
-    yield Rig(
+    return Rig(
         memory,
         MemoryCommands(memory, people, questions, sync.problem, episodic_days=90),
-        Remembrance(memory, store, brain),
+        Remembrance(memory, stores.memories, brain),
         brain,
         sync,
         people,
-        store,
+        path,
+        stores,
         noted,
         shelf,
         clock,
-        database,
     )
-    await database.stop()

@@ -35,6 +35,9 @@ VECTOR: Final = """
     SELECT v.model, v.vector::text FROM memory_vectors v JOIN memories m ON m.seq = v.memory
     WHERE m.id = %(id)s
 """
+THERE: Final = f"""
+    SELECT m.id FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {VISIBLE}
+"""  # noqa: S608 - constants
 DELETE: Final = f"""
     DELETE FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {MAY_CHANGE} RETURNING m.id
 """  # noqa: S608 - constants
@@ -46,16 +49,32 @@ DERIVED: Final = """
     m.tenant = %(for_tenant)s AND m.seq IN (
         SELECT memory FROM memory_origins WHERE origin = ANY (%(origins)s::text[]))
 """
-KNOWS: Final = f"SELECT EXISTS (SELECT FROM memories m WHERE {DERIVED})"  # noqa: S608 - constants
+PROPOSED: Final = """
+    r.tenant = %(for_tenant)s AND r.state = 'pending' AND r.target = ''
+    AND r.record::jsonb #>> '{provenance,channel}' = %(channel)s
+    AND r.record::jsonb -> 'derived_from' ?| %(messages)s::text[]
+"""
+"""What waits for its owner's word, and goes back to one of these messages."""
+UNASKED: Final = f"DELETE FROM memory_reviews r WHERE {PROPOSED}"  # noqa: S608 - constants
+KNOWS: Final = f"""
+    SELECT EXISTS (SELECT FROM memories m WHERE {DERIVED})
+        OR EXISTS (SELECT FROM memory_reviews r WHERE {PROPOSED})
+"""  # noqa: S608 - constants
 FORGET: Final = f"DELETE FROM memories m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
+FORGET_ALL: Final = f"""
+    WITH unasked AS ({UNASKED} RETURNING 1), gone AS ({FORGET} RETURNING 1)
+    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone)
+"""  # noqa: S608 - constants
 REVISE: Final = f"""
-    WITH gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
+    WITH unasked AS ({UNASKED} RETURNING 1),
+    gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
         UPDATE memories m SET content = %(content)s, claim = %(content)s,
             lexemes = to_tsvector('parley', %(search)s || ' ' || array_to_string(m.tags, ' '))
                 || array_to_tsvector(string_to_array(m.shelves, ' '))
         WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING 1
     )
-    SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM changed)
+    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone)
+        + (SELECT count(*) FROM changed)
 """  # noqa: S608 - constants
 NOT_EMBEDDED: Final = """
     SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
@@ -131,6 +150,14 @@ class PostgresMemories:
         embedding = Embedding(found[0][0], vector(found[0][1])) if found else None
         return record_from(rows[0], embedding)
 
+    async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
+        """Which of these memories are still there and may be seen."""
+        asked = parameters(reach) | {
+            "now": self._clock.now(),
+            "ids": [storable(id_) for id_ in memory_ids],
+        }
+        return {str(row[0]) for row in await self._engine.fetch(THERE, asked)}
+
     async def count(self, reach: Reach) -> int:
         """How many memories count towards this person's plan."""
         rows = await self._engine.fetch(COUNT, parameters(reach) | {"now": self._clock.now()})
@@ -149,7 +176,7 @@ class PostgresMemories:
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """True when a memory goes back to one of these messages."""
+        """True when a memory, or one that waits, goes back to one of these messages."""
         rows = await self._engine.fetch(KNOWS, _messages(tenant, channel, message_ids))
         return bool(rows[0][0])
 
@@ -157,7 +184,8 @@ class PostgresMemories:
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
         """Delete what was derived from these messages and never confirmed."""
-        return await self._engine.change(FORGET, _messages(tenant, channel, message_ids))
+        asked = _messages(tenant, channel, message_ids)
+        return int((await self._engine.fetch(FORGET_ALL, asked))[0][0])
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
@@ -213,4 +241,6 @@ def _messages(
     return {
         "for_tenant": storable(tenant),
         "origins": [origin(where, message_id) for message_id in message_ids],
+        "channel": storable(where),
+        "messages": [storable(message_id) for message_id in message_ids],
     }

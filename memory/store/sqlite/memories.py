@@ -28,6 +28,10 @@ GET: Final = f"""
     SELECT {SELECTED}, v.model, v.vector FROM memories m
     LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {VISIBLE}
 """  # noqa: S608 - constants
+THERE: Final = f"""
+    SELECT m.id FROM memories m
+    WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+"""  # noqa: S608 - constants
 DELETE: Final = f"""
     DELETE FROM memories AS m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {MAY_CHANGE}
     RETURNING id
@@ -42,6 +46,18 @@ DERIVED: Final = """
 """
 FORGET: Final = f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
 SAID: Final = f"{DERIVED} AND m.role = 'user' AND NOT m.confirmed"
+PROPOSED: Final = """
+    r.tenant = :for_tenant AND r.state = 'pending' AND r.target = ''
+    AND json_extract(r.record, '$.provenance.channel') = :channel
+    AND EXISTS (SELECT 1 FROM json_each(r.record, '$.derived_from') said
+        WHERE said.value IN (SELECT value FROM json_each(:messages)))
+"""
+"""What waits for its owner's word, and goes back to one of these messages."""
+UNASKED: Final = f"DELETE FROM memory_reviews AS r WHERE {PROPOSED}"  # noqa: S608
+KNOWS: Final = f"""
+    SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})
+        OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
+"""  # noqa: S608 - constants
 UNEMBEDDED: Final = """
     SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
     WHERE v.model IS NOT :model AND m.superseded_by = ''
@@ -107,6 +123,11 @@ class SqliteMemories:
         embedding = None if model is None else Embedding(model, vector(data))
         return record_from(tuple(columns), embedding)
 
+    async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
+        """Which of these memories are still there and may be seen."""
+        asked = parameters(reach) | {"now": self._now(), "ids": _json(memory_ids)}
+        return set(await self._engine.run(lambda db: _ids(db, THERE, asked)))
+
     async def count(self, reach: Reach) -> int:
         """How many memories count towards this person's plan."""
         asked = parameters(reach) | {"now": self._now()}
@@ -125,17 +146,20 @@ class SqliteMemories:
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """True when a memory goes back to one of these messages."""
+        """True when a memory, or one that waits, goes back to one of these messages."""
         asked = _messages(tenant, channel, message_ids)
-        sql = f"SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})"  # noqa: S608 - constants
-        return await self._engine.run(lambda db: bool(db.execute(sql, asked).fetchone()[0]))
+        return await self._engine.run(lambda db: bool(db.execute(KNOWS, asked).fetchone()[0]))
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
         """Delete what was derived from these messages and never confirmed."""
         asked = _messages(tenant, channel, message_ids)
-        return await self._engine.run(lambda db: db.execute(FORGET, asked).rowcount)
+
+        def job(db: sqlite3.Connection) -> int:
+            return sum(db.execute(sql, asked).rowcount for sql in (UNASKED, FORGET))
+
+        return await self._engine.run(job)
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
@@ -144,7 +168,8 @@ class SqliteMemories:
         asked = _messages(tenant, channel, (message_id,)) | {"content": storable(content)}
 
         def job(db: sqlite3.Connection) -> int:
-            gone = db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
+            gone = db.execute(UNASKED, asked).rowcount
+            gone += db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
             sql = f"UPDATE memories AS m SET content = :content, claim = :content WHERE {SAID}"  # noqa: S608 - constants
             return gone + db.execute(sql, asked).rowcount
 
@@ -210,6 +235,8 @@ def _messages(
     return {
         "for_tenant": storable(tenant),
         "origins": _json([origin(where, i) for i in message_ids]),
+        "channel": storable(where),
+        "messages": _json(message_ids),
     }
 
 

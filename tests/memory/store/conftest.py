@@ -1,6 +1,6 @@
 """Both engines behind one fixture: every test of a store runs once on either."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
+from tests.support.servers import PostgresServer
 
 Engine = Database | PostgresPool
 
@@ -34,12 +34,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.start()
     yield opened
     await opened.stop()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture

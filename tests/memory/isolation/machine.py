@@ -1,0 +1,418 @@
+"""Random people who use one memory, and somebody who looks at what they are shown.
+
+The machine lets several people write, link, choose, allow, review and delete at random, and looks
+after every step at what two of them are shown: by the store, in the assembled prompt, by the tools
+and by the commands. What they may be shown says `model.py`, in words of its own.
+"""
+
+import asyncio
+import itertools
+import json
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from gateway.errors import BadInput, ToolError
+from gateway.message import Reply
+from gateway.people import Role
+from gateway.remembering import Asker, TurnMemory
+from gateway.storage.sqlite.database import Database
+from memory.record import Draft, Kind, Scope
+from memory.store.ports import Filter
+from memory.write.outcome import Outcome, WriteResult
+from parley.storage.memory_stores import MemoryStores
+from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
+from tests.memory.rig import Rig, rig_on
+from tests.support.clock import FakeClock
+
+NUMBERS: Final = itertools.count(1)
+WORD: Final = re.compile(r"mk\d+n\d+z")
+T = TypeVar("T")
+
+scenes = st.sampled_from(SCENES)
+names = st.sampled_from(NAMES)
+scopes = st.sampled_from(list(Scope))
+picks = st.integers(0, 10**6)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Stores that stay open while many worlds are played in them, each a tenant of its own.
+
+    `waiting` reads ids and texts of all that waits in a tenant, past all rules.
+    """
+
+    runner: asyncio.Runner
+    stores: MemoryStores
+    database: Database
+    clock: FakeClock
+    waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
+
+
+class Isolation(RuleBasedStateMachine):
+    """`opened` is set by whoever runs it."""
+
+    opened: Opened
+
+    def __init__(self) -> None:
+        super().__init__()
+        opened = self.opened
+        self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock)
+        self.number = next(NUMBERS)
+        self.rig.tenant = f"t{self.number}"
+        self.rig.asked = self.number * 1_000_000  # exchanges have ids of their own everywhere
+        self.world = World()
+        self.looks = 0
+
+    # --- what people do -------------------------------------------------------------------------
+
+    @rule(scene=scenes, scope=scopes)
+    def remember(self, scene: Scene, scope: Scope) -> None:
+        word, asker = self.word(), self.asker(scene)
+        draft = Draft(f"{word} stands on the door", Kind.FACT, scope=scope)
+        result = self.do(self.remembered(asker, draft))
+        self.note(scene, asker, word, result, scope, confirmed=False)
+
+    @rule(scene=scenes, scope=scopes, quoted=st.booleans())
+    def infer(self, scene: Scene, scope: Scope, quoted: bool) -> None:
+        word = self.word()
+        text = f"The cupboard is called {word}"
+        asker = self.asker(scene, says=text if quoted else "hello")
+        turn = self.do(self.rig.remembrance.turn(asker))
+        call = {"type": "fact", "content": text, "quote": text, "scope": scope.value}
+        answer = self.call(turn, "memory_store", call)
+        if answer.get("success"):
+            self.hold(scene, asker, word, "memory", scope, str(answer["id"]))
+        elif answer.get("status") == "waiting_for_the_person":
+            self.hold(scene, asker, word, "waiting", scope, "?")
+        after = self.do(turn.finish(f"Well: {text}", ["memory_store"]))
+        self.hold(scene, asker, word, "turn", Scope.USER)
+        told = self.said(after.note)
+        assert told <= {word}, "an aftermath speaks of this turn only"
+
+    @rule(scene=scenes)
+    def talk(self, scene: Scene) -> None:
+        asked, answered = self.word(), self.word()
+        asker = self.asker(scene, says=f"What is {asked}?")
+        turn = self.do(self.rig.remembrance.turn(asker))
+        self.do(turn.finish(f"It is {answered}.", []))
+        self.hold(scene, asker, asked, "turn", Scope.USER)
+        self.hold(scene, asker, answered, "turn", Scope.USER)
+
+    @rule(scene=scenes, document=st.sampled_from(("soul", "bible")))
+    def rewrite(self, scene: Scene, document: str) -> None:
+        word, asker = self.word(), self.asker(scene)
+        turn = self.do(self.rig.remembrance.turn(asker))
+        content = f"Here it says {word}."
+        answer = self.call(turn, "update_customer_brain", {"target": document, "content": content})
+        after = self.do(turn.finish("Done.", ["update_customer_brain"]))
+        assert not self.said(after.note)
+        scope = Scope.USER if document == "soul" else Scope.PROJECT
+        if answer.get("success"):
+            what: What = "soul" if document == "soul" else "bible"
+            self.hold(scene, asker, word, what, scope)
+        elif "error" not in answer or "review" in str(answer).lower():
+            self.hold(scene, asker, word, "proposed", scope)
+
+    @rule(scene=scenes, pick=picks)
+    def supersede(self, scene: Scene, pick: int) -> None:
+        old = self.one("memory", pick)
+        if old is None:
+            return
+        word, asker = self.word(), self.asker(scene)
+        scope = Scope(old.scope)
+        draft = Draft(f"{word} is on the door", Kind.FACT, scope=scope, supersedes=old.id)
+        result = self.do(self.remembered(asker, draft))
+        if result.outcome is Outcome.STORED:
+            assert self.world.may_read(scene, old), "somebody else's was replaced"
+            assert self.world.may_change(scene, old), "somebody else's was replaced"
+        self.note(scene, asker, word, result, scope, confirmed=False)
+
+    @rule(scene=scenes, pick=picks, by_model=st.booleans())
+    def delete(self, scene: Scene, pick: int, by_model: bool) -> None:
+        old = self.one("memory", pick)
+        if old is None:
+            return
+        asker = self.asker(scene)
+        if by_model:
+            turn = self.do(self.rig.remembrance.turn(asker))
+            gone = bool(self.call(turn, "memory_delete", {"id": old.id}).get("success"))
+        else:
+            handle = self.do(self.rig.memory.for_principal(asker))
+            gone = self.do(handle.delete([old.id])) == [old.id]
+        if gone:
+            assert self.world.may_change(scene, old), "somebody else's was deleted"
+            self.world.drop([old])
+
+    @rule(scene=scenes, pick=picks)
+    def forget(self, scene: Scene, pick: int) -> None:
+        if not self.world.everything:
+            return
+        word = self.world.everything[pick % len(self.world.everything)]
+        asked = self.run(scene, "forget", word)
+        mine = [
+            held
+            for held in self.world.held
+            if held.word == word
+            and held.what in ("memory", "turn")
+            and held.scope == "user"
+            and held.writer in self.world.same(scene.who)
+            and self.world.may_read(scene, held)
+        ]
+        assert bool(asked.buttons) == bool(mine)
+        if asked.buttons:
+            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
+            assert told.markdown.startswith("Forgotten")
+            self.world.drop(mine)
+
+    @rule(scene=scenes, pick=picks, yes=st.booleans())
+    def decide(self, scene: Scene, pick: int, yes: bool) -> None:
+        """Press a button that may be under somebody else's message."""
+        waiting = self.everything_waiting()
+        if not waiting:
+            return
+        review, word = waiting[pick % len(waiting)]
+        deed = "keep" if yes else "discard"
+        asker = self.asker(scene)
+        found = [h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")]
+        assert found, "it waits, but nobody proposed it"
+        try:
+            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", asker))
+        except BadInput:
+            return
+        assert self.world.may_decide(scene, found[0]), "somebody else decided"
+        assert not self.said(told.markdown)
+        if yes and "remember" not in told.markdown:
+            return
+        self.world.drop(found[:1])
+        if yes and found[0].what == "waiting":
+            self.world.held.append(replace(found[0], what="memory", confirmed=True, id="?"))
+        elif yes:
+            what: What = "bible" if found[0].scope == "project" else "soul"
+            self.world.held.append(replace(found[0], what=what, writer=scene.who))
+
+    @rule(name=names, other=names)
+    def link(self, name: str, other: str) -> None:
+        """The code of a Telegram account is entered on Discord."""
+        here, there = Scene(name, SCENES[0].place), Scene(other, SCENES[1].place)
+        code = self.run(here, "link").markdown.split("/link ")[1].split("`")[0]
+        self.run(there, "link", code)
+        self.world.link(here.who, there.who)
+
+    @rule(scene=scenes)
+    def unlink(self, scene: Scene) -> None:
+        if scene.alone:
+            self.run(scene, "link", "off")
+            self.world.unlink(scene.who)
+
+    @rule(scene=scenes, on=st.booleans())
+    def rooms(self, scene: Scene, on: bool) -> None:
+        self.run(scene, "privacy", "rooms on" if on else "rooms off")
+        everybody = self.world.same(scene.who)
+        if on:
+            self.world.open_hearted |= everybody
+        else:
+            self.world.open_hearted -= everybody
+
+    @rule(scene=scenes, number=st.integers(1, 4))
+    def choose(self, scene: Scene, number: int) -> None:
+        if not scene.alone:
+            return
+        asker = self.asker(scene)
+        handle = self.do(self.rig.memory.for_principal(asker))
+        known = self.do(self.rig.people.projects(handle.occasion))
+        if number <= len(known):
+            self.run(scene, "project", str(number))
+            for one in self.world.same(scene.who):
+                self.world.chosen[one] = known[number - 1][0]
+
+    @rule(pick=picks)
+    def unsay(self, pick: int) -> None:
+        """A message is deleted in the chat."""
+        if not self.world.held:
+            return
+        said = self.world.held[pick % len(self.world.held)]
+        platform, channel = said.channel.split(" ")
+        place = next(scene.place for scene in SCENES if scene.place.platform == platform)
+        place = type(place)(platform, "main", channel, place.audience)
+        self.do(self.rig.remembrance.deleted(self.rig.tenant, place, [said.message]))
+        self.world.drop(
+            [
+                held
+                for held in self.world.held
+                if (held.channel, held.message) == (said.channel, said.message)
+                and held.what in ("memory", "turn", "waiting")
+                and not held.confirmed
+            ]
+        )
+
+    @rule(scene=scenes)
+    def erase(self, scene: Scene) -> None:
+        if not scene.alone:
+            return
+        everybody = self.world.same(scene.who)
+        asked = self.run(scene, "privacy", "erase")
+        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
+        done = self.do(self.rig.commands.press(surely.buttons[0].value, self.asker(scene)))
+        assert "erased" in done.markdown
+        world = self.world
+        world.drop(
+            [
+                held
+                for held in world.held
+                if held.writer in everybody
+                and (held.scope == "user" or held.what in ("waiting", "proposed"))
+            ]
+        )
+        world.humans = [human for human in world.humans if not human & everybody]
+        world.open_hearted -= everybody
+        for one in everybody:
+            world.chosen.pop(one, None)
+
+    @rule()
+    def rest(self) -> None:
+        """Half an hour goes by: the next turn begins a new session."""
+        self.do(self.rig.clock.advance(31 * 60))
+
+    # --- what they are shown --------------------------------------------------------------------
+
+    @invariant()
+    def look(self) -> None:
+        """At two scenes after every step; over the steps, at all of them."""
+        for _ in range(2):
+            self.looks += 1
+            self.look_at(SCENES[self.looks * 7 % len(SCENES)])
+
+    def teardown(self) -> None:
+        """At all of them in the end, unless something was found already."""
+        if sys.exc_info()[0] is None:
+            for scene in SCENES:
+                self.look_at(scene)
+
+    def look_at(self, scene: Scene) -> None:
+        asker = self.asker(scene)
+        handle = self.do(self.rig.memory.for_principal(asker))
+        world = self.world
+        found = self.do(handle.search(Filter(superseded=True, limit=1_000)))
+        stored = {word for match in found for word in self.said(match.record.content)}
+        meant = world.words(scene, "memory", "turn")
+        assert stored == meant, f"{scene}: shown {stored - meant}, not found {meant - stored}"
+        for word in world.everything[-3:]:
+            wanted = Filter(text=word, superseded=True, limit=100)
+            sought = {
+                w for m in self.do(handle.search(wanted)) for w in self.said(m.record.content)
+            }
+            assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
+        turn = self.do(self.rig.remembrance.turn(asker))
+        prompt = self.said(self.do(turn.prompt()))
+        known = world.words(scene, "memory", "soul", "bible")
+        assert prompt <= known, f"the prompt tells {scene} {prompt - known}"
+        assert self.said(self.text(turn, "memory_brief", {})) <= known, f"the brief tells {scene}"
+        everything = {"include_superseded": True, "limit": 100}
+        assert self.said(self.text(turn, "memory_search", everything)) <= stored
+        mine = {
+            held.word
+            for held in world.held
+            if held.writer in world.same(scene.who) and world.may_read(scene, held)
+        }
+        assert self.said(self.run(scene, "memories").markdown) <= mine
+        waiting = world.words(scene, "waiting", "proposed")
+        assert self.said(self.run(scene, "memories", "review").markdown) <= waiting
+        if scene.alone:
+            self.look_at_export(scene)
+
+    def look_at_export(self, scene: Scene) -> None:
+        (file,) = self.run(scene, "privacy", "export").files
+        mine = {h.word for h in self.world.held if h.writer in self.world.same(scene.who)}
+        replaced = {
+            word for word in self.world.everything if word not in {h.word for h in self.world.held}
+        }
+        assert self.said(file.data.decode()) <= mine | replaced, f"the export gives {scene}"
+
+    # --- helpers --------------------------------------------------------------------------------
+
+    def do(self, work: Awaitable[T]) -> T:
+        async def wait() -> T:
+            return await work
+
+        return self.opened.runner.run(wait())
+
+    def asker(self, scene: Scene, says: str = "") -> Asker:
+        role = Role.OPERATOR if scene.operates else Role.MEMBER
+        return self.rig.asker(scene.name, at=scene.place, says=says, role=role)
+
+    def word(self) -> str:
+        """A secret that occurs in no other world, nor anywhere else in this one."""
+        word = f"mk{self.number}n{len(self.world.everything)}z"
+        self.world.everything.append(word)
+        return word
+
+    def said(self, text: str) -> set[str]:
+        return set(WORD.findall(text))
+
+    def one(self, what: What, pick: int) -> Held | None:
+        some = [held for held in self.world.held if held.what == what and held.id.startswith("mem")]
+        return some[pick % len(some)] if some else None
+
+    def run(self, scene: Scene, name: str, arguments: str = "") -> Reply:
+        return self.do(self.rig.commands.run(name, arguments, self.asker(scene)))
+
+    async def remembered(self, asker: Asker, draft: Draft) -> WriteResult:
+        return await (await self.rig.memory.for_principal(asker)).remember(draft)
+
+    def text(self, turn: TurnMemory, name: str, arguments: Mapping[str, object]) -> str:
+        return self.do(turn.tools.call(name, arguments))
+
+    def call(
+        self, turn: TurnMemory, name: str, arguments: Mapping[str, object]
+    ) -> dict[str, object]:
+        try:
+            answer: dict[str, object] = json.loads(self.text(turn, name, arguments))
+        except ToolError as error:
+            return {"error": str(error)}
+        return answer
+
+    def everything_waiting(self) -> list[tuple[str, str]]:
+        """Ids and words of all that waits."""
+        rows = self.do(self.opened.waiting(self.rig.tenant))
+        found = [(id_, word) for id_, text in rows for word in self.said(text)]
+        return sorted(found, key=lambda one: self.world.everything.index(one[1]))
+
+    def note(
+        self,
+        scene: Scene,
+        asker: Asker,
+        word: str,
+        result: WriteResult,
+        scope: Scope,
+        *,
+        confirmed: bool,
+    ) -> None:
+        if result.outcome is Outcome.STORED:
+            self.hold(scene, asker, word, "memory", scope, result.memory_id, confirmed)
+        elif result.outcome is Outcome.REVIEW:
+            self.hold(scene, asker, word, "waiting", scope, result.review_id)
+
+    def hold(
+        self,
+        scene: Scene,
+        asker: Asker,
+        word: str,
+        what: What,
+        scope: Scope,
+        id_: str = "",
+        confirmed: bool = False,
+    ) -> None:
+        project = self.world.project(scene) if scope is Scope.PROJECT else ""
+        message = asker.message_ids[-1]
+        self.world.held.append(
+            Held(
+                *(word, what, scene.who, scope.value, scene.room, project),
+                *(scene.channel, message, id_, confirmed),
+            )
+        )

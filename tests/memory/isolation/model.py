@@ -1,0 +1,157 @@
+"""Who may read what, told in a few words of its own.
+
+Nothing here comes from `memory/scope.py`: it is what the machine of `test_isolation_machine.py`
+holds memory to. Every secret is one word that occurs nowhere else.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from gateway.message import Place
+from gateway.people import Audience
+
+SERVER, OTHER = "guild", "other-guild"
+TELEGRAM: Final = Place("telegram", "main", "", Audience.DIRECT)
+DISCORD: Final = Place("discord", "main", "", Audience.DIRECT)
+GENERAL: Final = Place("discord", "main", "general", Audience.PUBLIC_ROOM, SERVER)
+RANDOM: Final = Place("discord", "main", "random", Audience.PUBLIC_ROOM, SERVER)
+STAFF: Final = Place("discord", "main", "staff", Audience.PRIVATE_ROOM, SERVER)
+ASIDE: Final = replace(GENERAL, thread_id="t1", closed_thread=True)
+ABROAD: Final = Place("discord", "main", "abroad", Audience.PUBLIC_ROOM, OTHER)
+GROUP: Final = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)
+PLACES: Final = (TELEGRAM, DISCORD, GENERAL, RANDOM, STAFF, ASIDE, ABROAD, GROUP)
+NAMES: Final = ("ada", "ben", "eve", "root")
+OPERATORS: Final = ("eve", "root")
+
+What = Literal["memory", "turn", "waiting", "soul", "bible", "proposed"]
+Who = tuple[str, str]
+"""A name and the platform it is known on: two platforms are two people, until they are linked."""
+
+
+@dataclass(frozen=True, repr=False)
+class Scene:
+    """Somebody, somewhere."""
+
+    name: str
+    place: Place
+
+    def __repr__(self) -> str:
+        return f"<{self.name} in {self.channel} {self.place.thread_id}>"
+
+    @property
+    def who(self) -> Who:
+        return self.name, self.place.platform
+
+    @property
+    def alone(self) -> bool:
+        return self.place.audience is Audience.DIRECT
+
+    @property
+    def room(self) -> str:
+        """Whoever is in it reads all of it; empty in private."""
+        place = self.place
+        return "" if self.alone else f"{place.platform} {place.channel_id} {place.thread_id}"
+
+    @property
+    def channel(self) -> str:
+        inside = f"{self.name}-dm" if self.alone else self.place.channel_id
+        return f"{self.place.platform} {inside}"
+
+    @property
+    def operates(self) -> bool:
+        return self.name in OPERATORS
+
+
+SCENES: Final = tuple(Scene(name, place) for name in NAMES for place in PLACES)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A secret word in one of the things that memory holds."""
+
+    word: str
+    what: What
+    writer: Who
+    scope: str
+    room: str
+    project: str
+    channel: str
+    message: str
+    id: str = ""
+    confirmed: bool = False
+
+
+@dataclass
+class World:
+    """Everything that was told, who is linked with whom, and who chose what."""
+
+    held: list[Held] = field(default_factory=list)
+    humans: list[set[Who]] = field(default_factory=list)
+    open_hearted: set[Who] = field(default_factory=set)
+    chosen: dict[Who, str] = field(default_factory=dict)
+    everything: list[str] = field(default_factory=list)
+
+    def same(self, who: Who) -> set[Who]:
+        """All identities of a human being."""
+        return next((human for human in self.humans if who in human), {who})
+
+    def project(self, scene: Scene) -> str:
+        """What is meant by "the project" in this scene."""
+        place = scene.place
+        if scene.alone:
+            return self.chosen.get(scene.who, "")
+        return f"{place.platform}:{place.account}:{place.workspace_id or place.channel_id}"
+
+    def shows(self, scene: Scene) -> bool:
+        """Whether what is somebody's own may be shown: to them alone, or where they said so."""
+        return scene.alone or all(one in self.open_hearted for one in self.same(scene.who))
+
+    def may_read(self, scene: Scene, held: Held) -> bool:
+        """The rule."""
+        if held.what in ("waiting", "proposed"):
+            return self.may_decide(scene, held)
+        if held.scope == "global":
+            return True
+        if held.scope == "project":
+            return bool(held.project) and held.project == self.project(scene)
+        here = bool(held.room) and held.room == scene.room
+        if held.what == "turn" and here:
+            return True
+        mine = held.writer in self.same(scene.who)
+        return mine and (self.shows(scene) or here)
+
+    def may_decide(self, scene: Scene, held: Held) -> bool:
+        """Whose word something waits for."""
+        if held.scope == "user":
+            here = bool(held.room) and held.room == scene.room
+            return held.writer in self.same(scene.who) and (self.shows(scene) or here)
+        within = held.scope == "global" or (
+            bool(held.project) and held.project == self.project(scene)
+        )
+        return scene.operates and within
+
+    def may_change(self, scene: Scene, held: Held) -> bool:
+        """Who may replace or delete it."""
+        if held.scope == "user":
+            return held.writer in self.same(scene.who)
+        return scene.operates and self.may_read(scene, held)
+
+    def words(self, scene: Scene, *what: What) -> set[str]:
+        """The secrets in things of these sorts that may be read in a scene."""
+        return {h.word for h in self.held if h.what in what and self.may_read(scene, h)}
+
+    def link(self, one: Who, other: Who) -> None:
+        """Both are one human being from now on."""
+        both = self.same(one) | self.same(other)
+        self.humans = [human for human in self.humans if not human & both] + [both]
+
+    def unlink(self, one: Who) -> None:
+        """An identity is a human being of its own again."""
+        others = self.same(one) - {one}
+        self.humans = [human for human in self.humans if one not in human]
+        if len(others) > 1:
+            self.humans.append(others)
+
+    def drop(self, gone: list[Held]) -> None:
+        """It is deleted: nobody may read it in there any more."""
+        self.held = [held for held in self.held if held not in gone]

@@ -1,0 +1,68 @@
+"""No record ever reaches anybody it is not meant for, whatever people do in whatever order."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.sqlite.database import Database
+from parley.storage.memory_stores import on_postgres, on_sqlite
+from tests.memory.isolation.machine import Isolation, Opened
+from tests.support.clock import FakeClock
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
+MANY: Final = pytest.param(
+    *(100, 60), id="many", marks=[pytest.mark.nightly, pytest.mark.timeout(1_800)]
+)
+
+
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(6, 25, id="some"), MANY])
+def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
+    with asyncio.Runner() as runner:
+        database, clock = Database(tmp_path / "memory.db"), FakeClock()
+        runner.run(database.start())
+
+        async def waiting(tenant: str) -> list[tuple[str, str]]:
+            return await database.run(lambda db: db.execute(f"{WAITING} ?", (tenant,)).fetchall())
+
+        play(Opened(runner, on_sqlite(database, clock), database, clock, waiting), examples, steps)
+        runner.run(database.stop())
+
+
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(2, 15, id="some"), MANY])
+def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
+    with asyncio.Runner() as runner:
+        database, pool = Database(":memory:"), PostgresPool(new_database(postgres))
+        clock = FakeClock()
+        runner.run(database.start())
+        runner.run(pool.start())
+
+        async def waiting(tenant: str) -> list[tuple[str, str]]:
+            rows = await pool.fetch(f"{WAITING} %(tenant)s", {"tenant": tenant})
+            return [(str(id_), str(record)) for id_, record in rows]
+
+        play(Opened(runner, on_postgres(pool, clock), database, clock, waiting), examples, steps)
+        runner.run(pool.stop())
+        runner.run(database.stop())
+
+
+def play(opened: Opened, examples: int, steps: int) -> None:
+    """Let people do so many things, so many times over."""
+    machine = type("Isolation", (Isolation,), {"opened": opened})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
