@@ -1,0 +1,92 @@
+"""Several writers go the whole write path at once: every text is stored once, and none is lost."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.sqlite.database import Database
+from memory.record import Draft, Kind
+from memory.store.ports import Filter
+from memory.write.outcome import Outcome
+from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from tests.memory.rig import rig_on
+from tests.memory.store.writing import text_of
+from tests.support.clock import FakeClock
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+WRITERS = 8
+CLOCK = FakeClock()
+
+
+@asynccontextmanager
+async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
+    """Every writer has a connection of its own, as a process would."""
+    opened = [Database(folder / "memory.db") for _ in range(WRITERS)]
+    for database in opened:
+        await database.start()
+    yield [on_sqlite(database, CLOCK) for database in opened]
+    for database in opened:
+        await database.stop()
+
+
+@asynccontextmanager
+async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemoryStores]]:
+    """Every writer has a pool of its own, as a process would."""
+    url = new_database(server)
+    opened = [PostgresPool(url) for _ in range(WRITERS)]
+    for pool in opened:
+        await pool.start()
+    yield [on_postgres(pool, CLOCK) for pool in opened]
+    for pool in opened:
+        await pool.stop()
+
+
+async def written(stores: MemoryStores, states: Database, texts: list[str]) -> Counter[str]:
+    """One writer after the other of its texts; what became of them."""
+    rig, outcomes = rig_on(stores, states, CLOCK), Counter[str]()
+    for text in texts:
+        result = await (await rig.handle("ada")).remember(Draft(text, Kind.FACT))
+        outcomes["stored" if result.outcome is Outcome.STORED else result.code] += 1
+    return outcomes
+
+
+async def check(opened: list[MemoryStores], writes: int, distinct: int) -> None:
+    states = Database(":memory:")
+    await states.start()
+    every = [text_of(number % distinct) for number in range(writes)]
+    random.Random(1).shuffle(every)  # the same order for all, so that they meet
+    done = await asyncio.gather(*(written(stores, states, every) for stores in opened))
+    total = sum(done, Counter[str]())
+    assert total == {"stored": distinct, "duplicate": WRITERS * writes - distinct}
+    rig = rig_on(opened[0], states, CLOCK)
+    found = await (await rig.handle("ada")).search(Filter(limit=1_000))
+    assert sorted(match.record.content for match in found) == sorted(set(every))
+    await states.stop()
+
+
+SOME = pytest.param(30, 15, id="some")
+ALL = pytest.param(1_000, 500, id="all", marks=[pytest.mark.nightly, pytest.mark.timeout(900)])
+
+
+@pytest.mark.parametrize(("writes", "distinct"), [SOME, ALL])
+async def test_in_sqlite_each_text_is_stored_once(
+    tmp_path: Path, writes: int, distinct: int
+) -> None:
+    async with sqlite(tmp_path) as opened:
+        await check(opened, writes, distinct)
+
+
+@pytest.mark.xdist_group("postgres")
+@pytest.mark.parametrize(("writes", "distinct"), [SOME, ALL])
+async def test_in_postgres_each_text_is_stored_once(
+    postgres: PostgresServer, writes: int, distinct: int
+) -> None:
+    async with postgres_pools(postgres) as opened:
+        await check(opened, writes, distinct)
