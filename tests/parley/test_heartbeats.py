@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from memory.brain.sources import (
     SourceFailed,
     SqliteSource,
 )
+from parley.app import App
 from parley.heartbeats import EARLY, ROUND, Heartbeats, Site, sites_of
 from parley.settings import SettingsError, from_mapping
 from parley.storage import Storage
@@ -193,3 +195,38 @@ def test_a_host_in_an_odd_spelling_is_refused_at_the_start() -> None:
     clock = SystemClock()
     with pytest.raises(ConfigurationError, match="heartbeat"):
         sites_of(settings, Storage(settings, clock).activity, SingleTenant(), clock)
+
+
+async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:
+    app = App(
+        from_mapping(
+            {
+                "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+                "server": {"port": 0},
+                "webhooks": {"port": 0},
+                "heartbeat": {"sources": {TEA: {"kind": "gateway"}}},
+            }
+        )
+    )
+    brain = app.memory.brain
+    assert brain is not None
+    await app.start()
+    try:
+        async with asyncio.timeout(10):
+            while await brain.synced_at("default", TEA) is None:
+                await asyncio.sleep(0.01)
+    finally:
+        await app.stop(drain=1)
+
+
+def test_without_memory_nothing_is_synced(tmp_path: Path) -> None:
+    app = App(
+        from_mapping(
+            {
+                "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+                "memory": {"enabled": False},
+                "heartbeat": {"sources": {TEA: {"kind": "gateway"}}},
+            }
+        )
+    )
+    assert app.heartbeats is None
