@@ -25,11 +25,7 @@ PAGES = [
         "examples/parley-adapter-lines/README.md",
     )
 ]
-GROUPS = (
-    "outbox",
-    "memory",
-    "audit",
-)
+GROUPS = ("outbox", "memory", "audit")
 """Commands that have commands of their own."""
 EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
