@@ -2,6 +2,7 @@
 
     python -m benchmarks.gateway                 both, alternating, and the ratio of their rates
     python -m benchmarks.gateway --messages 1000 --rounds 1 --fsync full
+    python -m benchmarks.gateway --without-memory   what of it is memory, for comparison
 
 A burst of messages, as fast as they can be answered. Offline model, limits lifted, overlap `queue`;
 inbox, conversations, traces and outbox durable in SQLite as always: `normal` commits to the log
@@ -30,7 +31,7 @@ PROMISED: Final = {"normal": 0.8, "full": 0.7}
 """Of the bare echo's rate, by what a commit waits for."""
 
 
-def measure(messages: int, chats: int, fsync: str) -> dict[str, object]:
+def measure(messages: int, chats: int, fsync: str, *, memory: bool = True) -> dict[str, object]:
     """Run simulator and gateway; rate, losses, transactions and processor time of the gateway."""
     simulator = echo_bot.start(
         "simulators.telegram",
@@ -43,7 +44,7 @@ def measure(messages: int, chats: int, fsync: str) -> dict[str, object]:
             bot = echo_bot.start(
                 "benchmarks.served",
                 *("--url", where["url"], "--token", where["token"], "--folder", folder),
-                *("--fsync", fsync),
+                *("--fsync", fsync, *(() if memory else ("--without-memory",))),
             )
             result: dict[str, object] = json.loads(simulator.stdout.readline())
             bot.send_signal(signal.SIGTERM)
@@ -55,6 +56,7 @@ def measure(messages: int, chats: int, fsync: str) -> dict[str, object]:
     return {
         "bot": "parley",
         "fsync": fsync,
+        "memory": memory,
         **result,
         "cpu_seconds": round(used["cpu_seconds"], 3),
         "cpu_seconds_per_1000": round(used["cpu_seconds"] / messages * 1000, 3),
@@ -62,7 +64,9 @@ def measure(messages: int, chats: int, fsync: str) -> dict[str, object]:
     }
 
 
-def compare(messages: int, chats: int, rounds: int, fsync: str) -> dict[str, object]:
+def compare(
+    messages: int, chats: int, rounds: int, fsync: str, *, memory: bool = True
+) -> dict[str, object]:
     """Alternate both bots, so that the machine's moods hit them alike; print every run."""
     ours: list[dict[str, object]] = []
     bare: list[dict[str, object]] = []
@@ -70,7 +74,7 @@ def compare(messages: int, chats: int, rounds: int, fsync: str) -> dict[str, obj
         for is_ours in (False, True) if turn % 2 == 0 else (True, False):
             machine = Machine()
             row = (
-                measure(messages, chats, fsync)
+                measure(messages, chats, fsync, memory=memory)
                 if is_ours
                 else echo_bot.measure("httpx", messages, chats)
             )
@@ -82,6 +86,7 @@ def compare(messages: int, chats: int, rounds: int, fsync: str) -> dict[str, obj
     ]
     return {
         "fsync": fsync,
+        "memory": memory,
         "rate_against_bare_echo": round(statistics.median(ratios), 3),
         "promised": PROMISED[fsync],
         "each_round": [round(ratio, 3) for ratio in ratios],
@@ -104,10 +109,17 @@ def main() -> int:
     parser.add_argument("--chats", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fsync", choices=tuple(PROMISED), help="one of them; both otherwise")
+    parser.add_argument("--without-memory", action="store_true", help="memory.enabled: false")
     arguments = parser.parse_args()
     kept = True
     for fsync in (arguments.fsync,) if arguments.fsync else tuple(PROMISED):
-        summary = compare(arguments.messages, arguments.chats, arguments.rounds, fsync)
+        summary = compare(
+            arguments.messages,
+            arguments.chats,
+            arguments.rounds,
+            fsync,
+            memory=not arguments.without_memory,
+        )
         print(json.dumps(summary), flush=True)
         kept = kept and held(summary)
     return 0 if kept else 1

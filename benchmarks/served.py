@@ -1,6 +1,7 @@
 """The whole gateway on a simulated Telegram, in a process of its own, with its time measured.
 
     python -m benchmarks.served --url URL --token T --folder F [--fsync full] [--times FILE]
+        [--without-memory]
 
 Offline model, limits lifted, overlap `queue`; inbox, conversations, traces and outbox in SQLite as
 always. On SIGTERM it prints one line of JSON: processor seconds since it was ready, transactions,
@@ -63,9 +64,11 @@ class Stopwatch:
             self.times.extend((message, stored, attempt.began, ended, model))
 
 
-def settings_for(url: str, token: str, folder: str, fsync: str = "normal") -> Settings:
+def settings_for(
+    url: str, token: str, folder: str, fsync: str = "normal", *, memory: bool = True
+) -> Settings:
     """Limits lifted, everything in one SQLite file in `folder`."""
-    return from_mapping(mapping_for(url, token, folder, fsync))
+    return from_mapping(mapping_for(url, token, folder, fsync) | {"memory": {"enabled": memory}})
 
 
 def mapping_for(url: str, token: str, folder: str, fsync: str = "normal") -> dict[str, object]:
@@ -121,8 +124,15 @@ def main() -> None:
     parser.add_argument("--folder", required=True)
     parser.add_argument("--fsync", choices=("normal", "full"), default="normal")
     parser.add_argument("--times", type=Path)
+    parser.add_argument("--without-memory", action="store_true")
     arguments = parser.parse_args()
-    settings = settings_for(arguments.url, arguments.token, arguments.folder, arguments.fsync)
+    settings = settings_for(
+        arguments.url,
+        arguments.token,
+        arguments.folder,
+        arguments.fsync,
+        memory=not arguments.without_memory,
+    )
     watch = Stopwatch() if arguments.times else None
     used = asyncio.run(serve(settings, watch))
     if watch is not None:
