@@ -189,25 +189,20 @@ async def test_given_out_cleared_and_taken_in_again(folder: Path) -> None:
     before = await contents(folder)
     (folder / "key").write_text(f"{KEY}\n")
     sealed = ("--key-file", "key")
-    for file, more in (
-        ("a.jsonl", ()),
-        ("a.sealed", sealed),
-        ("a.parquet", ("--format", "parquet")),
-    ):
-        out = await parley("memory", "export", file, *MINE, *more, cwd=folder)
+    for file, key, more in (("plain", (), ()), ("sealed", sealed, ("--format", "parquet"))):
+        out = await parley("memory", "export", file, *MINE, *key, *more, cwd=folder)
         assert (out.status, out.out.startswith(f"4 memories are in {file}")) == (0, True), out.err
         assert (folder / file).stat().st_mode & 0o777 == 0o600
-        again = await parley("memory", "export", file, *MINE, *more, cwd=folder)
-        assert (again.status, "--force" in again.err) == (1, True)
         await parley("memory", "clear", "all", *MINE, "--yes", "--yes", cwd=folder)
-        key = sealed if file == "a.sealed" else ()
         taken = await parley("memory", "import", file, *MINE, *key, cwd=folder)
         assert (taken.status, taken.out.splitlines()[-1]) == (0, "4 memories: 4 stored.")
         assert taken.out.splitlines()[0] == "line 2: stored"
-        known = await parley("memory", "import", file, *MINE, *key, cwd=folder)
-        assert known.out.splitlines()[-1] == "4 memories: 4 known."
-        assert await contents(folder) == before
-    assert b"Rex" not in (folder / "a.sealed").read_bytes()
+    again = await parley("memory", "export", "plain", *MINE, cwd=folder)
+    assert (again.status, "--force" in again.err) == (1, True)
+    known = await parley("memory", "import", "plain", *MINE, cwd=folder)
+    assert known.out.splitlines()[-1] == "4 memories: 4 known."
+    assert await contents(folder) == before
+    assert b"Rex" not in (folder / "sealed").read_bytes()
 
 
 async def test_the_key_of_a_sealed_file_has_to_be_there_and_right(small: Path) -> None:
