@@ -12,7 +12,7 @@ from typing import Final
 
 ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
-    *("faults", "refusals", "drops", "model_faults", "safety"),
+    *("faults", "refusals", "drops", "model_faults", "safety", "memory_write"),
 )
 LONG: Final = ("soak", "outages", "twice")
 

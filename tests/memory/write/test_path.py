@@ -1,0 +1,72 @@
+"""The write path as a whole, where something speaks against storing."""
+
+from dataclasses import replace
+
+from gateway.errors import StoreUnavailable
+from gateway.people import Role
+from memory.plans import Plans
+from memory.record import Draft, Kind, Scope
+from memory.store.limits import MAX_WAITING
+from memory.write.outcome import Outcome
+from memory.write.trust import Way
+from tests.memory.rig import ROOM, memory_rig
+
+
+async def test_what_came_from_outside_waits_even_when_it_cites_something() -> None:
+    async with memory_rig() as rig:
+        rig.shelf.there.add("ADR-003")
+        ada = await rig.handle("ada")
+        draft = Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION)
+        outside = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT, external=True)
+        inside = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT)
+        assert (outside.outcome, outside.code) == (Outcome.REVIEW, "external")
+        assert inside.outcome is Outcome.STORED
+
+
+async def test_what_may_be_a_secret_is_asked_about() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        digits = "3f9a7c1e5b2d8046" + "a1c3e5f7092b4d6880ff12ab"
+        result = await ada.remember(Draft(f"the value is {digits}", Kind.FACT))
+        assert (result.outcome, result.reason) == (Outcome.REVIEW, "It may hold a secret.")
+
+
+async def test_a_full_queue_takes_no_more() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        for number in range(MAX_WAITING + 1):
+            draft = Draft(f"Owns boat number {number}", Kind.FACT)
+            result = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT)
+        assert (result.outcome, result.code) == (Outcome.REFUSED, "queue_full")
+        assert len(await ada.waiting(1_000)) == MAX_WAITING
+
+
+async def test_what_everybody_reads_counts_towards_nobodys_plan() -> None:
+    async with memory_rig(plans=Plans(default="free")) as rig:
+        ada = await rig.handle("ada", at=ROOM, role=Role.OPERATOR)
+        for number in range(5):
+            draft = Draft(f"Deploys on day {number}", Kind.FACT, scope=Scope.PROJECT)
+            assert (await ada.remember(draft)).outcome is Outcome.STORED
+        assert await ada.count() == 0
+
+
+async def test_a_project_has_to_be_chosen_first() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada", role=Role.OPERATOR)
+        result = await ada.remember(Draft("Deploys on Friday", Kind.FACT, scope=Scope.PROJECT))
+        assert (result.outcome, result.code) == (Outcome.REFUSED, "no_project")
+
+
+async def test_where_duplicates_cannot_be_looked_for_the_person_is_asked() -> None:
+    class Deaf:
+        """A store that cannot say what is alike."""
+
+        async def like(self, *_: object, **__: object) -> None:
+            raise StoreUnavailable("busy")
+
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        path = replace(rig.path, memories=Deaf())  # type: ignore[arg-type]
+        draft = Draft("Prefers tabs", Kind.PREFERENCE)
+        result = await path.write(ada.occasion, ada.reach, draft, Way.EXPLICIT)
+        assert (result.outcome, result.code) == (Outcome.REVIEW, "duplicate_unchecked")
