@@ -23,7 +23,7 @@ MANY: Final = pytest.param(
 
 
 @pytest.mark.timeout(300)  # seconds of work, and minutes on a machine that is busy
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(6, 25, id="some"), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some"), MANY])
 def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
         database, clock = Database(tmp_path / "memory.db"), FakeClock()
@@ -38,7 +38,7 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(2, 15, id="some"), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some"), MANY])
 def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
         database, pool = Database(":memory:"), PostgresPool(new_database(postgres))

@@ -195,6 +195,7 @@ class Isolation(RuleBasedStateMachine):
         elif yes:
             what: What = "bible" if found[0].scope == "project" else "soul"
             self.world.held.append(replace(found[0], what=what, writer=scene.who))
+            self.world.hands[word].add(scene.who)
 
     @rule(name=names, other=names)
     def link(self, name: str, other: str) -> None:
@@ -328,11 +329,9 @@ class Isolation(RuleBasedStateMachine):
 
     def look_at_export(self, scene: Scene) -> None:
         (file,) = self.run(scene, "privacy", "export").files
-        mine = {h.word for h in self.world.held if h.writer in self.world.same(scene.who)}
-        replaced = {
-            word for word in self.world.everything if word not in {h.word for h in self.world.held}
-        }
-        assert self.said(file.data.decode()) <= mine | replaced, f"the export gives {scene}"
+        everybody = self.world.same(scene.who)
+        mine = {word for word, hands in self.world.hands.items() if hands & everybody}
+        assert self.said(file.data.decode()) <= mine, f"the export gives {scene}"
 
     # --- helpers --------------------------------------------------------------------------------
 
@@ -410,6 +409,7 @@ class Isolation(RuleBasedStateMachine):
     ) -> None:
         project = self.world.project(scene) if scope is Scope.PROJECT else ""
         message = asker.message_ids[-1]
+        self.world.hands.setdefault(word, set()).add(scene.who)
         self.world.held.append(
             Held(
                 *(word, what, scene.who, scope.value, scene.room, project),

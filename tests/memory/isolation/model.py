@@ -90,6 +90,8 @@ class World:
     open_hearted: set[Who] = field(default_factory=set)
     chosen: dict[Who, str] = field(default_factory=dict)
     everything: list[str] = field(default_factory=list)
+    hands: dict[str, set[Who]] = field(default_factory=dict)
+    """Who wrote a word, or put it into a project's document: it may be in their export."""
 
     def same(self, who: Who) -> set[Who]:
         """All identities of a human being."""
