@@ -238,6 +238,8 @@ class Isolation(RuleBasedStateMachine):
         if not self.world.held:
             return
         said = self.world.held[pick % len(self.world.held)]
+        if not said.message:
+            return
         platform, channel = said.channel.split(" ")
         place = next(scene.place for scene in SCENES if scene.place.platform == platform)
         place = type(place)(platform, "main", channel, place.audience)
@@ -270,6 +272,9 @@ class Isolation(RuleBasedStateMachine):
                 and (held.scope == "user" or held.what in ("waiting", "proposed"))
             ]
         )
+        world.held = [  # what is the project's stays, without its writer and their message
+            replace(held, message="") if held.writer in everybody else held for held in world.held
+        ]
         world.humans = [human for human in world.humans if not human & everybody]
         world.open_hearted -= everybody
         for one in everybody:
