@@ -70,7 +70,7 @@ class Town:
         for number in range(MESSAGES):
             person = self.telegram.person(f"Person {number % CHATS}")
             await self.telegram.say(person, self.telegram.direct(person), f"this is n{number:04d}")
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.03)
 
     def answers(self) -> Counter[int]:
         """How often each message was answered, as people see it."""
