@@ -80,7 +80,7 @@ async def measure(name: str, keeper: Keeper, ledger: UsageLedger, total: int) ->
     kept = {
         f"kept_per_second_{side}": round(
             await per_second(
-                lambda n, side=side: keeper.keep(exchange(f"{side}", n)),  # type: ignore[misc]
+                lambda n, side=side: keeper.keep(exchange(f"{side}", n)),  # type: ignore[misc] # default
                 total,
                 side,
             )

@@ -30,9 +30,9 @@ class Pulse:
         """When the last heartbeat was acknowledged, and whether the next one is overdue."""
         socket: discord.gateway.DiscordWebSocket | None = self._client.ws
         # The library shows the latency of the last answer, not that there has been none since.
-        beats = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001
+        beats = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
         if beats is not None:
-            self._proven = beats._last_ack  # noqa: SLF001
+            self._proven = beats._last_ack  # noqa: SLF001 - likewise
         since = max(0.0, self._now() - self._proven)
         if beats is None:
             return Liveness(False, "the connection is being made again", since)
