@@ -1,6 +1,6 @@
 """Several processes' views of one Redis."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack
 from typing import Protocol
 
@@ -8,10 +8,14 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.storage.redis.hot import RedisHotState
-from tests.gateway.storage.redis.support import clean, hot_state, new_prefix
+from tests.gateway.storage.redis.support import LEASE, clean, hot_state, new_prefix
 from tests.gateway.storage.redis.workers import Worker
 
-Open = Callable[[], Awaitable[RedisHotState]]
+
+class Open(Protocol):
+    """Opens the hot state; `lease` is in seconds."""
+
+    def __call__(self, *, lease: float = LEASE) -> Awaitable[RedisHotState]: ...
 
 
 class Hire(Protocol):
@@ -33,8 +37,9 @@ async def another(redis: str, prefix: str) -> AsyncIterator[Open]:
     async with AsyncExitStack() as opened:
         first = await opened.enter_async_context(hot_state(redis, SystemClock(), prefix))
 
-        async def open_() -> RedisHotState:
-            return await opened.enter_async_context(hot_state(redis, SystemClock(), prefix))
+        async def open_(*, lease: float = LEASE) -> RedisHotState:
+            state = hot_state(redis, SystemClock(), prefix, lease=lease)
+            return await opened.enter_async_context(state)
 
         yield open_
         await clean(first.client)

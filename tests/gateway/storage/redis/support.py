@@ -14,6 +14,8 @@ from tests.support.servers import redis_server
 
 LEASE = 0.5
 """Seconds: short, so that tests of takeovers are."""
+UNHURRIED = 5.0
+"""Seconds: for tests in which nobody dies and a busy machine must not make it look so."""
 
 
 @contextmanager

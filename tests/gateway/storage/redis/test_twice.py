@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.gateway.storage.redis.conftest import Hire, Open
-from tests.gateway.storage.redis.support import eventually
+from tests.gateway.storage.redis.support import UNHURRIED, eventually
 from tests.gateway.storage.redis.workers import all_answered, feed, in_order
 
 pytestmark = pytest.mark.timeout(180)
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(180)
 async def test_the_same_events_from_two_producers_are_answered_once(
     another: Open, hire: Hire, count: int
 ) -> None:
-    one, two = hire(await another()), hire(await another())
+    one, two = hire(await another(lease=UNHURRIED)), hire(await another(lease=UNHURRIED))
     await eventually(lambda: one.state.work.partitions == two.state.work.partitions == 32)
     producers = [await another(), await another()]
     new = await asyncio.gather(*(feed(producer, range(count)) for producer in producers))

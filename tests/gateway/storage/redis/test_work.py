@@ -13,12 +13,12 @@ from gateway.storage.redis.feed import READ
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.keys import PARTITIONS, partition_of
 from tests.gateway.storage.redis.conftest import Hire, Open
-from tests.gateway.storage.redis.support import LEASE, age, all_keys, eventually
+from tests.gateway.storage.redis.support import LEASE, UNHURRIED, age, all_keys, eventually
 from tests.gateway.storage.redis.workers import DAY, all_answered, entry, feed, in_order, number_of
 
 
 async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hire: Hire) -> None:
-    one, two = hire(await another()), hire(await another())
+    one, two = hire(await another(lease=UNHURRIED)), hire(await another(lease=UNHURRIED))
     await eventually(lambda: one.state.work.partitions == two.state.work.partitions == 32)
     producer = await another()
     assert await feed(producer, range(2000)) == 2000
@@ -82,9 +82,9 @@ async def test_a_worker_that_was_held_up_and_its_successor_answer_once(
 
 
 async def test_a_new_worker_gets_its_share_and_nothing_twice(another: Open, hire: Hire) -> None:
-    old = hire(await another())
+    old = hire(await another(lease=UNHURRIED))
     await eventually(lambda: old.state.work.partitions == PARTITIONS)
-    new = hire(await another())
+    new = hire(await another(lease=UNHURRIED))
     await feed(old.state, range(1000))
     await eventually(lambda: old.state.work.partitions == new.state.work.partitions == 32)
     await feed(old.state, range(1000, 1500))
