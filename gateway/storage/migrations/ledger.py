@@ -14,6 +14,7 @@ from gateway.storage.migrations.steps import (
     memory_people,
     settled_once,
     spending_forgotten,
+    waiting_turns,
 )
 
 MIGRATIONS: Final = (
@@ -25,6 +26,7 @@ MIGRATIONS: Final = (
     spending_forgotten.STEP,
     dead_letters.STEP,
     memory_audit.STEP,
+    waiting_turns.STEP,
 )
 
 

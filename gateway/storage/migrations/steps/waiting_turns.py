@@ -1,0 +1,28 @@
+"""Turns that were answered and that memory has not looked at yet."""
+
+from typing import Final
+
+from gateway.storage.migrations.step import Migration
+
+SQLITE: Final = """
+    CREATE TABLE waiting_turns (
+        id TEXT PRIMARY KEY, tenant TEXT NOT NULL, person TEXT NOT NULL, room TEXT NOT NULL,
+        channel TEXT NOT NULL, message_ids TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL
+    );
+    CREATE INDEX waiting_turns_at ON waiting_turns (at);
+    CREATE INDEX waiting_turns_person ON waiting_turns (tenant, person);
+    CREATE INDEX waiting_turns_channel ON waiting_turns (channel);
+"""
+
+POSTGRES: Final = """
+    CREATE TABLE waiting_turns (
+        id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL, room text NOT NULL,
+        channel text NOT NULL, message_ids text[] NOT NULL, at timestamptz NOT NULL,
+        body text NOT NULL
+    );
+    CREATE INDEX waiting_turns_at ON waiting_turns (at);
+    CREATE INDEX waiting_turns_person ON waiting_turns (tenant, person);
+    CREATE INDEX waiting_turns_channel ON waiting_turns (channel);
+"""
+
+STEP: Final = Migration(9, "turns that wait for memory", SQLITE, POSTGRES)
