@@ -35,11 +35,31 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingTurn:
+    """A turn as it was said, kept together with its answer until memory takes it up.
+
+    `person` is a `str(PersonId)`, `room` empty in private; `channel` is "platform:account:channel",
+    within which `message_ids` are unique. `body` is memory's own.
+    """
+
+    id: str
+    tenant: str
+    person: str
+    room: str
+    channel: str
+    message_ids: tuple[str, ...]
+    at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class Aftermath:
-    """What is said under an answer, apart from it: Markdown, and buttons for an open question."""
+    """What is said under an answer, apart from it: Markdown, and buttons for an open question.
+    `turn` is to be kept with the answer."""
 
     note: str = ""
     buttons: tuple[Button, ...] = ()
+    turn: WaitingTurn | None = None
 
 
 class TurnMemory(Protocol):
@@ -56,7 +76,7 @@ class TurnMemory(Protocol):
         ...
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
-        """The turn is over: keep it. Doing it again for the same turn changes nothing."""
+        """The turn is over: what to tell, and what to keep of it."""
         ...
 
 

@@ -16,6 +16,7 @@ from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
 from gateway.ports import AdapterState, Usage
+from gateway.remembering import WaitingTurn
 
 # --- hot state ----------------------------------------------------------------------------------
 
@@ -291,6 +292,8 @@ class Completed:
     trace: Trace
     inbox_ids: tuple[str, ...]
     outbound: tuple[Outbound, ...]
+    waiting: WaitingTurn | None = None
+    """What memory is to take up later."""
 
 
 class Journal(Protocol):

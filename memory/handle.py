@@ -10,6 +10,7 @@ from gateway.remembering import Asker
 from memory.audit import Audit
 from memory.brain.documents import Brain
 from memory.brain.own import OwnDocuments
+from memory.consolidation import Consolidation
 from memory.people import People
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
@@ -47,6 +48,7 @@ class MemoryParts:
     audit: Audit
     clock: Clock
     brain: Brain
+    consolidation: Consolidation
     holders: Sequence[HoldsPersonal] = ()
 
 
@@ -58,14 +60,21 @@ class Memory:
 
     async def for_principal(self, asker: Asker) -> "MemoryHandle":
         """Memory for this person, before these people. Raises `StoreUnavailable`."""
-        occasion = await self._parts.people.occasion(asker)
-        session = await self._parts.people.session(asker)
-        return MemoryHandle(self._parts, replace(occasion, session=session.id), session)
+        occasion, session = await self._parts.people.arrive(asker)
+        return MemoryHandle(self._parts, occasion, session)
+
+    async def knows_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> bool:
+        """True when a memory, or a turn that waits, goes back to one of these messages."""
+        await self._parts.consolidation.of_messages(tenant, channel, message_ids)
+        return await self._parts.memories.knows_message(tenant, channel, message_ids)
 
     async def message_deleted(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> None:
         """Chat messages are gone, and with them what was derived and never confirmed."""
+        await self._parts.consolidation.of_messages(tenant, channel, message_ids)
         gone = await self._parts.memories.forget_message(tenant, channel, message_ids)
         if gone:
             await self._note_message("memory_delete", tenant, "message_deleted", gone)
@@ -74,6 +83,7 @@ class Memory:
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
     ) -> None:
         """A chat message says something else now, and so does its turn."""
+        await self._parts.consolidation.of_messages(tenant, channel, (message_id,))
         touched = await self._parts.memories.revise_message(tenant, channel, message_id, content)
         if touched:
             await self._note_message("memory_write", tenant, "message_edited", touched)
@@ -126,12 +136,6 @@ class MemoryHandle:
     async def _write(self, draft: Draft, way: Way) -> WriteResult:
         return await self._parts.path.write(self.occasion, self.reach, draft, way)
 
-    async def keep_turn(self, turn_id: str, said: str, answer: str, *, external: bool) -> None:
-        """Keep what was said to the assistant and what it answered, as episodic memory."""
-        await self._parts.path.keep_turn(
-            self.occasion, self.reach, turn_id, said, answer, external=external
-        )
-
     async def bring_in(self, draft: Draft, past: Past) -> WriteResult:
         """The person brings a memory in again: an explicit save that keeps its own history."""
         return await self._parts.path.write(
@@ -150,6 +154,7 @@ class MemoryHandle:
 
     async def search(self, wanted: Filter) -> list[Match]:
         """What fits and may be seen here, best first."""
+        await self._parts.consolidation.of_reach(self.reach)
         found = await self._parts.memories.find(self.reach, wanted)
         kind = "text" if wanted.text else "recent"
         await self._audit("memory_read", query=kind, results=len(found))
@@ -157,11 +162,13 @@ class MemoryHandle:
 
     async def get(self, memory_id: str) -> Record | None:
         """One memory, None when there is none for this person here."""
+        await self._parts.consolidation.of_reach(self.reach)
         return await self._parts.memories.get(self.reach, memory_id)
 
     async def everything(self) -> AsyncIterator[Record]:
         """Everything of the person's own, with its vectors: the oldest first, so that what was
         replaced comes before what replaced it."""
+        await self._parts.consolidation.of_reach(self.reach)
         ids: list[str] = []
         page = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
         while found := await self._parts.memories.find(self.reach, page):
@@ -193,12 +200,14 @@ class MemoryHandle:
 
     async def clear(self, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers."""
+        await self._parts.consolidation.of_reach(self.reach)
         count = await self._parts.memories.clear(self.reach, tiers)
         await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 
     async def about(self, topic: str) -> list[Record]:
         """What of the person's own is about a topic, or has this id; what `forget` deletes."""
+        await self._parts.consolidation.of_reach(self.reach)
         if topic.startswith(ID_PREFIX) and " " not in topic:
             wanted = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
             every = await self._parts.memories.find(self.reach, wanted)
@@ -227,6 +236,7 @@ class MemoryHandle:
 
     async def export_all(self, *, audited: bool = True) -> list[dict[str, object]]:
         """Everything that any store holds of this person, as JSON-like values."""
+        await self._parts.consolidation.of_reach(self.reach)
         rows: list[dict[str, object]] = []
         for holder in self._parts.holders:
             rows += await holder.export(self.reach.tenant, self.reach.persons)

@@ -36,32 +36,28 @@ class People:
         self._seen: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
         self._wrong: OrderedDict[str, list[datetime]] = OrderedDict()
 
-    async def occasion(self, asker: Asker) -> Occasion:
-        """On whose behalf and before whom memory is used now. Raises `StoreUnavailable`."""
+    async def arrive(self, asker: Asker) -> tuple[Occasion, Session]:
+        """On whose behalf and before whom memory is used now, and the session this belongs to: this
+        person, this conversation, 30 minutes idle. Raises `StoreUnavailable`."""
         principal, place = asker.principal, asker.place
         tenant, person = principal.tenant, str(principal.person)
-        known = await self._store.known(tenant, person)
+        known, session = await self._store.arrive(tenant, person, asker.conversation, asker.at)
         project = known.project if place.audience is Audience.DIRECT else project_of(place)
         if place.audience is not Audience.DIRECT:
             await self._note_seen(tenant, person, project)
-        return Occasion(
+        occasion = Occasion(
             principal=principal,
             persons=known.persons,
             place=place,
             at=asker.at,
             project=project,
             conversation=asker.conversation,
+            session=session.id,
             message_ids=asker.message_ids,
             words=asker.words,
             shows_private=known.shows_private,
         )
-
-    async def session(self, asker: Asker) -> Session:
-        """The session this turn belongs to: this person, this conversation, 30 minutes idle."""
-        principal = asker.principal
-        return await self._store.session(
-            principal.tenant, str(principal.person), asker.conversation, asker.at
-        )
+        return occasion, session
 
     async def use(self, session: Session, what: SessionUse) -> bool:
         """Count one use by the model; False when the session has used up its share."""

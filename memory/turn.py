@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.message import Button, Place
@@ -12,6 +12,7 @@ from memory.brain.documents import Brain
 from memory.brain.prompt import brain_prompt
 from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
+from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
 from memory.scope import Reach
 from memory.skill import SKILL
@@ -57,7 +58,7 @@ class Remembrance:
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
-        return await self._store.knows_message(tenant, _channel(place), message_ids)
+        return await self._memory.knows_message(tenant, _channel(place), message_ids)
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """The stored turn follows, prepared like any other; what else was derived and never
@@ -122,12 +123,13 @@ class _Turn:
         return brain_prompt(SKILL, parts, brief.text())
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
-        """Keep the turn; tell what was redacted; ask about what waits."""
-        if self._remembrance.keeps_turns:
-            external = bool(set(tools_used) - OWN_TOOLS)
-            said = "\n".join(self._asker.words)
-            await self._handle.keep_turn(self._asker.id, said, answer, external=external)
-        return aftermath_of(self._tools.results, self._tools.notices)
+        """What is to be kept of the turn; what was redacted; what waits for an answer."""
+        after = aftermath_of(self._tools.results, self._tools.notices)
+        if not self._remembrance.keeps_turns:
+            return after
+        external = bool(set(tools_used) - OWN_TOOLS)
+        said = Said(self._handle.occasion, "\n".join(self._asker.words), answer, external)
+        return replace(after, turn=waiting_turn(self._asker.id, said))
 
 
 class TurnTools:

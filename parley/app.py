@@ -32,6 +32,7 @@ from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from parley.commands import offered_commands
+from parley.consolidating import Consolidating
 from parley.heartbeats import wire_heartbeats
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
@@ -128,6 +129,7 @@ class App:
         self.heartbeats = wire_heartbeats(
             settings, self.storage, self.memory.sync, extensions.tenant_provider, self._clock
         )
+        self.consolidating = self._consolidate()
         self._leftovers = self._find_leftovers()
         self.watching.attach(self._watched_parts())
 
@@ -146,6 +148,8 @@ class App:
         self.housekeeping.start()
         if self.heartbeats is not None and self._role != "adapter":
             self.heartbeats.start()
+        if self.consolidating is not None:
+            self.consolidating.start()
         await self.supervisor.start()
         self.watching.phase = "ready"
 
@@ -169,6 +173,7 @@ class App:
             self.supervisor.stop,
             self.housekeeping.stop,
             *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
+            *((self.consolidating.stop,) if self.consolidating is not None else ()),
             self.webhooks.stop,
             self.local.stop,
             services.toolbox.close,
@@ -224,6 +229,12 @@ class App:
                 self._router.route(entry)
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
+
+    def _consolidate(self) -> Consolidating | None:
+        consolidation = self.memory.consolidation
+        if consolidation is None or self._role == "adapter":
+            return None
+        return Consolidating(consolidation.step, self._clock)
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent

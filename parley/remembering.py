@@ -14,6 +14,7 @@ from memory.brain.sync import SiteSync
 from memory.brief import BriefLimits
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
+from memory.consolidation import Consolidation
 from memory.handle import Memory, MemoryParts
 from memory.people import People
 from memory.plans import BUILT_IN, Plan, Plans
@@ -40,6 +41,7 @@ class WiredMemory:
     memory: Memory | None = None
     brain: Brain | None = None
     sync: SiteSync | None = None
+    consolidation: Consolidation | None = None
     chores: tuple[Callable[[], Awaitable[int]], ...] = ()
 
 
@@ -75,8 +77,19 @@ def wire_memory(
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
+    consolidation = Consolidation(stores.waiting, path)
     memory = Memory(
-        MemoryParts(stores.memories, stores.reviews, people, path, audit, clock, brain, holders)
+        MemoryParts(
+            stores.memories,
+            stores.reviews,
+            people,
+            path,
+            audit,
+            clock,
+            brain,
+            consolidation,
+            holders,
+        )
     )
     rules = TurnRules(
         wanted.episodic, BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars)
@@ -88,6 +101,7 @@ def wire_memory(
         memory=memory,
         brain=brain,
         sync=sync,
+        consolidation=consolidation,
         chores=(_forgetting(stores, audit, timedelta(days=wanted.purge_superseded_days), clock),),
     )
 

@@ -24,6 +24,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
         trace=exchange.trace(outcome, services.clock.monotonic()),
         inbox_ids=exchange.inbox_ids,
         outbound=tuple(replace(one, person=person) for one in exchange.outbound),
+        waiting=exchange.aftermath.turn if answered else None,
     )
 
 

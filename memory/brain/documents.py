@@ -70,13 +70,14 @@ class Brain:
 
     async def parts(self, reach: Reach) -> BrainParts:
         """What the model reads: no SOUL where others read along, no project's where none is."""
-        soul = await self._store.read(reach, "soul") if reach.private else None
+        there = await self._store.newest(reach)
+        soul = there.get("soul")
         told = soul.content if soul else ""
         number = soul.number if soul else 0
         if not reach.project:
             return BrainParts(told, soul_number=number)
-        bible = await self.read(reach, "bible")
-        heartbeat = await self._store.read(reach, "heartbeat")
+        bible = there.get("bible") or await self._first_bible(reach)
+        heartbeat = there.get("heartbeat")
         return BrainParts(
             told,
             bible.content if bible else "",

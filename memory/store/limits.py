@@ -10,6 +10,8 @@ MAX_PROJECTS: Final = 100
 MAX_TITLE: Final = 200
 IDLE: Final = timedelta(minutes=30)
 """After so long without a turn a session is over."""
+NOTED: Final = timedelta(minutes=1)
+"""To within this it is known when a session was last used, so that not every turn writes it."""
 MAX_WAITING: Final = 100
 """Reviews that wait for one person's word."""
 MAX_WAITING_IN_ALL: Final = 10_000

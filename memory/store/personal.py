@@ -18,6 +18,7 @@ class PersonalTable:
 
 TABLES: Final = (
     PersonalTable("memories"),
+    PersonalTable("waiting_turns"),
     PersonalTable("memory_reviews"),
     PersonalTable("memory_sessions"),
     PersonalTable("people_links"),
@@ -40,6 +41,7 @@ ERASED: Final[tuple[LiteralString, ...]] = (
         "UPDATE memories SET person = '', session = '', message_id = '', conversation = '',"
         " room = '', channel = '' WHERE tenant = {tenant} AND person IN {persons}"
     ),
+    "DELETE FROM waiting_turns WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM memory_reviews WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM memory_sessions WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM people_links WHERE tenant = {tenant} AND person IN {persons}",

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from memory.record import Embedding, Kind, Record, Tier
+from gateway.remembering import WaitingTurn
+from memory.record import Embedding, Kind, Record, Scope, Tier
 from memory.scope import Reach
 
 # --- memories -----------------------------------------------------------------------------------
@@ -42,8 +43,10 @@ class Insertion:
 class Filter:
     """Which memories are wanted. Empty values do not filter; `tags` have to be there all.
 
-    `text` is looked up word by word, best first; without it the newest come first. `at` leaves out
-    what is not true at that time. `limit` is 1 to 1,000.
+    `text` is looked up word by word, best first; without it the newest come first. `unfinished`
+    says that its last word may go on, as while somebody types. `at` leaves out what is not true at
+    that time; `since` and `until` bound when it was written, the former included. `limit` is 1 to
+    1,000.
     """
 
     text: str = ""
@@ -55,6 +58,10 @@ class Filter:
     at: datetime | None = None
     after_id: str = ""
     limit: int = 20
+    scopes: tuple[Scope, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,15 @@ class Match:
 
     record: Record
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A memory without a vector. Numbers grow with every memory."""
+
+    number: int
+    id: str
+    text: str
 
 
 class MemoryStore(Protocol):
@@ -141,13 +157,58 @@ class MemoryStore(Protocol):
         """Set the vectors of these memories, where they still exist; returns how many do."""
         ...
 
-    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
-        """Ids and texts of memories without a vector of this model, for the background work that
-        makes them."""
+    async def unembedded(
+        self, model: str, limit: int, before: int | None = None
+    ) -> list[Unembedded]:
+        """Current memories without a vector of this model, newest first, for the background work
+        that makes them; of those that are numbered below `before`."""
+        ...
+
+    async def embedded(self, model: str) -> tuple[int, int]:
+        """How many memories have a vector of this model, of how many."""
         ...
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids, none in the end."""
+        ...
+
+
+# --- turns that wait ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TakenUp:
+    """A turn that waited, and the sides of it that are to be kept."""
+
+    turn: WaitingTurn
+    reach: Reach
+    records: tuple[Record, ...]
+
+
+class WaitingTurns(Protocol):
+    """Turns that the gateway kept as they were said (`gateway.stores.Completed`)."""
+
+    async def oldest(self, limit: int) -> list[WaitingTurn]:
+        """The oldest first."""
+        ...
+
+    async def within(self, reach: Reach, limit: int) -> list[WaitingTurn]:
+        """What this person said, and what was said in this room, oldest first."""
+        ...
+
+    async def saying(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
+    ) -> list[WaitingTurn]:
+        """Those that go back to one of these messages."""
+        ...
+
+    async def take_up(self, turns: Sequence[TakenUp]) -> set[str]:
+        """Keep the records in place of the turns, in one step; only of those that still wait as
+        they were. The ids of those."""
+        ...
+
+    async def count(self) -> int:
+        """How many wait."""
         ...
 
 
@@ -185,7 +246,12 @@ class PeopleStore(Protocol):
     alone, which takes it from the principal.
     """
 
-    async def known(self, tenant: str, person: str) -> Self: ...
+    async def arrive(
+        self, tenant: str, person: str, conversation: str, now: datetime
+    ) -> tuple[Self, Session]:
+        """Who this is, and the session this turn belongs to: a new one after 30 minutes idle. When
+        it was last used is noted to within a minute."""
+        ...
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project, so they may choose it in private."""
@@ -210,10 +276,6 @@ class PeopleStore(Protocol):
     async def unlink(self, tenant: str, person: str) -> int:
         """Leave the others; returns how many there were."""
         ...
-
-    async def session(
-        self, tenant: str, person: str, conversation: str, now: datetime
-    ) -> Session: ...
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use, atomically; False when the limit is reached already."""
@@ -299,6 +361,10 @@ class BrainStore(Protocol):
 
     async def read(self, reach: Reach, document: Document) -> Version | None:
         """The newest version within reach: a SOUL only where `reach.private`."""
+        ...
+
+    async def newest(self, reach: Reach) -> dict[Document, Version]:
+        """The newest version of every document within reach, in one step."""
         ...
 
     async def write(

@@ -6,9 +6,9 @@ store, audit. What is doubtful waits in the review queue for its owner's word.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import structlog
@@ -20,6 +20,7 @@ from memory.plans import Plans, refusal_of
 from memory.record import (
     EPISODIC_MAX_TTL,
     EPISODIC_TTL,
+    ID_PREFIX,
     Draft,
     Evidence,
     Kind,
@@ -77,6 +78,14 @@ class WriteRules:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRecords:
+    """The sides of a turn that are kept, and what was found in each of them."""
+
+    kept: tuple[Record, ...]
+    findings: tuple[Prepared, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WritePath:
     """Everything raises `StoreUnavailable`."""
 
@@ -129,7 +138,7 @@ class WritePath:
         record = replace(pending.record, confirmed=True, provenance=told, evidence=evidence)
         return await self._store(occasion, reach, record, None, ())
 
-    async def keep_turn(
+    def turn_records(
         self,
         occasion: Occasion,
         reach: Reach,
@@ -138,21 +147,27 @@ class WritePath:
         answer: str,
         *,
         external: bool,
-    ) -> None:
-        """Keep both sides of a turn. The same turn again changes nothing."""
-        sides: tuple[tuple[Speaker, str, Way], ...] = (
-            ("user", said, WAYS["user"]),
-            ("assistant", answer, WAYS["assistant"]),
-        )
-        records = []
-        for role, text, way in sides:
+    ) -> TurnRecords:
+        """Both sides of a turn as they are to be kept. The same turn again has the same ids."""
+        sides: tuple[tuple[Speaker, str], ...] = (("user", said), ("assistant", answer))
+        records, findings = [], []
+        for role, text in sides:
+            prepared = prepare_turn(text, WAYS[role])
+            if isinstance(prepared, Refusal):
+                continue
             outside = external and role == "assistant"
-            record = await self._turn(occasion, reach, role, text, way, external=outside)
-            if isinstance(record, Record):
-                turn = f"mem-{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
-                records.append(replace(record, id=turn))
-        if records:
-            await self._keep(occasion, reach, records)
+            record = self._turn(occasion, reach, role, prepared, external=outside)
+            turn = f"{ID_PREFIX}{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
+            records.append(replace(record, id=turn))
+            findings.append(prepared)
+        return TurnRecords(tuple(records), tuple(findings))
+
+    async def note_turn(self, occasion: Occasion, turn: TurnRecords) -> None:
+        """Audit a turn that was kept."""
+        for prepared in turn.findings:
+            await self._note_findings(occasion, prepared)
+        if turn.kept:
+            await self._note_kept(occasion, turn.kept)
 
     async def keep_past_turn(
         self,
@@ -165,34 +180,30 @@ class WritePath:
         outside: bool,
     ) -> WriteResult:
         """Keep one side of a turn that is brought in again; `outside` as in `Provenance`."""
-        way = WAYS[role]
-        record = await self._turn(occasion, reach, role, text, way, external=outside)
-        if isinstance(record, Refusal):
-            return WriteResult(Outcome.REFUSED, record.code, record.reason)
+        prepared = prepare_turn(text, WAYS[role])
+        if isinstance(prepared, Refusal):
+            return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
+        await self._note_findings(occasion, prepared)
+        record = self._turn(occasion, reach, role, prepared, external=outside)
         record = relived(record, past, self.clock.now(), self.rules.lives)
-        await self._keep(occasion, reach, [record])
+        await self.memories.keep_turns(reach, [record])
+        await self._note_kept(occasion, [record])
         return WriteResult(Outcome.STORED, "stored", "Stored.", record.content, record.id)
 
-    async def _turn(
+    def _turn(
         self,
         occasion: Occasion,
         reach: Reach,
         role: Speaker,
-        text: str,
-        way: Way,
+        prepared: Prepared,
         *,
         external: bool,
-    ) -> Record | Refusal:
-        prepared = prepare_turn(text, way)
-        if isinstance(prepared, Refusal):
-            return prepared
+    ) -> Record:
         draft = Draft(prepared.content, Kind.CONTEXT)
-        await self._note_findings(occasion, prepared)
-        record = self._record(occasion, reach, draft, prepared, external=external)
+        record = self._record(occasion, reach, draft, prepared, external=external, at=occasion.at)
         return replace(record, role=role)
 
-    async def _keep(self, occasion: Occasion, reach: Reach, records: list[Record]) -> None:
-        await self.memories.keep_turns(reach, records)
+    async def _note_kept(self, occasion: Occasion, records: Sequence[Record]) -> None:
         await self.audit.note(
             "memory_write",
             occasion,
@@ -298,9 +309,16 @@ class WritePath:
         )
 
     def _record(
-        self, occasion: Occasion, reach: Reach, draft: Draft, prepared: Prepared, *, external: bool
+        self,
+        occasion: Occasion,
+        reach: Reach,
+        draft: Draft,
+        prepared: Prepared,
+        *,
+        external: bool,
+        at: datetime | None = None,
     ) -> Record:
-        tier, now, place = draft.kind.tier, self.clock.now(), occasion.place
+        tier, now, place = draft.kind.tier, at or self.clock.now(), occasion.place
         derived = prepared.derived
         told = Provenance(
             source=derived.source,

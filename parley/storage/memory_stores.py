@@ -14,6 +14,7 @@ from memory.store.ports import (
     MemoryStore,
     PeopleStore,
     ReviewStore,
+    WaitingTurns,
 )
 from memory.store.sqlite.audit import SqliteAuditLog
 from memory.store.sqlite.brain import SqliteBrain
@@ -22,6 +23,7 @@ from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.reviews import SqliteReviews
+from memory.store.sqlite.waiting import SqliteWaitingTurns
 
 if TYPE_CHECKING:
     from gateway.storage.postgres.pool import PostgresPool
@@ -35,6 +37,7 @@ class MemoryStores:
     memories: MemoryStore
     people: PeopleStore
     reviews: ReviewStore
+    waiting: WaitingTurns
     brain: BrainStore
     audit_on: Callable[[bytes], AuditTrail]
     personal: HoldsPersonal
@@ -49,6 +52,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         memories=memories,
         people=people,
         reviews=SqliteReviews(database),
+        waiting=SqliteWaitingTurns(database),
         brain=SqliteBrain(database),
         audit_on=lambda key: SqliteAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
@@ -67,12 +71,14 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
+    from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
     people = PostgresPeople(pool, clock)
     return MemoryStores(
         memories=PostgresMemories(pool, clock),
         people=people,
         reviews=PostgresReviews(pool),
+        waiting=PostgresWaitingTurns(pool, clock),
         brain=PostgresBrain(pool),
         audit_on=lambda key: PostgresAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),

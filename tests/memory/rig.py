@@ -1,19 +1,22 @@
 """A whole memory over one SQLite database, and people who talk to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
+from gateway.ports import ToolProvider
+from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from memory.audit import Audit
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
+from memory.consolidation import Consolidation, Said, waiting_turn
 from memory.handle import Memory, MemoryHandle, MemoryParts
 from memory.people import People
 from memory.plans import Plans
@@ -60,6 +63,7 @@ class Rig:
     """Everything a test of memory looks at."""
 
     memory: Memory
+    keep: Callable[[WaitingTurn], Awaitable[None]]
     commands: MemoryCommands
     remembrance: Remembrance
     brain: Brain
@@ -97,11 +101,47 @@ class Rig:
             words=(says,) if says else (),
         )
 
+    async def said(
+        self, handle: MemoryHandle, turn_id: str, said: str, answer: str, *, external: bool = False
+    ) -> None:
+        """A turn was answered."""
+        await self.keep(waiting_turn(turn_id, Said(handle.occasion, said, answer, external)))
+
     async def handle(
         self, name: str = "ada", *, at: Place = DIRECT, says: str = "", role: Role = Role.MEMBER
     ) -> MemoryHandle:
         """Memory for somebody."""
         return await self.memory.for_principal(self.asker(name, at=at, says=says, role=role))
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Plays the gateway's part in a turn: what is to be kept of it is kept when it is over."""
+
+    turn: TurnMemory
+    keep: Callable[[WaitingTurn], Awaitable[None]]
+
+    @property
+    def tools(self) -> ToolProvider:
+        return self.turn.tools
+
+    async def prompt(self) -> str:
+        return await self.turn.prompt()
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        after = await self.turn.finish(answer, tools_used)
+        if after.turn is not None:
+            await self.keep(after.turn)
+        return after
+
+
+class KeptRemembrance(Remembrance):
+    """Keeps what it is told to, as the gateway does."""
+
+    keep: Callable[[WaitingTurn], Awaitable[None]]
+
+    async def turn(self, asker: Asker) -> TurnMemory:
+        return Keeping(await super().turn(asker), self.keep)
 
 
 @asynccontextmanager
@@ -127,8 +167,14 @@ def rig_on(
     plans: Plans | None = None,
     rules: WriteRules | None = None,
     grounding: Grounding | None = None,
+    keep: Callable[[WaitingTurn], Awaitable[None]] | None = None,
 ) -> Rig:
-    """A memory over these stores; open questions are kept in `database`."""
+    """A memory over these stores; open questions are kept in `database`, and turns that wait unless
+    `keep` has another place."""
+
+    async def kept_here(turn: WaitingTurn) -> None:
+        await database.run(lambda db: insert_waiting_turn(db, turn))
+
     noted, shelf = Noted(), Shelf()
     people = People(stores.people, clock)
     audit = Audit(noted, b"key", clock)
@@ -144,16 +190,27 @@ def rig_on(
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     memory = Memory(
         MemoryParts(
-            stores.memories, stores.reviews, people, path, audit, clock, brain, [stores.personal]
+            stores.memories,
+            stores.reviews,
+            people,
+            path,
+            audit,
+            clock,
+            brain,
+            Consolidation(stores.waiting, path),
+            [stores.personal],
         )
     )
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
+    remembrance = KeptRemembrance(memory, stores.memories, brain)
+    remembrance.keep = keep or kept_here
     return Rig(
         memory,
+        remembrance.keep,
         MemoryCommands(memory, people, questions, sync.problem, episodic_days=90),
-        Remembrance(memory, stores.memories, brain),
+        remembrance,
         brain,
         sync,
         people,

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from gateway.remembering import WaitingTurn
 from gateway.storage.postgres.pool import PostgresPool
+from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
@@ -32,7 +35,11 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
         async def waiting(tenant: str) -> list[tuple[str, str]]:
             return await database.run(lambda db: db.execute(f"{WAITING} ?", (tenant,)).fetchall())
 
-        play(Opened(runner, on_sqlite(database, clock), database, clock, waiting), examples, steps)
+        async def keep(turn: WaitingTurn) -> None:
+            await database.run(lambda db: insert_waiting_turn(db, turn))
+
+        stores = on_sqlite(database, clock)
+        play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
         runner.run(database.stop())
 
 
@@ -50,7 +57,11 @@ def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> Non
             rows = await pool.fetch(f"{WAITING} %(tenant)s", {"tenant": tenant})
             return [(str(id_), str(record)) for id_, record in rows]
 
-        play(Opened(runner, on_postgres(pool, clock), database, clock, waiting), examples, steps)
+        async def keep(turn: WaitingTurn) -> None:
+            await pool.change(PUT_WAITING, waiting_parameters(turn))
+
+        stores = on_postgres(pool, clock)
+        play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
         runner.run(pool.stop())
         runner.run(database.stop())
 

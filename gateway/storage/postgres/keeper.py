@@ -6,10 +6,12 @@ from gateway.storage.postgres.conversations import INSERT_TURNS, turn_parameters
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.traces import INSERT_TRACE, trace_parameters
 from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, usage_parameters
+from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.stores import Completed
 
 KEEP: Final = f"""
-    WITH said AS ({INSERT_TURNS}), counted AS ({COUNT}), released AS ({RELEASE}), owed AS ({OWE})
+    WITH said AS ({INSERT_TURNS}), counted AS ({COUNT}), released AS ({RELEASE}), owed AS ({OWE}),
+        waiting AS ({PUT_WAITING})
     {INSERT_TRACE}
 """
 
@@ -24,5 +26,5 @@ class PostgresKeeper:
         """Keep turns, usage and trace of an exchange; the same exchange again changes nothing."""
         parameters = turn_parameters(done.key, done.turns)
         parameters |= usage_parameters(done.trace.id, done.usage, done.accounts)
-        parameters |= trace_parameters(done.trace)
+        parameters |= trace_parameters(done.trace) | waiting_parameters(done.waiting)
         await self._pool.change(KEEP, parameters)

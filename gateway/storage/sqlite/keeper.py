@@ -6,6 +6,7 @@ from gateway.storage.sqlite.conversations import insert_turns
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.traces import insert_trace
 from gateway.storage.sqlite.usage import settle_usage
+from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from gateway.stores import Completed
 
 
@@ -16,6 +17,8 @@ def keep_exchange(db: sqlite3.Connection, done: Completed) -> None:
     if done.usage or done.accounts:
         settle_usage(db, done.trace.id, done.usage, done.accounts)
     insert_trace(db, done.trace)
+    if done.waiting is not None:
+        insert_waiting_turn(db, done.waiting)
 
 
 class SqliteKeeper:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, LiteralString
 
+from psycopg.rows import TupleRow
+
 from gateway.ports import Clock
-from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE
+from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Self, Session, SessionUse
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
@@ -68,8 +70,14 @@ LINK: Final = """
     ON CONFLICT (tenant, person) DO UPDATE SET human = excluded.human
 """
 SESSION: Final = """
+    WITH there AS (
+        SELECT id, stores, supersedes, deletes FROM memory_sessions
+        WHERE tenant = %(tenant)s AND person = %(person)s AND conversation = %(conversation)s
+            AND at > %(idle)s AND at >= %(noted)s
+    ), kept AS (
     INSERT INTO memory_sessions AS kept (id, tenant, person, conversation, at)
-    VALUES (%(id)s, %(tenant)s, %(person)s, %(conversation)s, %(now)s)
+    SELECT %(id)s, %(tenant)s, %(person)s, %(conversation)s, %(now)s
+    WHERE NOT EXISTS (SELECT FROM there)
     ON CONFLICT (tenant, person, conversation) DO UPDATE SET
         at = greatest(kept.at, excluded.at),
         id = CASE WHEN kept.at > %(idle)s THEN kept.id ELSE excluded.id END,
@@ -77,6 +85,8 @@ SESSION: Final = """
         supersedes = CASE WHEN kept.at > %(idle)s THEN kept.supersedes ELSE 0 END,
         deletes = CASE WHEN kept.at > %(idle)s THEN kept.deletes ELSE 0 END
     RETURNING id, stores, supersedes, deletes
+    )
+    SELECT * FROM there UNION ALL SELECT * FROM kept
 """
 USE: Final[dict[SessionUse, LiteralString]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = %s AND stores < %s",
@@ -104,11 +114,21 @@ class PostgresPeople:
         self._engine = engine
         self._clock = clock
 
-    async def known(self, tenant: str, person: str) -> Self:
-        """Who this is. In rooms they are shown their own only where all linked identities allow."""
-        rows = await self._engine.fetch(KNOWN, _who(tenant, person))
-        own = next(project for one, project, _ in rows if one == person)
-        return Self(tuple(row[0] for row in rows), own, all(row[2] for row in rows))
+    async def arrive(
+        self, tenant: str, person: str, conversation: str, now: datetime
+    ) -> tuple[Self, Session]:
+        """Who this is, and the session this turn belongs to. In rooms they are shown their own only
+        where all linked identities allow."""
+        asked = _session(tenant, person, conversation, now)
+
+        async def work(connection: Connection) -> tuple[Self, Session]:
+            async with connection.pipeline():
+                known = await connection.execute(KNOWN, asked)
+                session = await connection.execute(SESSION, asked)
+                who, (row,) = await known.fetchall(), await session.fetchall()
+            return _self(person, who), Session(*row)
+
+        return await self._engine.run(work)
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project."""
@@ -170,16 +190,6 @@ class PostgresPeople:
 
         return await self._engine.run(work)
 
-    async def session(self, tenant: str, person: str, conversation: str, now: datetime) -> Session:
-        """The session this turn belongs to; a new one after 30 minutes idle."""
-        asked = _who(tenant, person) | {
-            "id": f"ses-{uuid.uuid4()}",
-            "conversation": conversation,
-            "now": now,
-            "idle": now - IDLE,
-        }
-        return Session(*(await self._engine.fetch(SESSION, asked))[0])
-
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         return await self._engine.change(USE[what], (session_id, limit)) == 1
@@ -205,6 +215,21 @@ async def leave(connection: Connection, tenant: str, person: str) -> int:
 async def _linked(connection: Connection, tenant: str, person: str) -> list[str]:
     rows = await (await connection.execute(LINKED, _who(tenant, person))).fetchall()
     return [str(row[0]) for row in rows]
+
+
+def _self(person: str, rows: Sequence[TupleRow]) -> Self:
+    own = next(project for one, project, _ in rows if one == person)
+    return Self(tuple(row[0] for row in rows), own, all(row[2] for row in rows))
+
+
+def _session(tenant: str, person: str, conversation: str, now: datetime) -> dict[str, object]:
+    return _who(tenant, person) | {
+        "id": f"ses-{uuid.uuid4()}",
+        "conversation": conversation,
+        "now": now,
+        "idle": now - IDLE,
+        "noted": now - NOTED,
+    }
 
 
 def _who(tenant: str, person: str) -> dict[str, object]:

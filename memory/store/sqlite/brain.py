@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.scope import Reach
-from memory.store.documents import check_author, owners_of
+from memory.store.documents import DOCUMENTS, check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
 from memory.store.rows import storable
@@ -39,6 +39,20 @@ class SqliteBrain:
         """The newest version within reach."""
         found = await self.versions(reach, document, 1)
         return found[0] if found else None
+
+    async def newest(self, reach: Reach) -> dict[Document, Version]:
+        """The newest version of every document within reach, in one step."""
+        asked = [
+            (document, _asked(reach, document, owners) | {"limit": 1})
+            for document in DOCUMENTS
+            if (owners := owners_of(reach, document, reading=True))
+        ]
+
+        def job(db: sqlite3.Connection) -> dict[Document, Version]:
+            found = {document: db.execute(VERSIONS, one).fetchone() for document, one in asked}
+            return {document: _version(document, row) for document, row in found.items() if row}
+
+        return await self._engine.run(job) if asked else {}
 
     async def write(
         self,
@@ -81,17 +95,13 @@ class SqliteBrain:
         owners = owners_of(reach, document, reading=True)
         asked = _asked(reach, document, owners) | {"limit": limit}
         rows = await self._engine.run(lambda db: db.execute(VERSIONS, asked).fetchall())
-        return [
-            Version(
-                document,
-                number,
-                content,
-                author,
-                moment(at),
-                None if synced_at is None else moment(synced_at),
-            )
-            for number, content, author, at, synced_at in rows
-        ]
+        return [_version(document, row) for row in rows]
+
+
+def _version(document: Document, row: tuple[int, str, str, float, float | None]) -> Version:
+    number, content, author, at, synced_at = row
+    synced = None if synced_at is None else moment(synced_at)
+    return Version(document, number, content, author, moment(at), synced)
 
 
 def _asked(reach: Reach, document: Document, owners: tuple[str, ...]) -> dict[str, object]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.ports import Clock
-from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE
+from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Self, Session, SessionUse
 from memory.store.rows import storable
 from memory.store.sqlite.engine import SqliteEngine
@@ -35,19 +35,15 @@ class SqlitePeople:
         self._engine = engine
         self._clock = clock
 
-    async def known(self, tenant: str, person: str) -> Self:
-        """Who this is. In rooms they are shown their own only where all linked identities allow."""
-
-        def job(db: sqlite3.Connection) -> Self:
-            persons = _linked(db, tenant, person)
-            choices = {one: _choices(db, tenant, one) for one in persons}
-            return Self(
-                persons=persons,
-                project=choices[person][0],
-                shows_private=all(shows for _, shows in choices.values()),
-            )
-
-        return await self._engine.run(job)
+    async def arrive(
+        self, tenant: str, person: str, conversation: str, now: datetime
+    ) -> tuple[Self, Session]:
+        """Who this is, and the session this turn belongs to. In rooms they are shown their own only
+        where all linked identities allow."""
+        who, at = (tenant, person, conversation), now.timestamp()
+        return await self._engine.run(
+            lambda db: (_known(db, tenant, person), _session(db, who, at))
+        )
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project."""
@@ -150,29 +146,6 @@ class SqlitePeople:
 
         return await self._engine.run(job)
 
-    async def session(self, tenant: str, person: str, conversation: str, now: datetime) -> Session:
-        """The session this turn belongs to; a new one after 30 minutes idle."""
-        who, at = (tenant, person, conversation), now.timestamp()
-
-        def job(db: sqlite3.Connection) -> Session:
-            found = db.execute(
-                "SELECT id, stores, supersedes, deletes FROM memory_sessions"
-                " WHERE tenant = ? AND person = ? AND conversation = ? AND at > ?",
-                (*who, at - IDLE.total_seconds()),
-            ).fetchone()
-            if found is None:
-                new = f"ses-{uuid.uuid4()}"
-                db.execute(
-                    "INSERT OR REPLACE INTO memory_sessions (id, tenant, person, conversation, at)"
-                    " VALUES (?, ?, ?, ?, ?)",
-                    (new, *who, at),
-                )
-                return Session(new)
-            db.execute("UPDATE memory_sessions SET at = max(at, ?) WHERE id = ?", (at, found[0]))
-            return Session(*found)
-
-        return await self._engine.run(job)
-
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         counted = await self._engine.run(
@@ -207,6 +180,36 @@ def leave(db: sqlite3.Connection, tenant: str, person: str) -> None:
         "DELETE FROM people_links WHERE tenant = ? AND person = ?",
         [(tenant, one) for one in gone],
     )
+
+
+def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
+    persons = _linked(db, tenant, person)
+    choices = {one: _choices(db, tenant, one) for one in persons}
+    return Self(
+        persons=persons,
+        project=choices[person][0],
+        shows_private=all(shows for _, shows in choices.values()),
+    )
+
+
+def _session(db: sqlite3.Connection, who: tuple[str, str, str], at: float) -> Session:
+    found = db.execute(
+        "SELECT at, id, stores, supersedes, deletes FROM memory_sessions"
+        " WHERE tenant = ? AND person = ? AND conversation = ? AND at > ?",
+        (*who, at - IDLE.total_seconds()),
+    ).fetchone()
+    if found is None:
+        new = f"ses-{uuid.uuid4()}"
+        db.execute(
+            "INSERT OR REPLACE INTO memory_sessions (id, tenant, person, conversation, at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (new, *who, at),
+        )
+        return Session(new)
+    noted, *session = found
+    if at - noted > NOTED.total_seconds():
+        db.execute("UPDATE memory_sessions SET at = ? WHERE id = ?", (at, session[0]))
+    return Session(*session)
 
 
 def _linked(db: sqlite3.Connection, tenant: str, person: str) -> tuple[str, ...]:

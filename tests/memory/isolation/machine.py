@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import Asker, TurnMemory
+from gateway.remembering import Asker, TurnMemory, WaitingTurn
 from gateway.storage.sqlite.database import Database
 from memory.record import Draft, Kind, Scope
 from memory.store.ports import Filter
@@ -52,6 +52,7 @@ class Opened:
     database: Database
     clock: FakeClock
     waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
+    keep: Callable[[WaitingTurn], Awaitable[None]]
 
 
 class Isolation(RuleBasedStateMachine):
@@ -62,7 +63,7 @@ class Isolation(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         opened = self.opened
-        self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock)
+        self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock, keep=opened.keep)
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"
         self.rig.asked = self.number * 1_000_000  # exchanges have ids of their own everywhere

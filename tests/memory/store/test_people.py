@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from memory.store.ports import PeopleStore, Self, Session
+from tests.memory.store.arrivals import known, session
 from tests.memory.store.records import ADA, AT, BOB
 from tests.support.clock import FakeClock
 
@@ -19,17 +20,17 @@ async def link(people: PeopleStore, one: str, other: str) -> str:
 
 
 async def test_nobody_is_known_by_themselves(people: PeopleStore) -> None:
-    assert await people.known("t", ADA) == Self((ADA,))
+    assert await known(people, "t", ADA) == Self((ADA,))
 
 
 async def test_a_code_links_two_identities_once(people: PeopleStore) -> None:
     assert await link(people, ADA, BOB) == ADA
-    assert (await people.known("t", BOB)).persons == (ADA, BOB)
-    assert (await people.known("t", ADA)).persons == (ADA, BOB)
-    assert (await people.known("u", ADA)).persons == (ADA,)
+    assert (await known(people, "t", BOB)).persons == (ADA, BOB)
+    assert (await known(people, "t", ADA)).persons == (ADA, BOB)
+    assert (await known(people, "u", ADA)).persons == (ADA,)
     assert await people.take_link("t", EVE, f"code of {ADA}", AT) == ""
     assert await link(people, BOB, EVE) == BOB
-    assert (await people.known("t", ADA)).persons == (EVE, ADA, BOB)
+    assert (await known(people, "t", ADA)).persons == (EVE, ADA, BOB)
 
 
 async def test_a_code_is_good_for_others_of_the_tenant_until_its_time_is_over(
@@ -49,23 +50,23 @@ async def test_of_two_who_enter_a_code_at_once_one_is_linked(people: PeopleStore
     others = [f"test:main:{number}" for number in range(8)]
     found = await asyncio.gather(*(people.take_link("t", one, "code", AT) for one in others))
     assert sorted(found) == [""] * 7 + [ADA]
-    assert len((await people.known("t", ADA)).persons) == 2
+    assert len((await known(people, "t", ADA)).persons) == 2
 
 
 async def test_ten_identities_are_the_most(people: PeopleStore) -> None:
     for number in range(9):
         assert await link(people, f"p{number}", f"p{number + 1}")
     assert await link(people, "p0", "one-more") == ""
-    assert len((await people.known("t", "p5")).persons) == 10
-    assert (await people.known("t", "one-more")).persons == ("one-more",)
+    assert len((await known(people, "t", "p5")).persons) == 10
+    assert (await known(people, "t", "one-more")).persons == ("one-more",)
 
 
 async def test_whoever_leaves_is_alone_again(people: PeopleStore) -> None:
     await link(people, ADA, BOB)
     await link(people, BOB, EVE)
     assert await people.unlink("t", ADA) == 2
-    assert (await people.known("t", ADA)).persons == (ADA,)
-    assert (await people.known("t", BOB)).persons == (EVE, BOB)
+    assert (await known(people, "t", ADA)).persons == (ADA,)
+    assert (await known(people, "t", BOB)).persons == (EVE, BOB)
     assert await people.unlink("t", EVE) == 1
     assert await people.unlink("t", BOB) == 0
 
@@ -73,16 +74,16 @@ async def test_whoever_leaves_is_alone_again(people: PeopleStore) -> None:
 async def test_a_choice_is_made_for_all_linked_identities(people: PeopleStore) -> None:
     await people.show_private("t", ADA, True)
     await people.choose_project("t", ADA, "p")
-    assert await people.known("t", ADA) == Self((ADA,), "p", True)
+    assert await known(people, "t", ADA) == Self((ADA,), "p", True)
     await link(people, ADA, BOB)
-    assert not (await people.known("t", ADA)).shows_private
+    assert not (await known(people, "t", ADA)).shows_private
     await people.show_private("t", BOB, True)
     await people.choose_project("t", BOB, "q")
-    assert await people.known("t", ADA) == Self((ADA, BOB), "q", True)
+    assert await known(people, "t", ADA) == Self((ADA, BOB), "q", True)
     await people.unlink("t", ADA)
     await people.show_private("t", ADA, False)
-    assert (await people.known("t", BOB)).shows_private
-    assert not (await people.known("u", BOB)).shows_private
+    assert (await known(people, "t", BOB)).shows_private
+    assert not (await known(people, "u", BOB)).shows_private
 
 
 async def test_the_latest_hundred_projects_are_remembered(
@@ -102,16 +103,16 @@ async def test_the_latest_hundred_projects_are_remembered(
 
 
 async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> None:
-    first = await people.session("t", ADA, "c", AT)
+    first = await session(people, "t", ADA, "c", AT)
     assert await people.use(first.id, "stores", 20)
     soon, late = AT + timedelta(minutes=29), AT + timedelta(minutes=59)
-    assert await people.session("t", ADA, "c", soon) == Session(first.id, stores=1)
-    second = await people.session("t", ADA, "c", late)
+    assert await session(people, "t", ADA, "c", soon) == Session(first.id, stores=1)
+    second = await session(people, "t", ADA, "c", late)
     assert second == Session(second.id)
     assert second.id != first.id
     assert not await people.use(first.id, "stores", 20)
     others = [
-        await people.session(*who, late)
+        await session(people, *who, late)
         for who in (("t", BOB, "c"), ("t", ADA, "d"), ("u", ADA, "c"))
     ]
     assert len({second.id, *(one.id for one in others)}) == 4
@@ -119,14 +120,14 @@ async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> N
 
 @pytest.mark.parametrize("what", ["stores", "supersedes", "deletes"])
 async def test_uses_at_once_never_pass_the_limit(people: PeopleStore, what: str) -> None:
-    session = await people.session("t", ADA, "c", AT)
-    used = await asyncio.gather(*(people.use(session.id, what, 5) for _ in range(12)))  # type: ignore[arg-type]
+    one = await session(people, "t", ADA, "c", AT)
+    used = await asyncio.gather(*(people.use(one.id, what, 5) for _ in range(12)))  # type: ignore[arg-type]
     assert sum(used) == 5
-    assert getattr(await people.session("t", ADA, "c", AT), what) == 5
+    assert getattr(await session(people, "t", ADA, "c", AT), what) == 5
 
 
 async def test_sessions_and_codes_are_forgotten(people: PeopleStore) -> None:
-    await people.session("t", ADA, "c", AT)
+    await session(people, "t", ADA, "c", AT)
     await people.offer_link("t", ADA, "code", LATER)
     assert await people.prune(AT) == 0
     assert await people.prune(AT + timedelta(hours=1)) == 2

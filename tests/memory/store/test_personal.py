@@ -18,6 +18,7 @@ from memory.store.ports import (
 )
 from memory.store.postgres.personal import PostgresMemoryPersonal
 from memory.store.sqlite.personal import SqliteMemoryPersonal
+from tests.memory.store.arrivals import known, session
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, reach, record, store, texts
 
@@ -45,7 +46,7 @@ async def filled(
         await reviews.add(by, Pending(f"r-{person}", _other(own), "hedged", AT))
         await brain.write(by, "soul", f"soul of {person}", person, AT)
         await brain.write(by, "bible", f"bible by {person}", person, AT)
-        await people.session("t", person, "c", AT)
+        await session(people, "t", person, "c", AT)
         await people.seen_in("t", person, "p", "P")
         await people.show_private("t", person, True)
     await people.offer_link("t", ADA, "code", AT + timedelta(minutes=1))
@@ -90,7 +91,7 @@ async def test_nothing_of_a_person_is_left(
     assert await personal.erase("t", (ADA, EVE)) == 0
     assert len(await personal.export("t", (BOB,))) == before
     assert not await memories.knows_message("t", ("x", "y", "z"), ["m1"])
-    assert (await people.known("t", ADA)).persons == (ADA,)
+    assert (await known(people, "t", ADA)).persons == (ADA,)
     assert await brain.read(reach(), "soul") is None
 
 
@@ -114,4 +115,4 @@ async def test_one_of_three_linked_leaves_two_behind(
     await people.offer_link("t", ADA, "code", AT + timedelta(minutes=1))
     await people.take_link("t", BOB, "code", AT)
     await personal.erase("t", (ADA,))
-    assert (await people.known("t", BOB)).persons == (EVE, BOB)
+    assert (await known(people, "t", BOB)).persons == (EVE, BOB)

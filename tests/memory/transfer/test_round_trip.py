@@ -38,7 +38,7 @@ async def filled(rig: Rig) -> MemoryHandle:
     await rig.clock.advance(3_600)
     await ada.remember(Draft('Says "tabs", \\ and 🙂\nover spaces', Kind.PREFERENCE))
     await ada.remember(Draft("We are talking about the move", Kind.CONTEXT))
-    await ada.keep_turn("t1", "what is new?", "A page says: much", external=True)
+    await rig.said(ada, "t1", "what is new?", "A page says: much", external=True)
     return await rig.handle("ada")
 
 

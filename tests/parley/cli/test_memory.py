@@ -26,6 +26,7 @@ from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import PROGRAM, SECONDS, environment, parley, read_until, started
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server
+from tests.support.turns import answered
 
 ADA, BOB = "telegram:main:ada", "telegram:main:bob"
 MINE = ("--person", ADA)
@@ -72,6 +73,9 @@ async def filled(folder: Path, url: str) -> Path:
     for name in ("ada", "bob"):
         handle = await memory.for_principal(asker(name))
         await remembered(handle, name)
+        await answered(
+            storage.stores.journal, handle, f"turn of {name}", "hello there", "good day"
+        )
     await storage.stop()
     return folder
 
@@ -80,7 +84,6 @@ async def remembered(handle: MemoryHandle, name: str) -> None:
     await handle.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
     await handle.remember(Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE))
     await handle.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
-    await handle.keep_turn(f"turn of {name}", "hello there", "good day", external=False)
 
 
 def asker(name: str) -> Asker:

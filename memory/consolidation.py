@@ -1,0 +1,128 @@
+"""Turns that wait, and what becomes of them: episodic memory, a little after the answer.
+
+A turn is kept as it was said in the same transaction as its answer, and goes through the write path
+when there is time, so that nobody waits for it and a killed process loses none. Whoever looks at
+memory, deletes from it or takes back a message comes after what waits of theirs.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import structlog
+from pydantic import TypeAdapter, ValidationError
+
+from gateway.remembering import WaitingTurn
+from memory.record import MAX_DOCUMENT
+from memory.scope import Occasion, Reach, channel_of, reach_of
+from memory.store.ports import TakenUp, WaitingTurns
+from memory.store.rows import storable
+from memory.write.path import TurnRecords, WritePath
+
+AT_ONCE: Final = 4
+"""Turns that are stored in one transaction, because nobody else is answered meanwhile."""
+MAX_UNREADABLE: Final = 1_000
+"""Turns that cannot be read and are passed over; a later version may be able to."""
+MAX_STEPS: Final = 1_000
+"""Steps after which whoever asks for memory waits no longer for what was said before."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said in one turn, and on which occasion. `external`: with tools from outside."""
+
+    occasion: Occasion
+    said: str
+    answer: str
+    external: bool
+
+
+_SAID: Final = TypeAdapter(Said)
+
+
+def waiting_turn(turn_id: str, turn: Said) -> WaitingTurn:
+    """The turn as it waits, shortened to what memory takes."""
+    occasion = turn.occasion
+    reach = reach_of(occasion)
+    kept = Said(
+        replace(occasion, words=()),
+        storable(turn.said[:MAX_DOCUMENT]),
+        storable(turn.answer[:MAX_DOCUMENT]),
+        turn.external,
+    )
+    return WaitingTurn(
+        id=turn_id,
+        tenant=reach.tenant,
+        person=reach.person,
+        room=reach.room,
+        channel=channel_of(occasion.place),
+        message_ids=occasion.message_ids,
+        at=occasion.at,
+        body=_SAID.dump_json(kept).decode(),
+    )
+
+
+class Consolidation:
+    """Takes turns up. Everything raises `StoreUnavailable`."""
+
+    def __init__(self, waiting: WaitingTurns, path: WritePath) -> None:
+        self._waiting = waiting
+        self._path = path
+        self._unreadable: set[str] = set()
+
+    async def step(self) -> int:
+        """Take up the oldest that wait; how many, 0 when none does."""
+        return await self._take_up(await self._waiting.oldest(self._limit))
+
+    async def of_reach(self, reach: Reach) -> None:
+        """Take up what this person said, and what was said in this room."""
+        await self._all(lambda: self._waiting.within(reach, self._limit))
+
+    async def of_messages(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> None:
+        """Take up what goes back to these messages."""
+        await self._all(lambda: self._waiting.saying(tenant, channel, message_ids, self._limit))
+
+    async def _all(self, some: Callable[[], Awaitable[list[WaitingTurn]]]) -> None:
+        for _ in range(MAX_STEPS):
+            if not await self._take_up(await some()):
+                return
+
+    async def _take_up(self, turns: Sequence[WaitingTurn]) -> int:
+        """Two that take up the same turn at once store it once; one that cannot be read waits
+        until somebody can."""
+        prepared: list[tuple[TakenUp, Occasion, TurnRecords]] = []
+        for turn in turns:
+            said = self._read(turn)
+            if said is None:
+                continue
+            occasion, reach = said.occasion, reach_of(said.occasion)
+            records = self._path.turn_records(
+                occasion, reach, turn.id, said.said, said.answer, external=said.external
+            )
+            prepared.append((TakenUp(turn, reach, records.kept), occasion, records))
+            await asyncio.sleep(0)  # an answer that is due comes first
+        stored = await self._waiting.take_up([taken for taken, _, _ in prepared])
+        for taken, occasion, records in prepared:
+            if taken.turn.id in stored:
+                await self._path.note_turn(occasion, records)
+        return len(stored)
+
+    @property
+    def _limit(self) -> int:
+        return AT_ONCE + len(self._unreadable)
+
+    def _read(self, turn: WaitingTurn) -> Said | None:
+        if turn.id in self._unreadable:
+            return None
+        try:
+            return _SAID.validate_json(turn.body)
+        except ValidationError as error:
+            log.error("waiting_turn_unreadable", turn=turn.id, problems=error.error_count())
+        if len(self._unreadable) < MAX_UNREADABLE:
+            self._unreadable.add(turn.id)
+        return None

@@ -1,0 +1,69 @@
+"""Lets memory take up the turns that wait, when nobody has to wait for that."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import Clock
+
+REST: Final = 1.0
+"""Seconds until it is looked again for turns that wait, where none did."""
+BREATH: Final = 0.02
+"""Seconds between two steps."""
+LATE: Final = 0.005
+"""Seconds. Where a pause takes so much longer than it should, the program has better to do."""
+LATEST: Final = 60.0
+"""Seconds of a rush after which turns are taken up all the same: it may not end soon."""
+AFTER_FAILURE: Final = 5.0
+
+log = structlog.get_logger(__name__)
+
+
+class Consolidating:
+    """Calls `step` until it has nothing left, again and again, and makes way for answers."""
+
+    def __init__(self, step: Callable[[], Awaitable[int]], clock: Clock) -> None:
+        self._step = step
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run(), name="consolidating")
+
+    async def stop(self) -> None:
+        """End; what waits goes on waiting. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        pause, calm_at = REST, self._clock.monotonic()
+        while True:
+            in_a_rush = await self._paused(pause) > LATE
+            now = self._clock.monotonic()
+            if not in_a_rush:
+                calm_at = now
+            if now - calm_at < LATEST and in_a_rush:
+                continue
+            pause = await self._next()
+
+    async def _paused(self, seconds: float) -> float:
+        """How much longer than asked the pause was."""
+        began = self._clock.monotonic()
+        await self._clock.sleep(seconds)
+        return self._clock.monotonic() - began - seconds
+
+    async def _next(self) -> float:
+        """One step; how long to pause after it."""
+        try:
+            return BREATH if await self._step() else REST
+        except StoreUnavailable as error:
+            log.warning("turns_not_taken_up", error=str(error))
+        except Exception:
+            log.exception("turns_not_taken_up")
+        return AFTER_FAILURE
