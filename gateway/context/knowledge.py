@@ -1,0 +1,50 @@
+"""What was recalled, as the model reads it: every item under its source, nothing half."""
+
+from collections.abc import Sequence
+
+from gateway.context.blocks import BlockKind, Count, KnowledgeItem, Loss
+from gateway.context.delimiters import escaped, tagged
+
+TAG = BlockKind.KNOWLEDGE.value
+EMPTY = tagged(TAG, "")
+
+
+def written(item: KnowledgeItem) -> str:
+    """One item with where it comes from, how sure that is, and when it was learned."""
+    told = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
+    if item.at is not None:
+        told["date"] = item.at.date().isoformat()
+    if item.label:
+        told["trust"] = item.label
+    return tagged("memory", escaped(item.text), told)
+
+
+def block_of(entries: Sequence[str]) -> str:
+    """The whole block; nothing for no entries."""
+    return tagged(TAG, "\n".join(entries)) if entries else ""
+
+
+def filled(
+    items: Sequence[KnowledgeItem], entries: Sequence[str], limit: int, count: Count
+) -> tuple[str, tuple[str, ...], tuple[Loss, ...]]:
+    """The block within `limit` tokens, the ids of what is in it, and what is not.
+
+    `entries` are the items as written. They come best first; one that does not fit is left out, and
+    shorter ones behind it still come in.
+    """
+    chosen: list[int] = []
+    losses: list[Loss] = []
+    used = count(EMPTY)
+    for index, entry in enumerate(entries):
+        size = count(f"{entry}\n")
+        if used + size <= limit:
+            chosen.append(index)
+            used += size
+        else:
+            losses.append(Loss(items[index].source, "left_out", size))
+    text = block_of([entries[index] for index in chosen])
+    while chosen and count(text) > limit:  # a count that is not additive can be off by some tokens
+        last = chosen.pop()
+        losses.append(Loss(items[last].source, "left_out", count(entries[last])))
+        text = block_of([entries[index] for index in chosen])
+    return text, tuple(items[index].id for index in chosen), tuple(losses)
