@@ -25,13 +25,10 @@ class Hit:
 class RecallStore(Protocol):
     """Finds candidates. Every method raises `gateway.errors.StoreUnavailable`."""
 
-    async def lexical(
-        self, reach: Reach, query: str, wanted: Filter, limit: int, *, prefix: bool = False
-    ) -> list[Hit]:
-        """By any of the words of `query` (BM25), best first; `wanted.text` is not looked at.
+    async def lexical(self, reach: Reach, query: str, wanted: Filter, limit: int) -> list[Hit]:
+        """By the words of `query` (BM25), best first; `wanted.text` is not looked at.
 
-        Stop words are left out by the caller. With `prefix`, as somebody types, every word has to
-        be there and the last one is the beginning of one.
+        With `wanted.unfinished` the last word may go on, as somebody types.
         """
         ...
 
