@@ -4,8 +4,9 @@ import asyncio
 import itertools
 import json
 import math
+import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ from aiohttp import web
 from simulators.anthropic import wire
 from simulators.anthropic.answers import Answer, Reply, echo
 from simulators.anthropic.checks import MAX_REQUEST_BYTES, Refused, check_request, invalid
-from simulators.anthropic.usage import PromptCache, count_tokens, fingerprint, prompt_of
+from simulators.anthropic.prompt_cache import PromptCache
+from simulators.anthropic.usage import count_tokens, fingerprint, prompt_of
 from simulators.base import ChangeSignal, Fault, Faults
 
 MODELS: Final[Mapping[str, int]] = {
@@ -44,7 +46,8 @@ class AnthropicSimulator:
     """A server on loopback that the unchanged anthropic SDK talks to.
 
     What the model says comes from `script(...)`, one answer a request, and after that from
-    `reply`, a function of the request. `windows` replaces the models' context windows.
+    `reply`, a function of the request. `windows` replaces the models' context windows. `clock`, in
+    seconds, is what the prompt cache ages by.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class AnthropicSimulator:
         api_key: str = "test-key",
         reply: Reply = echo,
         windows: Mapping[str, int] = MODELS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.api_key = api_key
         self.reply = reply
@@ -60,7 +64,7 @@ class AnthropicSimulator:
         self.faults = Faults()
         self.requests: deque[RecordedRequest] = deque(maxlen=MAX_RECORDED)
         self._scripted: deque[Answer | str] = deque()
-        self._cache = PromptCache()
+        self._cache = PromptCache(clock)
         self._ids = itertools.count(1)
         self._changed = ChangeSignal()
         self._runner: web.AppRunner | None = None
@@ -177,7 +181,7 @@ class AnthropicSimulator:
         if (body.get("tool_choice") or {}).get("type") == "none" and answer.tools:
             answer = Answer(answer.text or "(no tool may be used)", thinking=answer.thinking)
         blocks = wire.blocks_of(answer, self._ids, _signature(body, body["messages"]))
-        fresh, read, written = self._cache.split(body)
+        prompt = self._cache.split(body)
         message: dict[str, object] = {
             "id": f"msg_{next(self._ids):012d}",
             "type": "message",
@@ -186,9 +190,9 @@ class AnthropicSimulator:
             "stop_reason": answer.stop_reason,
             "stop_sequence": None,
             "usage": {
-                "input_tokens": fresh,
-                "cache_read_input_tokens": read,
-                "cache_creation_input_tokens": written,
+                "input_tokens": prompt.fresh,
+                "cache_read_input_tokens": prompt.read,
+                "cache_creation_input_tokens": prompt.written,
                 "output_tokens": max(1, count_tokens(blocks)),
             },
         }
@@ -281,7 +285,9 @@ def _error_body(kind: str, message: str) -> dict[str, object]:
 
 def _signature(body: Mapping[str, Any], before: object) -> str:
     """Binds a thinking block to the model and to everything that stood before it."""
-    return fingerprint([body["model"], body.get("system"), body.get("tools"), before])
+    system = body.get("system")
+    system = [{"type": "text", "text": system}] if isinstance(system, str) else system
+    return fingerprint([body["model"], system, body.get("tools"), before])
 
 
 def _check_signatures(body: Mapping[str, Any]) -> None:

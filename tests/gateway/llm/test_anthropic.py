@@ -159,7 +159,7 @@ async def test_pictures_are_sent_as_pictures(
 async def test_what_stays_the_same_is_read_from_the_cache(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    asked = replace(question("one"), system="rule " * 2000)
+    asked = replace(question("one"), system="rule " * 4000)
     first = (await ask(provider, asked)).finished.usage
     second = (await ask(provider, replace(asked, messages=(user("two"),)))).finished.usage
 

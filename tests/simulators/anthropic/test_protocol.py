@@ -111,7 +111,7 @@ async def test_tokens_are_counted(client: anthropic.AsyncAnthropic) -> None:
 async def test_a_marked_prefix_is_read_from_the_cache_the_second_time(
     client: anthropic.AsyncAnthropic,
 ) -> None:
-    system: Any = [{"type": "text", "text": "rule " * 2000, "cache_control": {"type": "ephemeral"}}]
+    system: Any = [{"type": "text", "text": "rule " * 4000, "cache_control": {"type": "ephemeral"}}]
 
     async def ask(text: str) -> anthropic.types.Usage:
         answer = await client.messages.create(

@@ -1,0 +1,110 @@
+"""What the simulated service reads from its prompt cache, and what it bills."""
+
+from typing import Any
+
+import pytest
+
+from simulators.anthropic.prompt_cache import PromptCache, Split
+
+MARK = {"type": "ephemeral"}
+LONG = "a rule to follow " * 1_000
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> PromptCache:
+    return PromptCache(clock)
+
+
+def text(words: str, *, marked: bool = False) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": words}
+    return {**block, "cache_control": MARK} if marked else block
+
+
+def request(*said: dict[str, Any], system: str = LONG) -> dict[str, Any]:
+    """`said` in turn by the person and the assistant."""
+    messages = [
+        {"role": "assistant" if index % 2 else "user", "content": [block]}
+        for index, block in enumerate(said)
+    ]
+    return {"model": "m", "system": [text(system, marked=True)], "messages": messages}
+
+
+def test_the_first_request_writes_and_the_second_reads(cache: PromptCache) -> None:
+    first, second = cache.split(request(text("one"))), cache.split(request(text("two")))
+
+    assert first.read == 0
+    assert first.written > 4_096
+    assert second.read == first.written
+    assert second.written == 0
+    assert second.fresh == first.fresh
+
+
+def test_a_prefix_below_4096_tokens_is_not_kept(cache: PromptCache) -> None:
+    short = request(text("one"), system="short " * 1_000)
+
+    assert cache.split(short) == cache.split(short)
+    assert cache.split(short).written == cache.split(short).read == 0
+
+
+def test_a_prefix_is_kept_for_five_minutes_from_its_last_use(
+    cache: PromptCache, clock: Clock
+) -> None:
+    cache.split(request(text("one")))
+    clock.now = 299
+    assert cache.split(request(text("two"))).read
+    clock.now = 299 + 299
+    assert cache.split(request(text("three"))).read
+    clock.now = 299 + 299 + 301
+    assert not cache.split(request(text("four"))).read
+
+
+def test_an_earlier_change_makes_everything_behind_it_new(cache: PromptCache) -> None:
+    cache.split(request(text("one")))
+
+    assert not cache.split(request(text("one"), system=f"new. {LONG}")).read
+    assert not cache.split({**request(text("one")), "tools": [{"name": "t"}]}).read
+
+
+def test_a_conversation_that_grows_is_read_up_to_where_it_was_marked(cache: PromptCache) -> None:
+    first = cache.split(request(text("one", marked=True)))
+    grown = request(text("one"), text("first answer"), text("two", marked=True))
+    second = cache.split(grown)
+
+    assert second.read == pytest.approx(first.read + first.written, abs=8)
+    assert 0 < second.written < 40
+
+
+def test_twenty_blocks_are_looked_through_and_no_more(cache: PromptCache) -> None:
+    short = "rule " * 10
+    start = [text(LONG, marked=True)]
+    cache.split(request(*start, system=short))
+    for more, found in ((20, True), (22, False)):
+        said = [text(LONG), *[text(f"{n}") for n in range(more - 1)], text("end", marked=True)]
+        assert bool(PromptCacheCopy(cache).split(request(*said, system=short)).read) is found
+
+
+def test_a_request_without_marks_is_all_fresh(cache: PromptCache) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": LONG}]}
+
+    assert cache.split(body) == Split(cache.split(body).fresh, 0, 0)
+
+
+class PromptCacheCopy(PromptCache):
+    """A cache that knows the same, and whose use teaches the original nothing."""
+
+    def __init__(self, other: PromptCache) -> None:
+        super().__init__(other._clock)
+        self._known = other._known.copy()
