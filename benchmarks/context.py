@@ -3,9 +3,9 @@
     python -m benchmarks.context                 both
     python -m benchmarks.context --json          one line
 
-A prompt that overfills every block of the 8K table is assembled again and again; the median counts
-and is held below `PROMISED_MS`, a tenth of the source's bound. The empty one is what a message costs
-where there is nothing to fit.
+A prompt that overfills every block of the 8K table is assembled again and again; the median is held
+below `PROMISED_MS`, a tenth of the source's bound. The small one is what a message costs where
+there is nothing to fit.
 """
 
 import argparse

@@ -19,9 +19,9 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
+from gateway.turn.calibration import Calibration
 from gateway.turn.clip import clip
 from gateway.turn.tokens import (
-    Calibration,
     estimate,
     estimate_block,
     estimate_messages,
@@ -63,6 +63,7 @@ def fit(
 ) -> Fitted | None:
     """History and the turn's own messages in at most `room` tokens; None when that cannot be."""
     overhead = estimate(system, calibration) + estimate_tools(tools, calibration)
+    overhead += round(calibration.constant)
     left = room - overhead
     if left <= 0:
         return None

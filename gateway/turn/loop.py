@@ -26,6 +26,7 @@ from gateway.ports import (
 from gateway.turn.calls import CallRunner
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
 from gateway.turn.sentences import closing
+from gateway.turn.tokens import learned
 from gateway.turn.types import (
     OnText,
     Outcome,
@@ -225,7 +226,13 @@ class _Turn:
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
         prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
-        self._calibration = self._calibration.observe(fitted.tokens, prompt)
+        self._calibration = learned(
+            self._calibration,
+            self._request.system,
+            self._offered.values(),
+            fitted.messages,
+            prompt,
+        )
         self._usage += used
         self._model = finished.model
         if finished.message.content:

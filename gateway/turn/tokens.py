@@ -2,12 +2,11 @@
 
 The estimate counts bytes by kind, which is fast (one pass in C) and tells the scripts apart: in
 UTF-8 the first byte of a character says how long it is. Measured ratios of published tokenizers
-lie around the figures below; what is left of the error is taken out by `Calibration`, from the
-usage that every answer reports.
+lie around the figures below; what is left of the error `calibration.py` takes out, from the usage
+that every answer reports.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -21,6 +20,7 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
+from gateway.turn.calibration import EXACT, Calibration, Scripts
 
 IMAGE_TOKENS = 1_600
 """A picture at the size that services scale it down to (1,568 pixels: width x height / 750)."""
@@ -45,58 +45,74 @@ _PER_THREE: Final = 1.1  # Chinese, Japanese, Korean, the scripts of India, most
 _PER_FOUR: Final = 2.5  # emoji
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """How far the estimates for a model are off: what was counted, over what was estimated."""
-
-    ratio: float = 1.0
-    samples: int = 0
-
-    def observe(self, estimated: int, counted: int) -> "Calibration":
-        """Learn from one answer; the first ones weigh most. The ratio stays within 0.5 to 3."""
-        if estimated < 50 or counted <= 0:
-            return self
-        seen = min(3.0, max(0.5, self.ratio * counted / estimated))
-        weight = max(0.1, 1 / (self.samples + 1))
-        return Calibration(self.ratio + (seen - self.ratio) * weight, min(self.samples + 1, 1000))
-
-
-EXACT: Final = Calibration()
-
-
 def estimate(text: str, calibration: Calibration = EXACT) -> int:
     """Tokens of `text`; 0 for an empty one, at least 1 otherwise."""
     if not text:
         return 0
+    if text.isascii():
+        data = text.encode()
+        rest = len(data.translate(None, _LETTERS))
+        tokens = ((len(data) - rest) * _PER_LETTER + rest * _PER_SIGN) * calibration.latin
+        return max(1, round(tokens))
+    latin, two, three, four = by_script(text)
+    tokens = latin * calibration.latin + two * calibration.two
+    return max(1, round(tokens + three * calibration.three + four * calibration.four))
+
+
+def by_script(text: str) -> Scripts:
+    """Tokens of `text` by script, before anything was learned."""
     data = text.encode("utf-8", "surrogatepass")
     total = len(data)
     rest = len(data.translate(None, _LETTERS))
-    tokens = (total - rest) * _PER_LETTER
-    if text.isascii():
-        tokens += rest * _PER_SIGN
-    else:
-        two, three, four = (
-            total - len(data.translate(None, kind)) for kind in (_TWO, _THREE, _FOUR)
-        )
-        signs = rest - two * 2 - three * 3 - four * 4
-        tokens += signs * _PER_SIGN + two * _PER_TWO + three * _PER_THREE + four * _PER_FOUR
-    return max(1, round(tokens * calibration.ratio))
+    letters = (total - rest) * _PER_LETTER
+    two, three, four = (total - len(data.translate(None, kind)) for kind in (_TWO, _THREE, _FOUR))
+    signs = rest - two * 2 - three * 3 - four * 4
+    latin = letters + signs * _PER_SIGN
+    return latin, two * _PER_TWO, three * _PER_THREE, four * _PER_FOUR
+
+
+def learned(
+    calibration: Calibration,
+    system: str,
+    tools: Iterable[ToolSpec],
+    messages: Iterable[ModelMessage],
+    counted: int,
+) -> Calibration:
+    """What a prompt teaches for which a service counted so many tokens."""
+    if not calibration.learns:
+        return calibration.passed_over()
+    texts, frames = [system], 0
+    for tool in tools:
+        texts.append(_told(tool))
+        frames += TOOL_TOKENS
+    for message in messages:
+        frames += MESSAGE_TOKENS
+        for block in message.content:
+            text, frame = _text_and_frame(block)
+            texts.append(text)
+            frames += frame + BLOCK_TOKENS
+    return calibration.observe(by_script("".join(texts)), frames, counted)
 
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
     """Tokens of one block with its frame."""
+    text, frame = _text_and_frame(block)
+    return estimate(text, calibration) + frame + BLOCK_TOKENS
+
+
+def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
+    """What of a block is text, and the tokens of what is not."""
     match block:
         case TextBlock():
-            size = estimate(block.text, calibration)
+            return block.text, 0
         case ImageBlock():
-            size = IMAGE_TOKENS
+            return "", IMAGE_TOKENS
         case ToolCall():
-            size = estimate(block.name + block.arguments, calibration) + TOOL_TOKENS
+            return block.name + block.arguments, TOOL_TOKENS
         case ToolOutcome():
-            size = estimate(block.content, calibration) + TOOL_TOKENS
+            return block.content, TOOL_TOKENS
         case OpaqueBlock():
-            size = estimate(block.data, calibration)
-    return size + BLOCK_TOKENS
+            return block.data, 0
 
 
 def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration = EXACT) -> int:

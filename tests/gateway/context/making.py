@@ -10,9 +10,7 @@ from gateway.context.blocks import ContextParts, KnowledgeItem, Piece, Said, Tas
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 OWN = "You are Parley. Be brief."
 
-words = st.text(
-    alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=60
-)
+words = st.text(alphabet=st.characters(codec="utf-8"), max_size=60)
 texts = st.lists(words, max_size=12).map(". ".join)
 
 

@@ -416,7 +416,7 @@ async def test_the_estimate_learns_from_what_the_service_counts(
     result = await Turn().ask("word " * 2_000, provider)
 
     assert result.calibration.samples == 1
-    assert 0.5 <= result.calibration.ratio <= 3
+    assert 0.5 <= result.calibration.latin <= 3
 
 
 async def test_the_first_hello_is_small(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.turn.tokens import EXACT, Calibration, estimate
+from gateway.turn.tokens import estimate
 
 
 def test_nothing_is_nothing() -> None:
@@ -40,29 +40,3 @@ def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
 @given(st.text(st.characters(codec=None), max_size=200))
 def test_any_text_has_an_estimate(text: str) -> None:
     assert 0 <= estimate(text) <= 4 * len(text) + 1
-
-
-def test_the_estimate_learns() -> None:
-    calibration = Calibration()
-    for _ in range(20):
-        calibration = calibration.observe(round(1_000 * calibration.ratio), 1_400)
-
-    assert calibration.ratio == pytest.approx(1.4, abs=0.01)
-    assert estimate("word " * 1_000, calibration) == pytest.approx(
-        1.4 * estimate("word " * 1_000), rel=0.01
-    )
-
-
-@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), max_size=30))
-def test_whatever_is_counted_the_ratio_stays_sensible(seen: list[tuple[int, int]]) -> None:
-    calibration = EXACT
-    for estimated, counted in seen:
-        calibration = calibration.observe(estimated, counted)
-
-    assert 0.5 <= calibration.ratio <= 3
-    assert calibration.samples <= 1_000
-
-
-def test_too_little_teaches_nothing() -> None:
-    assert EXACT.observe(10, 500) is EXACT
-    assert EXACT.observe(500, 0) is EXACT
