@@ -1,0 +1,99 @@
+"""What stands beside a turn: an answer is found by its question, a reply by what it replies to.
+
+In a chat the words that are asked for often stand in one turn and the answer in the next. So every
+strong candidate lends a share of its score to the turns around it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from memory.recall.rules import Weights
+from memory.record import Record
+
+SITTING: Final = timedelta(hours=6)
+"""A longer silence begins a new sitting; what was said before it is not beside."""
+_ASKING: Final = ("?", "？", "؟")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Candidates, and what stands around some of them.
+
+    `beside` is as `RecallStore.neighbours` gives it for the ids `lending`: of one conversation
+    together, oldest first, with all turns next to a lending one. `alone` are the other candidates.
+    """
+
+    lending: tuple[str, ...] = ()
+    beside: tuple[Record, ...] = ()
+    alone: tuple[Record, ...] = ()
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All of them."""
+        return self.beside + self.alone
+
+
+def with_context(
+    scores: Mapping[str, float], around: Surroundings, weights: Weights
+) -> dict[str, float]:
+    """The scores with what their neighbours lend them, each 0 to 1, for every record."""
+    records, whole = around.beside, _whole(weights)
+    found = {record.id: scores.get(record.id, 0.0) for record in around.records}
+    places = {record.id: place for place, record in enumerate(records)}
+    for lender in around.lending:
+        place = places.get(lender)
+        if place is None or not records[place].role:
+            continue
+        for step, share in _shares(records[place], weights):
+            other = _beside(records, place, step)
+            if other is not None:
+                found[other.id] += share * scores.get(lender, 0.0)
+    for record in around.records:
+        if record.role:
+            found[record.id] /= whole
+    return found
+
+
+def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:
+    """The best candidates, which lend their score."""
+    ordered = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    return ordered[: weights.spreading] if weights.span else []
+
+
+def asks(text: str) -> bool:
+    """Whether a turn ends with a question."""
+    return text.rstrip().endswith(_ASKING)
+
+
+def _shares(lender: Record, weights: Weights) -> list[tuple[int, float]]:
+    shares = dict(enumerate(weights.after, start=1))
+    shares |= {-step: share for step, share in enumerate(weights.before, start=1)}
+    if weights.answer and asks(lender.content):
+        shares[1] = shares.get(1, 0.0) + weights.answer
+    return [(step, share) for step, share in shares.items() if share]
+
+
+def _beside(records: Sequence[Record], place: int, step: int) -> Record | None:
+    """The turn `step` places away in the same sitting."""
+    direction = 1 if step > 0 else -1
+    here = records[place]
+    for at in range(place + direction, place + step + direction, direction):
+        if not 0 <= at < len(records):
+            return None
+        other = records[at]
+        apart = abs(other.provenance.at - here.provenance.at)
+        if not other.role or _conversation(other) != _conversation(here) or apart > SITTING:
+            return None
+        here = other
+    return here
+
+
+def _conversation(record: Record) -> tuple[str, str]:
+    return record.tenant, record.provenance.group
+
+
+def _whole(weights: Weights) -> float:
+    """What a turn would have whose neighbours all were the best."""
+    return 1.0 + sum(weights.after) + sum(weights.before) + weights.answer

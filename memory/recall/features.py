@@ -1,0 +1,123 @@
+"""What a question tells of its answer besides its words: who spoke, when, whose it is, how old."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from memory.recall.context import asks
+from memory.recall.dates import how_well
+from memory.recall.query import Question, holds
+from memory.recall.rules import Weights
+from memory.record import Record, Scope, Tier
+from memory.scope import Reach
+
+MAX_NAME: Final = 60
+DAY: Final = 86_400
+
+_SPEAKER: Final = re.compile(r"\[([^\]\n]{1,60})\] |([^\W\d_][^:\n]{0,59}): ")
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def weighed(
+    scores: Mapping[str, float],
+    records: Sequence[Record],
+    question: Question,
+    reach: Reach,
+    now: datetime,
+    weights: Weights,
+) -> dict[str, float]:
+    """The records' scores, each times what is known of it; 0 to 1 as before."""
+    meant = speaker_meant(question, records, reach)
+    found = {}
+    for record in records:
+        score = scores.get(record.id, 0.0) * _of_scope(record.scope, weights)
+        if record.role:
+            score *= _of_turn(record, question, meant, now, weights)
+        else:
+            score *= weights.standing
+        found[record.id] = score
+    return found
+
+
+def literal_first(
+    scores: Mapping[str, float], records: Sequence[Record], literals: Sequence[str]
+) -> dict[str, float]:
+    """What holds more of the literals comes before what holds fewer; 0 to 1 as before."""
+    if not literals:
+        return dict(scores)
+    found = {}
+    for record in records:
+        text = " ".join((record.content, *record.tags, record.evidence.source_id))
+        held = sum(holds(text, literal) for literal in literals)
+        found[record.id] = (scores.get(record.id, 0.0) + held) / (1 + len(literals))
+    return found
+
+
+def speaker_of(record: Record) -> str:
+    """The name before a turn's words ("Ada: …", "[Ada] …"), empty when there is none."""
+    match = _SPEAKER.match(record.content) if record.role else None
+    return (match[1] or match[2]) if match else ""
+
+
+def speaker_meant(
+    question: Question, records: Sequence[Record], reach: Reach
+) -> Callable[[Record], bool] | None:
+    """Tells the turns of whom the question is about, by name or by "I" and "you"; None when it
+    is about nobody in particular."""
+    asked = frozenset(question.words)
+    spoke = {name for record in records if (name := speaker_of(record))}
+    named = {name for name in spoke if asked & _parts(name)}
+    if named:
+        return lambda record: speaker_of(record) in named
+    if question.mine:
+        return lambda record: _is_own(record, reach)
+    if question.yours:
+        return lambda record: record.role == "assistant"
+    return None
+
+
+def _of_turn(
+    record: Record,
+    question: Question,
+    meant: Callable[[Record], bool] | None,
+    now: datetime,
+    weights: Weights,
+) -> float:
+    factor = 1.0
+    if meant is not None and not meant(record):
+        factor /= 1 + weights.speaker
+    at = record.provenance.at
+    if question.dates:
+        factor *= (1 + weights.date * how_well(question.dates, at.date())) / (1 + weights.date)
+    elif record.tier is Tier.EPISODIC:
+        days = max(0.0, (now - at).total_seconds() / DAY)
+        factor *= 1 - weights.recency * (1 - 0.5 ** (days / weights.half_life_days))
+    if asks(record.content):
+        factor *= 1 - weights.question
+    return factor * _of_length(record.content, weights)
+
+
+def _of_length(text: str, weights: Weights) -> float:
+    words = min(len(_WORD.findall(text)), weights.long_turn)
+    return float((math.log(2 + words) / math.log(2 + weights.long_turn)) ** weights.length)
+
+
+def _of_scope(scope: Scope, weights: Weights) -> float:
+    """The person's own comes before the project's, and that before everybody's."""
+    match scope:
+        case Scope.USER:
+            return 1.0
+        case Scope.PROJECT:
+            return weights.project
+        case Scope.GLOBAL:
+            return weights.everybody
+
+
+def _is_own(record: Record, reach: Reach) -> bool:
+    return record.role == "user" and record.provenance.person in reach.persons
+
+
+def _parts(name: str) -> frozenset[str]:
+    return frozenset(part.casefold() for part in _WORD.findall(name) if len(part) > 1)

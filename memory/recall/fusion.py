@@ -1,0 +1,67 @@
+"""Lists of candidates as one: pure functions.
+
+Scores of two arms mean different things, so each list is scaled for itself. The best word match
+becomes 1 and the others their share of it: no common words is 0, a fact. A cosine has no such zero,
+so the list's last becomes 0. Ranks alone, as reciprocal rank fusion takes them, lose how much
+better the best one is; on short turns that is most of what there is to know (`docs/recall.md`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memory.recall.ports import Hit
+from memory.recall.rules import Arms, Fusion
+
+LEXICAL: Final = "bm25"
+VECTOR: Final = "vector"
+RERANKER: Final = "reranker"
+
+
+def fused(arms: Mapping[str, Sequence[Hit]], rules: Arms) -> dict[str, float]:
+    """Every candidate with its score, 0 to 1. An arm that is not there leaves its weight to the
+    other; the order of the arms does not matter, nor that of hits with the same score."""
+    weights = {LEXICAL: rules.lexical, VECTOR: rules.vector}
+    there = {name: weights[name] for name, hits in arms.items() if hits and weights[name] > 0}
+    whole = sum(there.values()) or 1.0
+    found: dict[str, float] = {}
+    for name in sorted(there):
+        for id_, score in scaled(name, arms[name], rules).items():
+            found[id_] = found.get(id_, 0.0) + there[name] / whole * score
+    return found
+
+
+def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
+    """The hits of one arm, the best 1, none below 0."""
+    if rules.fusion is Fusion.RANKS:
+        return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
+    scores = [hit.score for hit in hits]
+    floor = min(scores) if name == VECTOR and len(scores) > 1 else 0.0
+    room = max(scores) - floor
+    if room <= 0:
+        return {hit.id: 1.0 for hit in hits}
+    return {hit.id: max(0.0, (hit.score - floor) / room) for hit in hits}
+
+
+def ranks(hits: Sequence[Hit]) -> dict[str, int]:
+    """The places of the hits, from 1; of the same score the same."""
+    ordered = sorted(hits, key=lambda hit: -hit.score)
+    places: dict[str, int] = {}
+    rank, last = 0, None
+    for place, hit in enumerate(ordered, start=1):
+        if hit.score != last:
+            rank, last = place, hit.score
+        places.setdefault(hit.id, rank)
+    return places
+
+
+def towards(
+    vector: Sequence[float], others: Sequence[Sequence[float]], weight: float
+) -> tuple[float, ...]:
+    """A question's vector moved towards the middle of others (Rocchio's feedback), of unit length;
+    the same vector where there are no others."""
+    if not others:
+        return tuple(vector)
+    share = weight / len(others)
+    moved = [own + share * sum(column) for own, *column in zip(vector, *others, strict=True)]
+    size = sum(value * value for value in moved) ** 0.5
+    return tuple(value / size for value in moved) if size else tuple(vector)

@@ -1,0 +1,132 @@
+"""What is asked: a text as a person or a model wrote it, and what can be seen in it."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from memory.recall.dates import Asked, dates_in
+from memory.store.ports import Filter
+
+MAX_QUERY: Final = 2_000
+"""Characters of a question that are looked at."""
+MAX_RESULTS: Final = 100
+MAX_LITERALS: Final = 8
+FEW_WORDS: Final = 2
+"""Words up to which a question is a search for these very words."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_QUOTED: Final = re.compile(
+    r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|`([^`\n]{2,80})`'
+)
+_TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}<>\"'“”„`]{2,100}")
+_IDENTIFIER: Final = re.compile(
+    r"(?=[^\d]*\d)(?=.*[A-Za-z._:/#-])[\w.:/#@+-]+"  # ADR-003, v1.2.3, 15.2, a3f9c01
+    r"|\w+(?:_\w+)+"  # REDIS_CONNECTION_TIMEOUT
+    r"|\d{5,}"  # 47110815
+)
+_ORDINARY: Final = re.compile(
+    r"\d{1,2}(?:st|nd|rd|th|am|pm|h|x|er|ten)?\.?|\d{1,2}:\d{2}|(?:19|20)\d\d(?:s|er)?"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?",
+    re.IGNORECASE,
+)
+_MINE: Final = frozenset({"i", "my", "me", "mine", "ich", "mein", "meine", "meinen", "mir", "mich"})
+_YOURS: Final = frozenset({"you", "your", "yours", "du", "dein", "deine", "dir", "dich"})
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to recall. `at` is now, for whoever asks; `limit` results at most, 1 to 100.
+
+    `unfinished`: asked while it is being typed, the last word may go on. `wanted` narrows it down;
+    its text and limit are not looked at, and without a time it is what is true `at` that counts.
+    """
+
+    text: str
+    at: datetime
+    limit: int = 20
+    unfinished: bool = False
+    wanted: Filter = field(default_factory=Filter)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_RESULTS:
+            raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What can be seen in a query.
+
+    `words` are folded and in order. `literals` have to stand in a memory as they are: quoted
+    strings, identifiers, versions, hashes. `exact`: nothing but such, or one or two words, so that
+    likeness of meaning only adds noise. `mine` and `yours`: what the person said is meant, or what
+    they were told.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    literals: tuple[str, ...]
+    exact: bool
+    dates: tuple[Asked, ...]
+    mine: bool
+    yours: bool
+
+
+def understood(query: Query) -> Question:
+    """A query, read once."""
+    text = " ".join(query.text[:MAX_QUERY].split())
+    words = words_of(text)
+    literals = literals_in(text)
+    told = frozenset(words)
+    return Question(
+        text=text,
+        words=words,
+        literals=literals,
+        exact=query.unfinished or _is_exact(text, words, literals),
+        dates=dates_in(text, query.at),
+        mine=bool(told & _MINE) and not told & _YOURS,
+        yours=bool(told & _YOURS),
+    )
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text without case."""
+    return tuple(word.casefold() for word in _WORD.findall(text))
+
+
+def literals_in(text: str) -> tuple[str, ...]:
+    """What is to be found as it is written, at most 8."""
+    found: dict[str, None] = {}
+    for groups in _QUOTED.findall(text):
+        found[next(group for group in groups if group).strip().casefold()] = None
+    for token in _TOKEN.findall(_QUOTED.sub(" ", text)):
+        bare = token.strip(".:-/")
+        if _IDENTIFIER.fullmatch(bare) and not _ORDINARY.fullmatch(bare):
+            found[bare.casefold()] = None
+    return tuple(literal for literal in found if literal)[:MAX_LITERALS]
+
+
+def holds(text: str, literal: str) -> bool:
+    """Whether a literal stands in a text as a thing of its own: `v1.2` is not in `v1.25`."""
+    folded = text.casefold()
+    start = folded.find(literal)
+    while start >= 0:
+        end = start + len(literal)
+        before, after = folded[start - 1 : start], folded[end : end + 1]
+        if not (_joins(before, literal[0]) or _joins(after, literal[-1])):
+            return True
+        start = folded.find(literal, start + 1)
+    return False
+
+
+def _joins(beside: str, edge: str) -> bool:
+    return bool(beside) and (beside.isalnum() or beside == "_") and edge.isalnum()
+
+
+def _is_exact(text: str, words: tuple[str, ...], literals: tuple[str, ...]) -> bool:
+    if 0 < len(words) <= FEW_WORDS and text.isascii():
+        return True
+    rest = _QUOTED.sub(" ", text).casefold()
+    for literal in literals:
+        rest = rest.replace(literal, " ")
+    return bool(literals) and not _WORD.search(rest)

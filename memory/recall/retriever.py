@@ -1,0 +1,263 @@
+"""Recall: a question's way through both arms, the fusion, and what stands around the candidates.
+
+This is the only file of recall that waits for anything.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+import structlog
+
+from gateway.errors import ModelError
+from memory.recall.context import Surroundings, lending
+from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, towards
+from memory.recall.labels import told
+from memory.recall.ports import Embedder, Hit, RecallStore, Reranker
+from memory.recall.provenance import Recollection, Stage
+from memory.recall.query import Query, Question, understood
+from memory.recall.rules import RecallRules
+from memory.recall.scoring import reranked, scored
+from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
+from memory.record import Embedding, Record
+from memory.scope import Reach
+from memory.store.ports import Filter
+
+RERANK_SECONDS: Final = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class Memories(Protocol):
+    """Single memories with their vectors; a `MemoryStore` is one."""
+
+    async def get(self, reach: Reach, memory_id: str) -> Record | None: ...
+
+
+@dataclass(slots=True)
+class _Work:
+    """One question on its way."""
+
+    reach: Reach
+    query: Query
+    question: Question
+    wanted: Filter
+    arms: dict[str, Sequence[Hit]] = field(default_factory=dict)
+    vector: Embedding | None = None
+    notes: list[str] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Take the time of a step."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stages.append(Stage(name, (time.perf_counter() - began) * 1000))
+
+
+class Retriever:
+    """Finds what is remembered about something, for whoever a `Reach` was made for."""
+
+    def __init__(
+        self,
+        store: RecallStore,
+        memories: Memories,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+        rules: RecallRules | None = None,
+        count: Count = rough_tokens,
+    ) -> None:
+        self._store = store
+        self._memories = memories
+        self._embedder = embedder
+        self._reranker = reranker
+        self._rules = rules or RecallRules()
+        self._count = count
+        self._rests_until = 0.0
+
+    async def recall(self, reach: Reach, query: Query) -> Recollection:
+        """What fits and may be seen here, best first, within the limits.
+
+        Without a model, or where it fails or takes too long, by words alone, and a note says so.
+        Raises `StoreUnavailable`.
+        """
+        question = understood(query)
+        if not question.text:
+            return Recollection()
+        wanted = replace(query.wanted, text="", unfinished=query.unfinished)
+        if wanted.at is None:
+            wanted = replace(wanted, at=query.at)
+        work = _Work(reach, query, question, wanted)
+        await self._ask_arms(work)
+        first = fused(work.arms, self._rules.arms)
+        with work.stage("context"):
+            around = await self._around(work, first)
+        if self._rules.arms.feedback and work.vector is not None:
+            with work.stage("feedback"):
+                first, around = await self._fed_back(work, first, around)
+        with work.stage("scoring"):
+            scores = scored(first, around, question, reach, query.at, self._rules)
+            records = around.records
+            ordered = best_first(scores, records)
+        judged = await self._judged(work, ordered)
+        if judged:
+            scores = reranked(scores, judged, self._rules.rerank_weight)
+            ordered = best_first(scores, records)
+        return self._given(work, ordered, scores, judged)
+
+    # --- the arms -------------------------------------------------------------------------------
+
+    async def _ask_arms(self, work: _Work) -> None:
+        """Words and, beside them, the question's vector; then what is near it.
+
+        An exact question is answered by its words; only where nobody has them is likeness asked.
+        """
+        embedder = self._embedder
+        if work.question.exact or embedder is None or work.query.unfinished:
+            await self._ask_words(work)
+            if embedder is None:
+                work.notes.append("no_model")
+            elif work.arms[LEXICAL] or work.query.unfinished:
+                work.notes.append("exact")
+            else:
+                await self._ask_likeness(work, await self._embedded(work, embedder))
+            return
+        vector, _ = await asyncio.gather(self._embedded(work, embedder), self._ask_words(work))
+        await self._ask_likeness(work, vector)
+
+    async def _ask_words(self, work: _Work) -> None:
+        with work.stage(LEXICAL):
+            work.arms[LEXICAL] = await self._store.lexical(
+                work.reach, work.question.text, work.wanted, self._rules.arms.depth
+            )
+
+    async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:
+        if time.monotonic() < self._rests_until:
+            work.notes.append("model_resting")
+            return None
+        with work.stage("embedding"):
+            try:
+                async with asyncio.timeout(self._rules.arms.embed_seconds):
+                    return (await embedder.embed([work.question.text]))[0]
+            except (ModelError, TimeoutError) as error:
+                slow = isinstance(error, TimeoutError)
+                work.notes.append("model_slow" if slow else "model_failed")
+                log.warning("recall_without_vectors", error=str(error) or "it took too long")
+                self._rests_until = time.monotonic() + self._rules.arms.rest_seconds
+                return None
+
+    async def _ask_likeness(self, work: _Work, vector: Embedding | None) -> None:
+        if vector is None:
+            return
+        work.vector = vector
+        with work.stage(VECTOR):
+            work.arms[VECTOR] = await self._store.nearest(
+                work.reach, vector, work.wanted, self._rules.arms.depth
+            )
+
+    # --- what is around -------------------------------------------------------------------------
+
+    async def _around(self, work: _Work, scores: Mapping[str, float]) -> Surroundings:
+        """The candidates' records; around the best ones the turns beside them as well, as far as
+        they fit what is wanted."""
+        weights = self._rules.weights
+        best = lending(scores, weights)
+        found = await self._store.neighbours(work.reach, best, weights.span) if best else []
+        beside = [one for one in found if one.id in scores or _fits(one, work.wanted)]
+        alone = await self._alone(work, scores, found)
+        return Surroundings(tuple(best), tuple(beside), tuple(alone))
+
+    async def _alone(
+        self, work: _Work, scores: Mapping[str, float], there: Sequence[Record]
+    ) -> list[Record]:
+        missing = sorted(scores.keys() - {record.id for record in there})
+        return await self._store.neighbours(work.reach, missing, 0) if missing else []
+
+    async def _fed_back(
+        self, work: _Work, scores: dict[str, float], around: Surroundings
+    ) -> tuple[dict[str, float], Surroundings]:
+        """The vector arm asked again, with the question moved towards what was found."""
+        rules, asked = self._rules.arms, work.vector
+        best = sorted(scores, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
+        standing = {record.id for record in around.records if not record.role}
+        found = [await self._memories.get(work.reach, id_) for id_ in best if id_ in standing]
+        vectors = [
+            one.embedding.vector
+            for one in found
+            if one is not None
+            and one.embedding is not None
+            and asked is not None
+            and (one.embedding.model, one.embedding.dimension) == (asked.model, asked.dimension)
+        ]
+        if asked is None or not vectors:
+            return scores, around
+        moved = replace(asked, vector=towards(asked.vector, vectors, rules.feedback_weight))
+        work.arms[VECTOR] = await self._store.nearest(work.reach, moved, work.wanted, rules.depth)
+        again = fused(work.arms, rules)
+        more = await self._alone(work, again, around.records)
+        return again, replace(around, alone=(*around.alone, *more))
+
+    # --- the end --------------------------------------------------------------------------------
+
+    async def _judged(self, work: _Work, ordered: Sequence[Record]) -> dict[str, float]:
+        if self._reranker is None or not ordered or work.query.unfinished:
+            return {}
+        some = ordered[: self._rules.rerank]
+        with work.stage(RERANKER):
+            try:
+                async with asyncio.timeout(RERANK_SECONDS):
+                    said = await self._reranker.judge(
+                        work.question.text, [told(record) for record in some]
+                    )
+            except (ModelError, TimeoutError) as error:
+                work.notes.append("reranker_failed")
+                log.warning("recall_without_reranker", error=str(error) or "it took too long")
+                return {}
+        return {record.id: score for record, score in zip(some, said, strict=True)}
+
+    def _given(
+        self,
+        work: _Work,
+        ordered: Sequence[Record],
+        scores: Mapping[str, float],
+        judged: Mapping[str, float],
+    ) -> Recollection:
+        lists = dict(work.arms)
+        if judged:
+            lists[RERANKER] = [Hit(id_, score) for id_, score in judged.items()]
+        trace = Trace(
+            {arm: {hit.id: hit.score for hit in hits} for arm, hits in lists.items()},
+            {arm: ranks(hits) for arm, hits in lists.items()},
+        )
+        with work.stage("selection"):
+            results, tokens, left_out = chosen(
+                ordered, scores, trace, self._rules.limits, work.query.limit, self._count
+            )
+        return Recollection(
+            tuple(results),
+            tuple(lists),
+            tuple(work.notes),
+            tuple(work.stages),
+            candidates=len(ordered),
+            left_out=left_out,
+            tokens=tokens,
+        )
+
+
+def _fits(record: Record, wanted: Filter) -> bool:
+    """Whether a neighbour, which no query filtered, is one of the wanted."""
+    return (
+        (wanted.superseded or record.current)
+        and (not wanted.tiers or record.tier in wanted.tiers)
+        and (not wanted.kinds or record.kind in wanted.kinds)
+        and (not wanted.scopes or record.scope in wanted.scopes)
+        and set(wanted.tags) <= set(record.tags)
+        and not wanted.own_only
+        and (wanted.since is None or record.provenance.at >= wanted.since)
+        and (wanted.until is None or record.provenance.at < wanted.until)
+    )

@@ -1,0 +1,113 @@
+"""What recall goes by: weights, bounds and limits, as values.
+
+The weights were chosen on conversations and documents as `docs/recall.md` tells, by leaving whole
+conversations out; the limits are those of the memory rules (sources 001).
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+MAX_DEPTH: Final = 200
+"""Candidates of one arm, at most."""
+MAX_SPREAD: Final = 3
+"""Turns before and after one that it lends its score to, at most."""
+
+
+class Fusion(StrEnum):
+    """How two lists of candidates become one: by their scores, or by their ranks alone."""
+
+    SCORES = "scores"
+    RANKS = "ranks"
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """Finding and fusing candidates.
+
+    `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, 0 to 1, any
+    sum. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a question's
+    vector is waited for; after a failure the arm rests for `rest_seconds`. With `feedback`, the
+    best so many memories (no turns: they are too short) pull the question's vector towards
+    themselves, by `feedback_weight`, and vectors are asked again.
+    """
+
+    depth: int = 50
+    fusion: Fusion = Fusion.SCORES
+    lexical: float = 0.6
+    vector: float = 0.4
+    k: int = 60
+    embed_seconds: float = 1.0
+    rest_seconds: float = 30.0
+    feedback: int = 3
+    feedback_weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MAX_DEPTH:
+            raise ValueError(f"depth must be 1 to {MAX_DEPTH}, not {self.depth}")
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, not {self.k}")
+        if min(self.lexical, self.vector) < 0 or self.lexical + self.vector <= 0:
+            raise ValueError("the arms' weights must not be negative, and one has to be above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts besides the arms; 0 takes an ingredient out.
+
+    A candidate lends its score to the turns behind it (`after`, nearest first) and before it, and
+    one that asks a question lends `answer` more to the next turn and counts less itself, by
+    `question`. `spreading` of the best candidates do so. A turn of a speaker that the question
+    names counts 1 + `speaker` times as much, one of the day it names 1 + `date` times. Short turns
+    count less, by the logarithm of their words up to `long_turn` to the power of `length`.
+    `standing` is how much a memory that is no turn counts, having no neighbours; `project` and
+    `everybody` what is not the person's own. `recency`: the share of a turn's score that fades, by
+    half every `half_life_days`.
+    """
+
+    after: tuple[float, ...] = (0.6, 0.4)
+    before: tuple[float, ...] = (0.4, 0.3)
+    answer: float = 0.2
+    question: float = 0.2
+    spreading: int = 32
+    speaker: float = 1.0
+    date: float = 2.0
+    length: float = 1.0
+    long_turn: int = 60
+    standing: float = 0.6
+    project: float = 0.9
+    everybody: float = 0.8
+    recency: float = 0.3
+    half_life_days: float = 30.0
+
+    def __post_init__(self) -> None:
+        if max(len(self.after), len(self.before)) > MAX_SPREAD:
+            raise ValueError(f"a turn lends its score {MAX_SPREAD} turns far at most")
+        if not 0 <= self.recency <= 1 or not 0 <= self.question <= 1:
+            raise ValueError("recency and question must be 0 to 1")
+
+    @property
+    def span(self) -> int:
+        """How many turns before and after a candidate are looked at."""
+        return max(len(self.after), len(self.before))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one recall gives at most; `tokens` is for all of it, labels included."""
+
+    episodic: int = 10
+    semantic: int = 20
+    tokens: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRules:
+    """Everything together. `rerank` candidates are given to a reranker where there is one, and its
+    word counts `rerank_weight`, 0 to 1."""
+
+    arms: Arms = field(default_factory=Arms)
+    weights: Weights = field(default_factory=Weights)
+    limits: Limits = field(default_factory=Limits)
+    rerank: int = 50
+    rerank_weight: float = 0.5

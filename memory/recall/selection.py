@@ -1,0 +1,88 @@
+"""What of the candidates is given out: the best within the limits, without secrets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memory.recall.labels import label_of, told
+from memory.recall.provenance import Recalled
+from memory.recall.rules import Limits
+from memory.record import Record, Scope, Tier
+from safety.secrets import redact_secrets
+
+_ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.GLOBAL: 2}
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the arms said: for each its scores and its ranks, by id."""
+
+    scores: Mapping[str, Mapping[str, float]]
+    ranks: Mapping[str, Mapping[str, int]]
+
+    def of(self, id_: str) -> tuple[dict[str, float], dict[str, int]]:
+        """What they said of one memory."""
+        scores = {arm: said[id_] for arm, said in self.scores.items() if id_ in said}
+        return scores, {arm: said[id_] for arm, said in self.ranks.items() if id_ in said}
+
+
+def best_first(scores: Mapping[str, float], records: Sequence[Record]) -> list[Record]:
+    """Records with a score above 0, the best first; of two alike the person's own comes before the
+    project's, that before everybody's, and the newer before the older."""
+
+    def place(record: Record) -> tuple[float, int, float, str]:
+        at = -record.provenance.at.timestamp()
+        return -scores[record.id], _ORDER[record.scope], at, record.id
+
+    return sorted((record for record in records if scores.get(record.id, 0.0) > 0), key=place)
+
+
+def chosen(
+    ordered: Sequence[Record],
+    scores: Mapping[str, float],
+    trace: Trace,
+    limits: Limits,
+    limit: int,
+    count: Count,
+) -> tuple[list[Recalled], int, int]:
+    """What is given out, its tokens, and how many more there were.
+
+    What does not fit is passed over, and shorter ones behind it still come in.
+    """
+    results: list[Recalled] = []
+    room = {True: limits.episodic, False: limits.semantic}
+    tokens = left_out = 0
+    for record in ordered:
+        episodic = record.tier is not Tier.SEMANTIC
+        if len(results) == limit or not room[episodic]:
+            left_out += 1
+            continue
+        clean = without_secrets(record)
+        size = count(told(clean))
+        if tokens + size > limits.tokens:
+            left_out += 1
+            continue
+        tokens += size
+        room[episodic] -= 1
+        results.append(Recalled(clean, scores[record.id], *trace.of(record.id), label_of(clean)))
+    return results, tokens, left_out
+
+
+def without_secrets(record: Record) -> Record:
+    """The record as it may leave: credentials redacted, no vector."""
+    content = redact_secrets(record.content).text
+    claim = record.evidence.claim
+    clean = content if claim == record.content else redact_secrets(claim).text
+    return replace(
+        record,
+        content=content,
+        evidence=replace(record.evidence, claim=clean),
+        tags=tuple(redact_secrets(tag).text for tag in record.tags),
+        embedding=None,
+    )
+
+
+def rough_tokens(text: str) -> int:
+    """Tokens of a text, rather too many: a third of its bytes, rounded up."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 3)
