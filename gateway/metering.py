@@ -103,7 +103,7 @@ class Meter:
         if price is None:
             raise ModelRefused("the model has no price")
         tokens = (
-            estimate(request.system)
+            estimate(request.whole_system)
             + estimate_messages(request.messages)
             + estimate_tools(request.tools)
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.anthropic_cache import MARK, mark_ends, worth_caching
 from gateway.llm.json_text import parse_object, sendable
 from gateway.ports import (
     ContentBlock,
@@ -26,7 +27,6 @@ from gateway.ports import (
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; a longer one is broken off."""
 
-_CACHE: Final = {"type": "ephemeral"}
 _STOPS: Final[Mapping[str | None, StopReason]] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -38,25 +38,38 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 
 
 def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
-    """The JSON body. The cache marks stand behind the system prompt, which with the tools before
-    it is the same in every turn, and, while tools run, behind what was said last."""
+    """The JSON body, with at most four cache marks, each where something ends that stays the same
+    for longer than what follows: the tools, the system prompt, the history, and, while tools run,
+    what was said last. What is too short to be cached has none."""
     messages = list(_messages(request.messages, model))
+    tools = [_tool(tool) for tool in request.tools]
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
         "messages": messages,
     }
-    if request.system.strip():
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHE}]
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
+    if tools:
+        body["tools"] = tools
         if request.tool_choice == "none":
             body["tool_choice"] = {"type": "none"}
-        if messages:
-            last = messages[-1]["content"]
-            last[-1] = {**last[-1], "cache_control": _CACHE}
+    cached = worth_caching(request)
+    if system := _system(request, cached=cached):
+        body["system"] = system
+    if cached:
+        settled = sum(1 for _ in _messages(request.messages[: request.settled], model))
+        mark_ends(request, tools, messages, settled)
     safe: dict[str, Any] = sendable(body)
     return safe
+
+
+def _system(request: ModelRequest, *, cached: bool) -> str | list[dict[str, Any]]:
+    """In one text, or with a mark between what lasts and what is of today."""
+    if not (cached and request.system.strip()):
+        return request.whole_system
+    lasting: dict[str, Any] = {"type": "text", "text": request.system, "cache_control": MARK}
+    if not request.system_now.strip():
+        return [lasting]
+    return [lasting, {"type": "text", "text": request.system_now}]
 
 
 def _tool(tool: ToolSpec) -> dict[str, object]:

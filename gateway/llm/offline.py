@@ -84,7 +84,7 @@ class OfflineProvider:
             yield TextDelta(text[start : start + PIECE])
         message = ModelMessage("assistant", answer)
         usage = Usage(
-            estimate(request.system)
+            estimate(request.whole_system)
             + estimate_tools(request.tools)
             + estimate_messages(request.messages),
             estimate_messages((message,)),

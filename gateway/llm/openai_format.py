@@ -36,8 +36,8 @@ def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, A
     """The JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at most
     others."""
     messages: list[dict[str, Any]] = []
-    if request.system.strip():
-        messages.append({"role": "system", "content": request.system})
+    if system := request.whole_system:
+        messages.append({"role": "system", "content": system})
     for message in request.messages:
         messages.extend(_user(message) if message.role == "user" else _assistant(message))
     body: dict[str, Any] = {

@@ -67,6 +67,8 @@ class ModelMessage:
 class ModelRequest:
     """Everything one call to a model needs. `model` empty means the provider's own default.
 
+    What stays the same comes first, so that a service can cache it: `system` through a session,
+    `system_now` (the task, the day) for a while, the first `settled` messages for good.
     `tool_choice` "none" shows the tools, which earlier messages call, and lets none be called.
     """
 
@@ -76,6 +78,13 @@ class ModelRequest:
     model: str = ""
     max_tokens: int = 1024
     tool_choice: Literal["auto", "none"] = "auto"
+    system_now: str = ""
+    settled: int = 0
+
+    @property
+    def whole_system(self) -> str:
+        """Both parts of the system prompt."""
+        return "\n\n".join(part for part in (self.system, self.system_now) if part.strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class _Turn:
         self._take_back = take_back
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
+        self._system = f"{request.system}\n\n{request.system_now}".strip()
         self._room = request.window - request.max_tokens
         self._calibration = request.calibration
         self._pieces: list[str] = []
@@ -186,6 +187,8 @@ class _Turn:
             model=self._request.model,
             max_tokens=self._request.max_tokens,
             tool_choice="auto" if may_call or not self._offered else "none",
+            system_now=self._request.system_now,
+            settled=len(self._request.history) - fitted.dropped,
         )
         self._model_calls += 1
         finished: ModelFinished | None = None
@@ -228,7 +231,7 @@ class _Turn:
         prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
         self._calibration = learned(
             self._calibration,
-            self._request.system,
+            self._system,
             self._offered.values(),
             fitted.messages,
             prompt,
@@ -242,7 +245,7 @@ class _Turn:
 
     def _fit(self) -> Fitted | None:
         fitted = fit(
-            self._request.system,
+            self._system,
             tuple(self._offered.values()),
             self._request.history,
             self._own,

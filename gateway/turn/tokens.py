@@ -83,7 +83,7 @@ def learned(
         return calibration.passed_over()
     texts, frames = [system], 0
     for tool in tools:
-        texts.append(_told(tool))
+        texts.append(told(tool))
         frames += TOOL_TOKENS
     for message in messages:
         frames += MESSAGE_TOKENS
@@ -125,9 +125,10 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
     """Tokens of the tools' names, descriptions and schemas."""
-    return sum(TOOL_TOKENS + estimate(_told(tool), calibration) for tool in tools)
+    return sum(TOOL_TOKENS + estimate(told(tool), calibration) for tool in tools)
 
 
 @lru_cache(MAX_TOLD)
-def _told(tool: ToolSpec) -> str:
+def told(tool: ToolSpec) -> str:
+    """A tool as the model reads it, for counting."""
     return f"{tool.name}{tool.description}{tool.schema}"
