@@ -1,5 +1,8 @@
-"""How well a memory answers a search: the share of the asked words that are in it, rare ones
-counting more.
+"""How well a memory answers a search, by its words: two ways to say it.
+
+`ranked` gives the share of the asked words that are in it, rare ones counting more: a measure of
+how certain a match is, whatever else there is, and the way candidates are chosen. `bm25` also
+counts how often a word is there and how long the text is: a measure of which match is better.
 
 The weight of a word is ln(1 + N / n), with n memories that have it and N that have the most common
 of the words; one that nobody has counts as half a memory. The score is the sum of the weights that
@@ -9,7 +12,10 @@ goes into it. Where the score is the same the newer one comes first.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
+
+from memory.store.terms import Term
 
 MAX_CANDIDATES: Final = 2_000
 """Memories that are weighed in one search, as long as a word is not more common than that."""
@@ -17,6 +23,54 @@ MAX_WEIGHED: Final = 5_000
 """Memories that are weighed at all: the newest, where even the rarest word is in more."""
 CHUNK: Final = 100
 """Memories that are looked at more closely at a time."""
+WEIGHED_CLOSELY: Final = 400
+"""Candidates whose words are counted for `bm25`, at least as many as are wanted."""
+ALL: Final = 1 - 1e-9
+SATURATION: Final = 1.2
+LENGTH: Final = 0.75
+"""BM25's usual k1 and b."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of all memories on the shelves that are searched: how many they are, how many
+    words they have together, and how many have each of the asked words."""
+
+    memories: int
+    words: int
+    having: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory with its filed words."""
+
+    number: int
+    id: str
+    words: str
+    length: int
+
+
+def bm25(
+    candidates: Iterable[Candidate], terms: Sequence[Term], known: Statistics
+) -> list[tuple[str, float]]:
+    """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
+    word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it."""
+    total = max(known.memories, *known.having, 1)
+    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) for n in known.having]
+    usual = max(known.words / total, 1.0)
+    found = []
+    for candidate in candidates:
+        padded = f" {candidate.words.replace(' ', '  ')} "
+        pivot = SATURATION * (1 - LENGTH + LENGTH * candidate.length / usual)
+        counts = [term.times(padded) for term in terms]
+        score = math.fsum(
+            weight * count * (SATURATION + 1) / (count + pivot)
+            for weight, count in zip(weights, counts, strict=True)
+            if count
+        )
+        found.append((-score, -candidate.number, candidate.id))
+    return [(id_, -score) for score, _, id_ in sorted(found)]
 
 
 def chosen(counts: Sequence[int]) -> list[int]:
@@ -47,6 +101,11 @@ def ranked(hits: Iterable[tuple[int, int]], counts: Sequence[int]) -> list[tuple
             scores[mask] = min(1.0, there / whole)
         found.append((number, scores[mask]))
     return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
+
+
+def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Those of ranked hits that have every word."""
+    return [hit for hit in hits if hit[1] > ALL]
 
 
 def chunks(

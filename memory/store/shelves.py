@@ -46,6 +46,18 @@ def owners_within(reach: Reach) -> list[str]:
     return names
 
 
+def room_shelf(record: Record) -> str:
+    """The name of the room in which everybody reads this turn; empty for anything else."""
+    said = record.provenance
+    shared = said.room and record.role and record.scope is Scope.USER
+    return _name(record.tenant, "room", said.room) if shared else ""
+
+
+def room_key(tenant: str, room: str) -> str:
+    """Where the vectors of what was said in a room lie together; empty for what was not."""
+    return f"{tenant}\x1f{room}" if room else ""
+
+
 def within(reach: Reach) -> list[str]:
     """Every shelf on which there is something for this reach."""
     names = owners_within(reach)

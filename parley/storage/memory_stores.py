@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
+from memory.recall.ports import RecallStore
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -22,6 +23,7 @@ from memory.store.sqlite.census import SqliteCensus
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
+from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from memory.store.sqlite.waiting import SqliteWaitingTurns
 
@@ -35,6 +37,7 @@ class MemoryStores:
     erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
+    recall: RecallStore
     people: PeopleStore
     reviews: ReviewStore
     waiting: WaitingTurns
@@ -50,6 +53,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
     memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
     return MemoryStores(
         memories=memories,
+        recall=SqliteRecall(database, clock),
         people=people,
         reviews=SqliteReviews(database),
         waiting=SqliteWaitingTurns(database),
@@ -57,7 +61,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         audit_on=lambda key: SqliteAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
         census=SqliteCensus(database),
-        upkeep=(lambda: people.prune(clock.now()), memories.merge),
+        upkeep=(lambda: people.prune(clock.now()), memories.file, memories.merge),
     )
 
 
@@ -70,12 +74,14 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
+    from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
-    people = PostgresPeople(pool, clock)
+    memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
     return MemoryStores(
-        memories=PostgresMemories(pool, clock),
+        memories=memories,
+        recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
         reviews=PostgresReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
@@ -83,5 +89,9 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         audit_on=lambda key: PostgresAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
         census=PostgresCensus(pool),
-        upkeep=(lambda: people.prune(clock.now()),),
+        upkeep=(
+            lambda: people.prune(clock.now()),
+            memories.file,
+            memories.vectors.make_index,
+        ),
     )

@@ -12,6 +12,7 @@ from gateway.storage.migrations.steps import (
     memory,
     memory_audit,
     memory_people,
+    memory_recall,
     settled_once,
     spending_forgotten,
     waiting_turns,
@@ -27,6 +28,7 @@ MIGRATIONS: Final = (
     dead_letters.STEP,
     memory_audit.STEP,
     waiting_turns.STEP,
+    memory_recall.STEP,
 )
 
 

@@ -135,6 +135,15 @@ class PostgresPool:
 
         return await self.run(work)
 
+    async def at_length(self, work: Work[T]) -> T:
+        """The result of work that takes minutes, on a connection of its own without a time limit;
+        never done twice. Raises `StoreUnavailable`."""
+        try:
+            async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
+                return await work(connection)
+        except (psycopg.Error, OSError) as error:
+            raise StoreUnavailable(self._explained(error)) from error
+
     async def ping(self) -> None:
         """Ask for a sign of life. Raises `StoreUnavailable`."""
         await self.fetch("SELECT 1")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.scope import Reach
-from memory.store.documents import DOCUMENTS, check_author, owners_of
+from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
 from memory.store.postgres.engine import Connection, PostgresEngine
@@ -15,12 +15,6 @@ VERSIONS: Final = """
     SELECT number, content, author, at, synced_at FROM brain_documents
     WHERE tenant = %(tenant)s AND document = %(document)s AND owner = ANY (%(owners)s::text[])
     ORDER BY number DESC, at DESC LIMIT %(limit)s
-"""
-NEWEST: Final = """
-    SELECT DISTINCT ON (document) document, number, content, author, at, synced_at
-    FROM brain_documents JOIN unnest(%(documents)s::text[], %(of)s::text[]) AS asked (name, whose)
-        ON document = asked.name AND owner = asked.whose
-    WHERE tenant = %(tenant)s ORDER BY document, number DESC, at DESC
 """
 ADD: Final = """
     WITH gone AS (
@@ -42,23 +36,6 @@ class PostgresBrain:
         """The newest version within reach."""
         found = await self.versions(reach, document, 1)
         return found[0] if found else None
-
-    async def newest(self, reach: Reach) -> dict[Document, Version]:
-        """The newest version of every document within reach, in one step."""
-        wanted = [
-            (document, storable(owner))
-            for document in DOCUMENTS
-            for owner in owners_of(reach, document, reading=True)
-        ]
-        if not wanted:
-            return {}
-        asked = {
-            "tenant": storable(reach.tenant),
-            "documents": [document for document, _ in wanted],
-            "of": [owner for _, owner in wanted],
-        }
-        rows = await self._engine.fetch(NEWEST, asked)
-        return {document: _version(document, *row) for document, *row in rows}
 
     async def write(
         self,
@@ -102,10 +79,10 @@ class PostgresBrain:
         owners = owners_of(reach, document, reading=True)
         asked = _asked(reach, document, owners) | {"limit": limit}
         rows = await self._engine.fetch(VERSIONS, asked)
-        return [_version(document, *row) for row in rows]
+        return [version_of(document, *row) for row in rows]
 
 
-def _version(
+def version_of(
     document: Document,
     number: int,
     content: str,
@@ -113,6 +90,7 @@ def _version(
     at: datetime,
     synced_at: datetime | None,
 ) -> Version:
+    """A row as a value."""
     synced = None if synced_at is None else synced_at.astimezone(UTC)
     return Version(document, number, content, author, at.astimezone(UTC), synced)
 

@@ -28,3 +28,7 @@ class PostgresEngine(Protocol):
     ) -> int:
         """How many rows one statement changed."""
         ...
+
+    async def at_length(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """The result of work that takes minutes, on a connection of its own, without a bound."""
+        ...

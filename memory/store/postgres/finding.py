@@ -8,31 +8,16 @@ from typing import Final, LiteralString
 
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
+from memory.store.postgres.conditions import VISIBLE, conditions_of, values_of
 from memory.store.postgres.engine import PostgresEngine
-from memory.store.postgres.reach import OWN, SEES, parameters
+from memory.store.postgres.lexical import having
+from memory.store.postgres.reach import SEES, parameters
 from memory.store.postgres.rows import SELECTED, record_from
-from memory.store.ranking import MAX_WEIGHED, chosen, chunks, ranked
+from memory.store.ranking import chunks
 from memory.store.rows import storable
-from memory.store.shelves import owners_within, within
-from memory.store.terms import searchable, terms
+from memory.store.shelves import owners_within
+from memory.store.terms import asked as asked_terms
 
-VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > %(now)s)"
-ASKED: Final = """
-    SELECT 1::bigint << (place - 1)::integer AS bit, place,
-        to_tsquery('simple', %(shelves)s) && to_tsquery('parley', term) AS query
-    FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, place)
-"""
-COUNTS: Final = f"""
-    SELECT (SELECT count(*) FROM memories m WHERE m.lexemes @@ asked.query)
-    FROM ({ASKED}) asked ORDER BY place
-"""  # noqa: S608 - constants
-HITS: Final = f"""
-    WITH asked AS MATERIALIZED ({ASKED})
-    SELECT m.seq, (SELECT sum(bit)::bigint FROM asked WHERE m.lexemes @@ query)
-    FROM memories m
-    WHERE m.lexemes @@
-        (to_tsquery('simple', %(shelves)s) && to_tsquery('parley', %(first)s)) AND """  # noqa: S608
-HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
 NUMBER: Final = "SELECT seq FROM memories WHERE id = %(after)s"
 NEWEST_OF: Final = "SELECT m.at, m.seq FROM memories m WHERE "
 OF_OWNERS: Final = """
@@ -42,11 +27,6 @@ IN_ROOM: Final = "m.tenant = %(for_tenant)s AND m.room = %(for_room)s AND m.room
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = %(after)s AND {SEES})
 """  # noqa: S608 - constants
-THEN: Final = """
-    (m.true_from IS NULL OR m.true_from <= %(then)s)
-    AND (m.true_until IS NULL OR m.true_until > %(then)s)
-    AND (m.valid_until IS NULL OR m.valid_until > %(then)s)
-"""
 RECORDS: Final = f"""
     SELECT m.seq, {SELECTED} FROM memories m WHERE m.seq = ANY (%(seqs)s::bigint[]) AND {VISIBLE}
 """  # noqa: S608 - constants
@@ -54,9 +34,9 @@ RECORDS: Final = f"""
 
 async def find(engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime) -> list[Match]:
     """What `MemoryStore.find` does."""
-    asked = parameters(reach) | {"now": now} | _values(wanted)
+    asked = parameters(reach) | {"now": now} | values_of(wanted)
     if wanted.text:
-        found = await _best(engine, reach, wanted, asked)
+        found = await _best(engine, reach, wanted, now)
     else:
         found = await _newest(engine, reach, wanted, asked)
     rows = await engine.fetch(RECORDS, asked | {"seqs": [seq for seq, _ in found]})
@@ -70,7 +50,7 @@ async def _newest(
     """The newest of each owner, and of the room, are at hand in order; the newest of all are among
     them."""
     after: LiteralString = f" AND {AFTER}" if wanted.after_id else ""
-    rest = f"{_conditions(wanted)}{after}{NEWEST_ORDER}"
+    rest = f"{conditions_of(wanted)}{after}{NEWEST_ORDER}"
     statement: LiteralString = f"{OF_OWNERS} ({NEWEST_OF} m.owner = owners.name AND {rest}) newest"
     if reach.room:
         statement = f"{statement} UNION ({NEWEST_OF} {IN_ROOM} {rest})"
@@ -82,56 +62,12 @@ async def _newest(
 
 
 async def _best(
-    engine: PostgresEngine, reach: Reach, wanted: Filter, asked: dict[str, object]
+    engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime
 ) -> list[tuple[int, float]]:
-    words = [word for term in terms(wanted.text) if (word := _query(term))]
-    if not words:
-        return []
-    asked = asked | {
-        "terms": words,
-        "shelves": " | ".join(f"'{shelf}'" for shelf in within(reach)),
-    }
-    counts = [int(row[0]) for row in await engine.fetch(COUNTS, asked)]
-    first = " | ".join(f"({words[place]})" for place in chosen(counts))
-    if not first:
-        return []
-    rows = await engine.fetch(HITS + _conditions(wanted) + HITS_ORDER, asked | {"first": first})
-    hits = ranked(((seq, bits) for seq, bits in rows if bits), counts)
+    terms = asked_terms(storable(wanted.text), unfinished=wanted.unfinished)
+    hits, _ = await having(engine, reach, terms, wanted, now)
     after: int | None = None
     if wanted.after_id:
-        number = await engine.fetch(NUMBER, asked)
+        number = await engine.fetch(NUMBER, {"after": storable(wanted.after_id)})
         after = int(number[0][0]) if number else -1
     return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]
-
-
-def _conditions(wanted: Filter) -> LiteralString:
-    conditions: list[LiteralString] = [VISIBLE]
-    if not wanted.superseded:
-        conditions.append("m.superseded_by = ''")
-    if wanted.own_only:
-        conditions.append(OWN)
-    if wanted.kinds:
-        conditions.append("m.kind = ANY (%(kinds)s::text[])")
-    if wanted.tiers:
-        conditions.append("m.tier = ANY (%(tiers)s::text[])")
-    if wanted.tags:
-        conditions.append("m.tags @> %(tags)s::text[]")
-    if wanted.at is not None:
-        conditions.append(THEN)
-    return " AND ".join(conditions)
-
-
-def _values(wanted: Filter) -> dict[str, object]:
-    return {
-        "limit": wanted.limit,
-        "after": storable(wanted.after_id),
-        "kinds": [kind.value for kind in wanted.kinds],
-        "tiers": [tier.value for tier in wanted.tiers],
-        "tags": [storable(tag) for tag in wanted.tags],
-        "then": wanted.at,
-    }
-
-
-def _query(term: str) -> str:
-    """A word as PostgreSQL's query: nothing in it but quoted letters and digits."""
-    return " & ".join(f"'{part}'" for part in searchable(term).split())

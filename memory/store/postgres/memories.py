@@ -9,9 +9,11 @@ from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
-from memory.store.ports import Filter, Insertion, Like, Match
+from memory.store.ports import Filter, Insertion, Like, Match, Unembedded
+from memory.store.postgres.conditions import VISIBLE
 from memory.store.postgres.engine import Connection, PostgresEngine
-from memory.store.postgres.finding import VISIBLE, find
+from memory.store.postgres.filing import file_again, file_some
+from memory.store.postgres.finding import find
 from memory.store.postgres.inserting import (
     CANDIDATES,
     COUNT,
@@ -25,10 +27,11 @@ from memory.store.postgres.reach import MAY_CHANGE, OWN, parameters
 from memory.store.postgres.rows import SELECTED, record_from, vector, vector_text
 from memory.store.postgres.vectors import PostgresVectors
 from memory.store.rows import origin, storable
-from memory.store.terms import searchable
 
 AT_ONCE: Final = 2_000
 """Rows that one step of forgetting deletes, so that no lock is held for long."""
+
+MAX_SEQ: Final = 2**62
 
 GET: Final = f"SELECT {SELECTED} FROM memories m WHERE m.id = %(id)s AND {VISIBLE}"  # noqa: S608
 VECTOR: Final = """
@@ -69,18 +72,22 @@ REVISE: Final = f"""
     WITH unasked AS ({UNASKED} RETURNING 1),
     gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
         UPDATE memories m SET content = %(content)s, claim = %(content)s,
-            lexemes = to_tsvector('parley', %(search)s || ' ' || array_to_string(m.tags, ' '))
-                || array_to_tsvector(string_to_array(m.shelves, ' '))
-        WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING 1
+            words = NULL, length = NULL, lexemes = ''
+        WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING m.seq
     )
-    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone)
-        + (SELECT count(*) FROM changed)
+    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone),
+        ARRAY(SELECT seq FROM changed)
 """  # noqa: S608 - constants
 NOT_EMBEDDED: Final = """
-    SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE v.model IS DISTINCT FROM %(model)s AND m.superseded_by = ''
+    SELECT m.seq, m.id, m.content FROM memories m
+    LEFT JOIN memory_vectors v ON v.memory = m.seq
+    WHERE m.seq < %(before)s AND v.model IS DISTINCT FROM %(model)s AND m.superseded_by = ''
         AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
     ORDER BY m.seq DESC LIMIT %(limit)s
+"""
+EMBEDDED: Final = """
+    SELECT (SELECT count(*) FROM memory_vectors WHERE model = %(model)s),
+        (SELECT count(*) FROM memories)
 """
 PRUNE: Final = f"""
     DELETE FROM memories WHERE seq IN (
@@ -192,8 +199,16 @@ class PostgresMemories:
     ) -> int:
         """Replace the stored turn; delete what else was derived and never confirmed."""
         asked = _messages(tenant, channel, (message_id,))
-        asked |= {"content": storable(content), "search": searchable(content)}
-        return int((await self._engine.fetch(REVISE, asked))[0][0])
+        asked |= {"content": storable(content)}
+
+        async def work(connection: Connection) -> int:
+            async with connection.transaction():
+                found = await (await connection.execute(REVISE, asked)).fetchone()
+                gone, changed = found or (0, [])
+                await file_again(connection, changed)
+            return int(gone) + len(changed)
+
+        return await self._engine.run(work)
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         """Set the vectors of these memories; how many exist, 0 without the extension `vector`."""
@@ -210,13 +225,27 @@ class PostgresMemories:
 
         return await self._engine.run(work)
 
-    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
-        """Ids and texts of current memories without a vector of this model, newest first; none
-        where vectors cannot be kept."""
+    async def unembedded(
+        self, model: str, limit: int, before: int | None = None
+    ) -> list[Unembedded]:
+        """Current memories without a vector of this model, newest first; none where vectors cannot
+        be kept."""
         if not await self.vectors.made():
             return []
         asked = {"model": model, "limit": limit, "now": self._clock.now()}
-        return [(id_, text) for id_, text in await self._engine.fetch(NOT_EMBEDDED, asked)]
+        rows = await self._engine.fetch(NOT_EMBEDDED, asked | {"before": before or MAX_SEQ})
+        return [Unembedded(*row) for row in rows]
+
+    async def embedded(self, model: str) -> tuple[int, int]:
+        """How many memories have a vector of this model, of how many."""
+        if not await self.vectors.made():
+            return 0, 0
+        done, every = (await self._engine.fetch(EMBEDDED, {"model": model}))[0]
+        return int(done), int(every)
+
+    async def file(self) -> int:
+        """One step of filing what an older version of the program stored; how many were filed."""
+        return await self._engine.run(file_some)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids."""

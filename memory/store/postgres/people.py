@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, LiteralString
 
-from psycopg.rows import TupleRow
-
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
-from memory.store.ports import Self, Session, SessionUse
+from memory.store.ports import Arrival, Self, Session, SessionUse
+from memory.store.postgres.brain import version_of
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.rows import storable
@@ -23,10 +22,24 @@ LINKED: Final = """
     WHERE own.tenant = %(tenant)s AND own.person = %(person)s
 """
 KNOWN: Final = f"""
-    SELECT one.person, COALESCE(chosen.project, ''), COALESCE(chosen.shows_private, false)
+    SELECT one.person, COALESCE(chosen.project, '') AS chosen,
+        COALESCE(chosen.shows_private, false) AS shows
     FROM ({LINKED}) one LEFT JOIN people_choices chosen
         ON chosen.tenant = %(tenant)s AND chosen.person = one.person
     ORDER BY one.person
+"""  # noqa: S608 - constants
+NEWEST: Final = f"""
+    WITH known AS ({KNOWN}), meant AS (
+        SELECT CASE WHEN %(direct)s THEN max(chosen) FILTER (WHERE person = %(person)s)
+            ELSE %(project)s END AS project, %(direct)s OR bool_and(shows) AS private FROM known
+    ), wanted AS (
+        SELECT 'soul' AS name, person AS whose FROM known, meant WHERE private
+        UNION ALL SELECT name, project FROM meant, unnest(ARRAY['bible', 'heartbeat']) AS name
+            WHERE project <> ''
+    )
+    SELECT DISTINCT ON (document) document, number, content, author, at, synced_at
+    FROM brain_documents JOIN wanted ON document = name AND owner = whose
+    WHERE tenant = %(tenant)s ORDER BY document, number DESC, at DESC
 """  # noqa: S608 - constants
 SEEN: Final = """
     WITH surplus AS (
@@ -115,18 +128,32 @@ class PostgresPeople:
         self._clock = clock
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime
-    ) -> tuple[Self, Session]:
-        """Who this is, and the session this turn belongs to. In rooms they are shown their own only
+        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+    ) -> Arrival:
+        """All that a turn begins with, in one round trip. In rooms somebody is shown their own only
         where all linked identities allow."""
-        asked = _session(tenant, person, conversation, now)
+        asked = _who(tenant, person) | {
+            "id": f"ses-{uuid.uuid4()}",
+            "conversation": conversation,
+            "now": now,
+            "idle": now - IDLE,
+            "noted": now - NOTED,
+            "direct": project is None,
+            "project": project or "",
+        }
 
-        async def work(connection: Connection) -> tuple[Self, Session]:
+        async def work(connection: Connection) -> Arrival:
             async with connection.pipeline():
                 known = await connection.execute(KNOWN, asked)
                 session = await connection.execute(SESSION, asked)
+                documents = await connection.execute(NEWEST, asked)
                 who, (row,) = await known.fetchall(), await session.fetchall()
-            return _self(person, who), Session(*row)
+                there = {
+                    name: version_of(name, *rest) for name, *rest in await documents.fetchall()
+                }
+            own = next(chosen for one, chosen, _ in who if one == person)
+            shown = all(shows for _, _, shows in who)
+            return Arrival(Self(tuple(one for one, _, _ in who), own, shown), Session(*row), there)
 
         return await self._engine.run(work)
 
@@ -215,21 +242,6 @@ async def leave(connection: Connection, tenant: str, person: str) -> int:
 async def _linked(connection: Connection, tenant: str, person: str) -> list[str]:
     rows = await (await connection.execute(LINKED, _who(tenant, person))).fetchall()
     return [str(row[0]) for row in rows]
-
-
-def _self(person: str, rows: Sequence[TupleRow]) -> Self:
-    own = next(project for one, project, _ in rows if one == person)
-    return Self(tuple(row[0] for row in rows), own, all(row[2] for row in rows))
-
-
-def _session(tenant: str, person: str, conversation: str, now: datetime) -> dict[str, object]:
-    return _who(tenant, person) | {
-        "id": f"ses-{uuid.uuid4()}",
-        "conversation": conversation,
-        "now": now,
-        "idle": now - IDLE,
-        "noted": now - NOTED,
-    }
 
 
 def _who(tenant: str, person: str) -> dict[str, object]:

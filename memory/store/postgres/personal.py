@@ -63,7 +63,7 @@ async def _rows(
 
 
 def _read(row: dict[str, Any]) -> dict[str, object]:
-    for name in ("lexemes", "shelves"):
+    for name in ("lexemes", "shelves", "words", "length"):
         row.pop(name, None)
     if "record" in row:
         row["record"] = json.loads(row["record"])

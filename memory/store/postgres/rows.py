@@ -8,9 +8,13 @@ from psycopg.rows import TupleRow
 from memory.record import Embedding, Record
 from memory.store.rows import COLUMNS, SHAPES, columns_of, record_of
 from memory.store.shelves import owner_of, shelves_of
-from memory.store.terms import searchable
+from memory.store.terms import filed
 
 SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
+
+
+LEXEMES: Final = "array_to_tsvector(%(lexemes)s::text[])"
+"""What the index finds: words and shelves, as they are."""
 
 
 def _cast(name: str) -> str:
@@ -18,19 +22,29 @@ def _cast(name: str) -> str:
 
 
 INSERT: Final = f"""
-    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, lexemes)
+    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, words, length, lexemes)
     VALUES ({", ".join(_cast(name) for name in COLUMNS)}, %(owner)s, %(shelves)s,
-        to_tsvector('parley', %(search)s) || array_to_tsvector(string_to_array(%(shelves)s, ' ')))
+        %(filed)s, %(length)s, {LEXEMES})
 """  # noqa: S608 - constants
 
 
 def values_of(record: Record) -> dict[str, object]:
     """What `INSERT` takes."""
-    return columns_of(record) | {
-        "owner": owner_of(record),
-        "shelves": shelves_of(record),
-        "search": searchable(record.content, *record.tags),
-    }
+    return columns_of(record) | {"owner": owner_of(record)} | filed_values(record)
+
+
+def filed_values(record: Record) -> dict[str, object]:
+    """What a memory is found by."""
+    words = filed(record.content, *record.tags)
+    length = words.count(" ") + 1 if words else 0
+    shelves = shelves_of(record)
+    lexemes = [*words.split(), *map(shelf_lexeme, shelves.split())]
+    return {"filed": words, "length": length, "shelves": shelves, "lexemes": lexemes}
+
+
+def shelf_lexeme(shelf: str) -> str:
+    """A shelf as no word can be written."""
+    return f"~{shelf}"
 
 
 def record_from(row: TupleRow, embedding: Embedding | None = None) -> Record:

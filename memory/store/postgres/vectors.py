@@ -3,14 +3,20 @@
 It is not part of the ledger, because without it everything else works: recall is lexical then.
 """
 
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
 
 import structlog
+from psycopg.sql import SQL, Identifier, Literal
 
 from gateway.errors import StoreUnavailable
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
+from memory.store.rows import storable
 
+MAX_INDEXED: Final = 2_000
+"""Numbers of a vector that pgvector's HNSW can index."""
 CREATE: Final = """
     CREATE TABLE IF NOT EXISTS memory_vectors (
         memory bigint PRIMARY KEY, model text NOT NULL, vector vector NOT NULL
@@ -21,16 +27,36 @@ ADVICE: Final = (
     " memories are found by their words only"
 )
 
+INDEXED: Final = """
+    SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass(%(name)s)
+"""
+
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An HNSW index: of which model's vectors, and how long they are."""
+
+    model: str
+    dimension: int
+
+    @property
+    def name(self) -> str:
+        """The index's, as PostgreSQL has it."""
+        named = blake2b(self.model.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        return f"memory_vectors_{named}_{self.dimension}"
+
+
 class PostgresVectors:
-    """Whether there is a table of vectors."""
+    """Whether there is a table of vectors, and which indexes it has."""
 
     def __init__(self, engine: PostgresEngine) -> None:
         self._engine = engine
         self._there: bool | None = None
         self._tried = False
+        self._indexed: set[Indexed] = set()
+        self._wanted: Indexed | None = None
 
     async def there(self) -> bool:
         """Whether the table is there. Raises `StoreUnavailable`."""
@@ -65,3 +91,40 @@ class PostgresVectors:
         except StoreUnavailable as error:
             return str(error)
         return ""
+
+    async def index_of(self, model: str, dimension: int) -> Indexed | None:
+        """The index over a model's vectors. Where there is none it is wanted from now on, and
+        `make_index` makes it."""
+        wanted = Indexed(storable(model), dimension)
+        if wanted not in self._indexed:
+            found = await self._engine.fetch(INDEXED, {"name": wanted.name})
+            if not (found and found[0][0]):
+                self._wanted = wanted if dimension <= MAX_INDEXED else None
+                return None
+            self._indexed.add(wanted)
+        return wanted
+
+    async def make_index(self) -> int:
+        """Make the index that was wanted, beside everything else that goes on; it takes minutes for
+        a million vectors. Returns 0: nothing is left to do."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            log.info("vectors_being_indexed", model=wanted.model)
+            await self._engine.at_length(lambda connection: _index(connection, wanted))
+            log.info("vectors_indexed", model=wanted.model)
+        return 0
+
+
+async def _index(connection: Connection, wanted: Indexed) -> None:
+    """A half-made one, of an attempt that was broken off, is made again."""
+    name = Identifier(wanted.name)
+    found = await (await connection.execute(INDEXED, {"name": wanted.name})).fetchone()
+    if found is not None and not found[0]:
+        await connection.execute(SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+    await connection.execute(
+        SQL(
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON memory_vectors"
+            " USING hnsw ((vector::vector({dimension})) vector_cosine_ops)"
+            " WHERE model = {model} AND vector_dims(vector) = {dimension}"
+        ).format(name=name, dimension=Literal(wanted.dimension), model=Literal(wanted.model))
+    )

@@ -2,11 +2,12 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from memory.scope import Reach
-from memory.store.documents import DOCUMENTS, check_author, owners_of
+from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
 from memory.store.rows import storable
@@ -18,6 +19,10 @@ VERSIONS: Final = """
     WHERE tenant = :tenant AND document = :document
         AND owner IN (SELECT value FROM json_each(:owners))
     ORDER BY number DESC, at DESC LIMIT :limit
+"""
+NEWEST: Final = """
+    SELECT number, content, author, at, synced_at FROM brain_documents
+    WHERE tenant = ? AND document = ? AND owner = ? ORDER BY number DESC LIMIT 1
 """
 ADD: Final = """
     INSERT INTO brain_documents VALUES
@@ -39,20 +44,6 @@ class SqliteBrain:
         """The newest version within reach."""
         found = await self.versions(reach, document, 1)
         return found[0] if found else None
-
-    async def newest(self, reach: Reach) -> dict[Document, Version]:
-        """The newest version of every document within reach, in one step."""
-        asked = [
-            (document, _asked(reach, document, owners) | {"limit": 1})
-            for document in DOCUMENTS
-            if (owners := owners_of(reach, document, reading=True))
-        ]
-
-        def job(db: sqlite3.Connection) -> dict[Document, Version]:
-            found = {document: db.execute(VERSIONS, one).fetchone() for document, one in asked}
-            return {document: _version(document, row) for document, row in found.items() if row}
-
-        return await self._engine.run(job) if asked else {}
 
     async def write(
         self,
@@ -96,6 +87,24 @@ class SqliteBrain:
         asked = _asked(reach, document, owners) | {"limit": limit}
         rows = await self._engine.run(lambda db: db.execute(VERSIONS, asked).fetchall())
         return [_version(document, row) for row in rows]
+
+
+def newest(
+    db: sqlite3.Connection, tenant: str, persons: Sequence[str], project: str
+) -> dict[Document, Version]:
+    """The newest SOUL of these identities and documents of this project, inside the caller's
+    transaction; none of those where they are empty."""
+    wanted: list[tuple[Document, str]] = [("soul", person) for person in persons]
+    if project:
+        wanted += [("bible", project), ("heartbeat", project)]
+    found: dict[Document, Version] = {}
+    for document, owner in wanted:
+        row = db.execute(NEWEST, (tenant, document, owner)).fetchone()
+        if row is not None:
+            version, other = _version(document, row), found.get(document)
+            if other is None or (version.number, version.at) > (other.number, other.at):
+                found[document] = version
+    return found
 
 
 def _version(document: Document, row: tuple[int, str, str, float, float | None]) -> Version:

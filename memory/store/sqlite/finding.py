@@ -6,33 +6,15 @@ from typing import Final
 
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
-from memory.store.ranking import MAX_WEIGHED, chosen, chunks, ranked
+from memory.store.ranking import chunks
 from memory.store.rows import storable
-from memory.store.shelves import owners_within, within
-from memory.store.sqlite.reach import OWN, SEES, parameters
+from memory.store.shelves import owners_within
+from memory.store.sqlite.conditions import conditions_of
+from memory.store.sqlite.lexical import having
+from memory.store.sqlite.reach import SEES
 from memory.store.sqlite.rows import SELECTED, record_from
-from memory.store.terms import terms
+from memory.store.terms import asked as asked_terms
 
-VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"
-COUNTS: Final = """
-    SELECT asked.key, count(*) FROM json_each(:queries) asked
-    CROSS JOIN memories_text f ON f.memories_text MATCH asked.value GROUP BY asked.key
-"""
-HITS: Final = f"""
-    WITH asked (bit, query, first) AS MATERIALIZED (
-        SELECT 1 << key, value, key IN (SELECT value FROM json_each(:first))
-        FROM json_each(:queries)
-    ), found (seq, bits) AS MATERIALIZED (
-        SELECT f.rowid, sum(asked.bit) FROM asked
-        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
-        WHERE asked.first GROUP BY f.rowid ORDER BY f.rowid DESC LIMIT {MAX_WEIGHED}
-    ), more (seq, bits) AS (
-        SELECT f.rowid, asked.bit FROM asked
-        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
-        WHERE NOT asked.first AND +f.rowid IN (SELECT seq FROM found)
-    )
-    SELECT seq, sum(bits) FROM (SELECT * FROM found UNION ALL SELECT * FROM more) GROUP BY seq
-"""  # noqa: S608 - constants
 PICK: Final = (
     "SELECT m.seq FROM memories m WHERE m.seq IN (SELECT value FROM json_each(:some)) AND "
 )
@@ -45,7 +27,7 @@ AFTER: Final = f"""
 
 def find(db: sqlite3.Connection, reach: Reach, wanted: Filter, now: float) -> list[Match]:
     """What `MemoryStore.find` does, inside the caller's transaction."""
-    conditions, asked = _conditions(reach, wanted, now)
+    conditions, asked = conditions_of(reach, wanted, now)
     if not wanted.text:
         found = [(seq, 0.0) for seq in _newest(db, reach, wanted, conditions, asked)]
     else:
@@ -85,15 +67,8 @@ def _best(
     conditions: list[str],
     asked: dict[str, object],
 ) -> list[tuple[int, float]]:
-    searched = terms(wanted.text)
-    shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
-    asked["queries"] = json.dumps(
-        [f'shelves : ({shelves}) AND {{content tags}} : ("{term}")' for term in searched]
-    )
-    having = dict(db.execute(COUNTS, asked).fetchall())
-    counts = [int(having.get(word, 0)) for word in range(len(searched))]
-    asked["first"] = json.dumps(chosen(counts))
-    hits = ranked(db.execute(HITS, asked), counts)
+    terms = asked_terms(storable(wanted.text), unfinished=wanted.unfinished)
+    hits, _ = having(db, reach, terms)
     after = _number(db, wanted.after_id) if wanted.after_id else None
     found: list[tuple[int, float]] = []
     for some in chunks(hits, after):
@@ -109,34 +84,6 @@ def _number(db: sqlite3.Connection, memory_id: str) -> int:
     """The number of a memory; -1, which none has, when there is no such memory."""
     row = db.execute("SELECT seq FROM memories WHERE id = ?", (storable(memory_id),)).fetchone()
     return -1 if row is None else int(row[0])
-
-
-def _conditions(reach: Reach, wanted: Filter, now: float) -> tuple[list[str], dict[str, object]]:
-    conditions, asked = [VISIBLE], parameters(reach) | {"now": now}
-    if not wanted.superseded:
-        conditions.append("m.superseded_by = ''")
-    if wanted.own_only:
-        conditions.append(OWN)
-    if wanted.kinds:
-        conditions.append("m.kind IN (SELECT value FROM json_each(:kinds))")
-        asked["kinds"] = json.dumps(wanted.kinds)
-    if wanted.tiers:
-        conditions.append("m.tier IN (SELECT value FROM json_each(:tiers))")
-        asked["tiers"] = json.dumps(wanted.tiers)
-    if wanted.tags:
-        conditions.append(
-            "NOT EXISTS (SELECT 1 FROM json_each(:tags) tag WHERE tag.value NOT IN"
-            " (SELECT value FROM json_each(m.tags)))"
-        )
-        asked["tags"] = json.dumps([storable(tag) for tag in wanted.tags])
-    if wanted.at is not None:
-        conditions += [
-            "(m.true_from IS NULL OR m.true_from <= :then)",
-            "(m.true_until IS NULL OR m.true_until > :then)",
-            "(m.valid_until IS NULL OR m.valid_until > :then)",
-        ]
-        asked["then"] = wanted.at.timestamp()
-    return conditions, asked
 
 
 def _records(db: sqlite3.Connection, seqs: list[int]) -> dict[int, tuple[object, ...]]:

@@ -11,16 +11,19 @@ from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import filed_under
 from memory.store.guard import check_limit, check_turn, check_writable
-from memory.store.ports import Filter, Insertion, Like, Match
+from memory.store.ports import Filter, Insertion, Like, Match, Unembedded
 from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
+from memory.store.sqlite.conditions import VISIBLE
 from memory.store.sqlite.engine import SqliteEngine
-from memory.store.sqlite.finding import VISIBLE, find
+from memory.store.sqlite.filing import file_again, file_some
+from memory.store.sqlite.finding import find
 from memory.store.sqlite.reach import MAY_CHANGE, OWN, parameters
 from memory.store.sqlite.rows import SELECTED, record_from, vector
 
 AT_ONCE: Final = 500
 """Rows that one step of forgetting deletes, because nothing else is done meanwhile."""
+MAX_SEQ: Final = 2**62
 MERGE_PAGES: Final = 200
 """Pages of the full-text index that one step of upkeep rewrites: some milliseconds."""
 
@@ -46,6 +49,7 @@ DERIVED: Final = """
 """
 FORGET: Final = f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
 SAID: Final = f"{DERIVED} AND m.role = 'user' AND NOT m.confirmed"
+RESAID: Final = "content = :content, claim = :content"
 PROPOSED: Final = """
     r.tenant = :for_tenant AND r.state = 'pending' AND r.target = ''
     AND json_extract(r.record, '$.provenance.channel') = :channel
@@ -59,10 +63,14 @@ KNOWS: Final = f"""
         OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
 """  # noqa: S608 - constants
 UNEMBEDDED: Final = """
-    SELECT m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE v.model IS NOT :model AND m.superseded_by = ''
+    SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
+    WHERE m.seq < :before AND v.model IS NOT :model AND m.superseded_by = ''
         AND (m.expires_at IS NULL OR m.expires_at > :now)
     ORDER BY m.seq DESC LIMIT :limit
+"""
+EMBEDDED: Final = """
+    SELECT (SELECT count(*) FROM memory_vectors WHERE model = :model),
+        (SELECT count(*) FROM memories)
 """
 PRUNE: Final = f"""
     DELETE FROM memories WHERE seq IN (
@@ -170,34 +178,41 @@ class SqliteMemories:
         def job(db: sqlite3.Connection) -> int:
             gone = db.execute(UNASKED, asked).rowcount
             gone += db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
-            sql = f"UPDATE memories AS m SET content = :content, claim = :content WHERE {SAID}"  # noqa: S608 - constants
-            return gone + db.execute(sql, asked).rowcount
+            sql = f"UPDATE memories AS m SET {RESAID} WHERE {SAID} RETURNING seq"  # noqa: S608
+            revised = [int(row[0]) for row in db.execute(sql, asked).fetchall()]
+            file_again(db, revised)
+            return gone + len(revised)
 
         return await self._engine.run(job)
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         """Set the vectors of these memories, where they still exist; returns how many do."""
+        return await self._engine.run(
+            lambda db: sum(inserting.put_vector(db, storable(id_), one) for id_, one in vectors)
+        )
 
-        def job(db: sqlite3.Connection) -> int:
-            found = 0
-            for memory_id, embedding in vectors:
-                row = db.execute("SELECT seq FROM memories WHERE id = ?", (memory_id,)).fetchone()
-                if row is not None:
-                    inserting.put_vector(db, row[0], embedding.model, embedding.vector)
-                    found += 1
-            return found
+    async def unembedded(
+        self, model: str, limit: int, before: int | None = None
+    ) -> list[Unembedded]:
+        """Current memories without a vector of this model, newest first."""
+        asked = {"model": model, "limit": limit, "now": self._now(), "before": before or MAX_SEQ}
+        rows = await self._engine.run(lambda db: db.execute(UNEMBEDDED, asked).fetchall())
+        return [Unembedded(*row) for row in rows]
 
-        return await self._engine.run(job)
-
-    async def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
-        """Ids and texts of current memories without a vector of this model, newest first."""
-        asked = {"model": model, "limit": limit, "now": self._now()}
-        return await self._engine.run(lambda db: db.execute(UNEMBEDDED, asked).fetchall())
+    async def embedded(self, model: str) -> tuple[int, int]:
+        """How many memories have a vector of this model, of how many."""
+        asked = {"model": model}
+        done, every = await self._engine.run(lambda db: db.execute(EMBEDDED, asked).fetchone())
+        return int(done), int(every)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids."""
         asked = {"now": now.timestamp(), "superseded": superseded_before.timestamp()}
         return await self._engine.run(lambda db: _ids(db, PRUNE, asked))
+
+    async def file(self) -> int:
+        """One step of filing what an older version of the program stored; how many were filed."""
+        return await self._engine.run(file_some)
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the

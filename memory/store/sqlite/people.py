@@ -8,8 +8,9 @@ from typing import Final
 
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
-from memory.store.ports import Self, Session, SessionUse
+from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.rows import storable
+from memory.store.sqlite.brain import newest
 from memory.store.sqlite.engine import SqliteEngine
 
 AT_ONCE: Final = 500
@@ -18,6 +19,16 @@ LINKED: Final = """
     SELECT other.person FROM people_links own
     JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
     WHERE own.tenant = ? AND own.person = ?
+"""
+KNOWN: Final = """
+    SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, 0) FROM (
+        SELECT :person AS person UNION
+        SELECT other.person FROM people_links own
+        JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+        WHERE own.tenant = :tenant AND own.person = :person
+    ) one LEFT JOIN people_choices chosen
+        ON chosen.tenant = :tenant AND chosen.person = one.person
+    ORDER BY one.person
 """
 USE: Final[dict[SessionUse, str]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = ? AND stores < ?",
@@ -36,14 +47,20 @@ class SqlitePeople:
         self._clock = clock
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime
-    ) -> tuple[Self, Session]:
-        """Who this is, and the session this turn belongs to. In rooms they are shown their own only
-        where all linked identities allow."""
+        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+    ) -> Arrival:
+        """All that a turn begins with. In rooms somebody is shown their own only where all linked
+        identities allow."""
         who, at = (tenant, person, conversation), now.timestamp()
-        return await self._engine.run(
-            lambda db: (_known(db, tenant, person), _session(db, who, at))
-        )
+
+        def job(db: sqlite3.Connection) -> Arrival:
+            known = _known(db, tenant, person)
+            private = project is None or known.shows_private
+            meant = known.project if project is None else project
+            documents = newest(db, tenant, known.persons if private else (), meant)
+            return Arrival(known, _session(db, who, at), documents)
+
+        return await self._engine.run(job)
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project."""
@@ -183,12 +200,11 @@ def leave(db: sqlite3.Connection, tenant: str, person: str) -> None:
 
 
 def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
-    persons = _linked(db, tenant, person)
-    choices = {one: _choices(db, tenant, one) for one in persons}
+    rows = db.execute(KNOWN, {"tenant": tenant, "person": person}).fetchall()
     return Self(
-        persons=persons,
-        project=choices[person][0],
-        shows_private=all(shows for _, shows in choices.values()),
+        persons=tuple(row[0] for row in rows),
+        project=next(project for one, project, _ in rows if one == person),
+        shows_private=all(shows for _, _, shows in rows),
     )
 
 
@@ -215,11 +231,3 @@ def _session(db: sqlite3.Connection, who: tuple[str, str, str], at: float) -> Se
 def _linked(db: sqlite3.Connection, tenant: str, person: str) -> tuple[str, ...]:
     found = {str(row[0]) for row in db.execute(LINKED, (tenant, person))}
     return tuple(sorted(found | {person}))
-
-
-def _choices(db: sqlite3.Connection, tenant: str, person: str) -> tuple[str, bool]:
-    found = db.execute(
-        "SELECT project, shows_private FROM people_choices WHERE tenant = ? AND person = ?",
-        (tenant, person),
-    ).fetchone()
-    return ("", False) if found is None else (found[0], bool(found[1]))

@@ -19,18 +19,18 @@ TURN: Final = (
     "SELECT t.id, t.tenant, t.person, t.room, t.channel, t.message_ids, t.at, t.body"
     " FROM waiting_turns t"
 )
-OLDEST: Final = f"{TURN} ORDER BY t.at, t.rowid LIMIT :limit"
+OLDEST: Final = f"{TURN} ORDER BY t.rowid LIMIT :limit"
 WITHIN: Final = f"""
-    {TURN} WHERE t.tenant = :for_tenant AND (
-        t.person IN (SELECT value FROM json_each(:for_persons))
-        OR (:for_room <> '' AND t.room = :for_room)
-    ) ORDER BY t.at, t.rowid LIMIT :limit
+    {TURN} WHERE t.tenant = :for_tenant AND t.rowid IN (
+        SELECT rowid FROM waiting_turns WHERE person IN (SELECT value FROM json_each(:for_persons))
+        UNION ALL SELECT rowid FROM waiting_turns WHERE room = :for_room AND room <> ''
+    ) ORDER BY t.rowid LIMIT :limit
 """  # noqa: S608 - constants
 SAYING: Final = f"""
     {TURN} WHERE t.tenant = :tenant AND t.channel = :channel AND EXISTS (
         SELECT 1 FROM json_each(t.message_ids) said
         WHERE said.value IN (SELECT value FROM json_each(:messages))
-    ) ORDER BY t.at, t.rowid LIMIT :limit
+    ) ORDER BY t.rowid LIMIT :limit
 """  # noqa: S608 - constants
 TAKE: Final = "DELETE FROM waiting_turns WHERE id = ? AND body = ?"
 

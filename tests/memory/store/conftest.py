@@ -7,14 +7,18 @@ import pytest
 
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
+from memory.recall.ports import RecallStore
 from memory.store.ports import BrainStore, MemoryStore, PeopleStore, ReviewStore
 from memory.store.postgres.brain import PostgresBrain
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.people import PostgresPeople
+from memory.store.postgres.recall import PostgresRecall
 from memory.store.postgres.reviews import PostgresReviews
+from memory.store.postgres.vectors import PostgresVectors
 from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
+from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
@@ -37,8 +41,13 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresPool]:
-    opened = PostgresPool(new_database(postgres))
+def url(postgres: PostgresServer) -> str:
+    return new_database(postgres)
+
+
+@pytest.fixture
+async def pool(url: str) -> AsyncIterator[PostgresPool]:
+    opened = PostgresPool(url)
     await opened.start()
     yield opened
     await opened.stop()
@@ -65,6 +74,18 @@ def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
 
 
 @pytest.fixture
+def recall(engine: Engine, clock: FakeClock) -> RecallStore:
+    return recall_on(engine, clock)
+
+
+def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
+    """What finds candidates in an open engine."""
+    if isinstance(engine, Database):
+        return SqliteRecall(engine, clock)
+    return PostgresRecall(engine, clock, PostgresVectors(engine))
+
+
+@pytest.fixture
 def people(engine: Engine, clock: FakeClock) -> PeopleStore:
     return (
         SqlitePeople(engine, clock)
@@ -81,3 +102,18 @@ def reviews(engine: Engine) -> ReviewStore:
 @pytest.fixture
 def brain(engine: Engine) -> BrainStore:
     return SqliteBrain(engine) if isinstance(engine, Database) else PostgresBrain(engine)
+
+
+@pytest.fixture
+async def again(
+    request: pytest.FixtureRequest, engine: Engine, clock: FakeClock
+) -> AsyncIterator[tuple[MemoryStore, RecallStore]]:
+    """The same database once more, over a connection of its own."""
+    other: Engine
+    if isinstance(engine, Database):
+        other = Database(engine.path)
+    else:
+        other = PostgresPool(request.getfixturevalue("url"))
+    await other.start()
+    yield memories_on(other, clock), recall_on(other, clock)
+    await other.stop()

@@ -16,6 +16,7 @@ from tests.memory.store.records import AT, reach, record, store, texts
 from tests.support.clock import FakeClock
 
 TABLES = ("memories", "memory_words", "memory_origins", "memory_vectors")
+FILED = ("memory_terms", "memory_shelves")
 SECRET = "xylophonist"
 
 
@@ -49,6 +50,7 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
     if isinstance(engine, Database):
         words = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
         assert await engine.run(lambda db: db.execute(words, (SECRET,)).fetchone()) == (0,)
+        assert [await rows(engine, table) for table in FILED] == [0, 0]
         check = "INSERT INTO memories_text (memories_text, rank) VALUES ('integrity-check', 1)"
         await engine.run(lambda db: db.execute(check))
 

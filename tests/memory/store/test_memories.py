@@ -381,20 +381,28 @@ async def test_an_edited_message_is_searched_by_its_new_words(memories: MemorySt
     assert kept.embedding is None
 
 
+async def unembedded(memories: MemoryStore, model: str) -> list[tuple[str, str]]:
+    return [(one.id, one.text) for one in await memories.unembedded(model, 10)]
+
+
 async def test_vectors_are_set_where_the_memory_still_exists(memories: MemoryStore) -> None:
     one, two = record("one"), record("two")
     await store(memories, one)
     await store(memories, two)
-    assert await memories.unembedded("m", 10) == [(two.id, "two"), (one.id, "one")]
+    assert await unembedded(memories, "m") == [(two.id, "two"), (one.id, "one")]
+    newest = (await memories.unembedded("m", 1))[0]
+    older = await memories.unembedded("m", 10, before=newest.number)
+    assert [one.text for one in older] == ["one"]
     vector = Embedding("m", (1.0, 2.0))
     assert await memories.embed([(one.id, vector), ("mem-none", vector)]) == 1
-    assert await memories.unembedded("m", 10) == [(two.id, "two")]
-    assert len(await memories.unembedded("other", 10)) == 2
+    assert await memories.embedded("m") == (1, 2)
+    assert await unembedded(memories, "m") == [(two.id, "two")]
+    assert len(await unembedded(memories, "other")) == 2
     kept = await memories.get(reach(), one.id)
     assert kept is not None
     assert kept.embedding == vector
     assert await memories.embed([(one.id, Embedding("other", (1.0, 2.0, 3.0)))]) == 1
-    assert await memories.unembedded("other", 10) == [(two.id, "two")]
+    assert await unembedded(memories, "other") == [(two.id, "two")]
 
 
 async def test_pruning_takes_what_expired_or_was_replaced_long_ago(

@@ -1,0 +1,37 @@
+"""Files memories that are there already under the words that they are found by."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from memory.store.postgres.engine import Connection
+from memory.store.postgres.rows import LEXEMES, SELECTED, filed_values, record_from
+
+AT_ONCE: Final = 500
+"""Memories that one step files."""
+UNFILED: Final = f"""
+    SELECT m.seq FROM memories m WHERE m.words IS NULL ORDER BY m.seq DESC LIMIT {AT_ONCE}
+    FOR UPDATE SKIP LOCKED
+"""  # noqa: S608 - constants
+RECORDS: Final = f"""
+    SELECT m.seq, {SELECTED} FROM memories m WHERE m.seq = ANY (%s::bigint[])
+"""  # noqa: S608 - constants
+FILE: Final = f"""
+    UPDATE memories SET words = %(filed)s, length = %(length)s, lexemes = {LEXEMES}
+    WHERE seq = %(seq)s
+"""  # noqa: S608 - constants
+
+
+async def file_again(connection: Connection, seqs: Sequence[int]) -> None:
+    """File these memories, inside the caller's transaction."""
+    rows = await (await connection.execute(RECORDS, (list(seqs),))).fetchall()
+    for seq, *columns in rows:
+        values = filed_values(record_from(tuple(columns))) | {"seq": seq}
+        await connection.execute(FILE, values)
+
+
+async def file_some(connection: Connection) -> int:
+    """File some of what an older version stored; how many, 0 in the end."""
+    async with connection.transaction():
+        rows = await (await connection.execute(UNFILED)).fetchall()
+        await file_again(connection, [int(row[0]) for row in rows])
+    return len(rows)

@@ -1,0 +1,108 @@
+"""Looks memories up by their words in SQLite: FTS5 finds who has which word, BM25 ranks them.
+
+FTS5's own `bm25()` counts what everybody has; here only the shelves of whoever asks are counted.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from memory.scope import Reach
+from memory.store.ports import Filter
+from memory.store.ranking import (
+    MAX_WEIGHED,
+    WEIGHED_CLOSELY,
+    Candidate,
+    Statistics,
+    bm25,
+    chosen,
+    ranked,
+    whole,
+)
+from memory.store.rows import storable
+from memory.store.shelves import within
+from memory.store.sqlite.conditions import conditions_of
+from memory.store.terms import Term, asked
+
+COUNTS: Final = """
+    SELECT asked.key, count(*) FROM json_each(:queries) asked
+    CROSS JOIN memories_text f ON f.memories_text MATCH asked.value GROUP BY asked.key
+"""
+HITS: Final = f"""
+    WITH asked (bit, query, first) AS MATERIALIZED (
+        SELECT 1 << key, value, key IN (SELECT value FROM json_each(:first))
+        FROM json_each(:queries)
+    ), found (seq, bits) AS MATERIALIZED (
+        SELECT f.rowid, sum(asked.bit) FROM asked
+        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
+        WHERE asked.first GROUP BY f.rowid ORDER BY f.rowid DESC LIMIT {MAX_WEIGHED}
+    ), more (seq, bits) AS (
+        SELECT f.rowid, asked.bit FROM asked
+        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
+        WHERE NOT asked.first AND +f.rowid IN (SELECT seq FROM found)
+    )
+    SELECT seq, sum(bits) FROM (SELECT * FROM found UNION ALL SELECT * FROM more) GROUP BY seq
+"""  # noqa: S608 - constants
+CLOSELY: Final = """
+    SELECT t.memory, m.id, t.words, t.length FROM memories m JOIN memory_terms t ON t.memory = m.seq
+    WHERE m.seq IN (SELECT value FROM json_each(:some)) AND """
+SHELVES: Final = """
+    SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_shelves
+    WHERE shelf IN (SELECT value FROM json_each(:shelves))
+"""
+
+
+def lexical(
+    db: sqlite3.Connection,
+    reach: Reach,
+    query: str,
+    wanted: Filter,
+    limit: int,
+    now: float,
+) -> list[tuple[str, float]]:
+    """What `RecallStore.lexical` does, inside the caller's transaction. Of an unfinished question
+    every word has to be there."""
+    terms = asked(storable(query), unfinished=wanted.unfinished)
+    hits, counts = having(db, reach, terms)
+    if wanted.unfinished:
+        hits = whole(hits)
+    if not hits:
+        return []
+    closely = max(limit, WEIGHED_CLOSELY)
+    conditions, values = conditions_of(reach, wanted, now)
+    sql = CLOSELY + " AND ".join(conditions)
+    seen: list[Candidate] = []
+    for begin in range(0, len(hits), closely):
+        values["some"] = json.dumps([seq for seq, _ in hits[begin : begin + closely]])
+        seen += [Candidate(*row) for row in db.execute(sql, values)]
+        if len(seen) >= closely:
+            break
+    return bm25(seen, terms, _statistics(db, reach, counts))[:limit]
+
+
+def having(
+    db: sqlite3.Connection, reach: Reach, terms: Sequence[Term]
+) -> tuple[list[tuple[int, float]], list[int]]:
+    """Who on this reach's shelves has some of the words, with the share that they have, the best
+    first; and how many have each."""
+    shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
+    queries = json.dumps([f"shelves : ({shelves}) AND words : ({_query(t)})" for t in terms])
+    had = dict(db.execute(COUNTS, {"queries": queries}).fetchall())
+    counts = [int(had.get(word, 0)) for word in range(len(terms))]
+    values = {"queries": queries, "first": json.dumps(chosen(counts))}
+    return ranked(db.execute(HITS, values), counts), counts
+
+
+def _statistics(db: sqlite3.Connection, reach: Reach, counts: Sequence[int]) -> Statistics:
+    memories, words = db.execute(SHELVES, {"shelves": json.dumps(within(reach))}).fetchone()
+    return Statistics(int(memories), int(words), tuple(counts))
+
+
+def _query(term: Term) -> str:
+    return " OR ".join(_quoted(term))
+
+
+def _quoted(term: Term) -> Iterator[str]:
+    yield f'"{term.text}" *' if term.prefix else f'"{term.text}"'
+    yield from (f'"{word}"' for word in term.also)
