@@ -1,0 +1,119 @@
+"""Collections in a real store, as a person's memories, and the public retriever over it."""
+
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from benchmarks.recollection.corpora import Corpus, Document
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.storage.sqlite.database import Database
+from memory.recall.ports import Embedder
+from memory.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
+from memory.scope import Occasion, Reach, reach_of
+from parley.storage.memory_stores import MemoryStores, on_sqlite
+
+TENANT: Final = "default"
+PROJECT: Final = "project"
+AT_ONCE: Final = 64
+Speaker = Literal["", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A clock that stands still, because memories of long ago must not have expired."""
+
+    time: datetime
+
+    def now(self) -> datetime:
+        """The same time always."""
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Collections that can be asked, each as its own person."""
+
+    stores: MemoryStores
+    corpora: tuple[Corpus, ...]
+
+    def reach(self, corpus: Corpus) -> Reach:
+        """What this collection's person reaches."""
+        return reach_to(corpus)
+
+
+def reach_to(corpus: Corpus) -> Reach:
+    """A collection's person in private, who may also write what is everybody's."""
+    place = Place("bench", "main", corpus.name, Audience.DIRECT)
+    person = PersonId("bench", "main", corpus.name)
+    principal = Principal(TENANT, person, Role.OPERATOR)
+    return reach_of(Occasion(principal, (str(person),), place, corpus.now, project=PROJECT))
+
+
+def id_in(corpus: Corpus, document_id: str) -> str:
+    """A document's id in the store."""
+    return f"{corpus.name}/{document_id}"
+
+
+@asynccontextmanager
+async def library(
+    corpora: Sequence[Corpus], embedder: Embedder | None
+) -> AsyncIterator[Library]:
+    """The collections in a new SQLite file, with vectors where there is a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(str(Path(folder) / "recall.db"))
+        await database.start()
+        try:
+            now = max(corpus.now for corpus in corpora)
+            stores = on_sqlite(database, Still(now))
+            for corpus in corpora:
+                await _fill(stores, corpus, embedder)
+            yield Library(stores, tuple(corpora))
+        finally:
+            await database.stop()
+
+
+async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None) -> None:
+    reach = reach_to(corpus)
+    records = [_record(one, corpus, reach) for one in corpus.documents]
+    turns = [record for record in records if record.role]
+    for begin in range(0, len(turns), AT_ONCE):
+        await stores.memories.keep_turns(reach, turns[begin : begin + AT_ONCE])
+    for record in records:
+        if not record.role:
+            await stores.memories.insert(reach, record, threshold=2.0, quota=None)
+    if embedder is None:
+        return
+    for begin in range(0, len(records), AT_ONCE):
+        some = records[begin : begin + AT_ONCE]
+        vectors = await embedder.embed([record.content for record in some])
+        pairs = [(record.id, vector) for record, vector in zip(some, vectors, strict=True)]
+        await stores.memories.embed(pairs)
+
+
+def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:
+    turn = bool(document.role)
+    scope = Scope(document.scope)
+    return Record(
+        id=id_in(corpus, document.id),
+        tenant=TENANT,
+        scope=scope,
+        tier=Tier.EPISODIC if turn else Tier.SEMANTIC,
+        kind=Kind.CONTEXT if turn else Kind(document.kind),
+        content=document.text,
+        provenance=Provenance(
+            SourceType.USER_MESSAGE,
+            Trust.HIGH,
+            reach.person,
+            document.at,
+            group=corpus.name,
+        ),
+        evidence=Evidence(document.text, document.at, 0.9),
+        project=PROJECT if scope is Scope.PROJECT else "",
+        role=cast(Speaker, document.role),
+        supersedes=id_in(corpus, document.replaces) if document.replaces else "",
+    )

@@ -1,0 +1,103 @@
+"""Asks a library every question, one at a time, in one or in many ways."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from benchmarks.recollection.corpora import Ask, Corpus
+from benchmarks.recollection.filled import Library, id_in
+from benchmarks.recollection.measures import CUTS, Measured, measured
+from memory.recall.ports import Embedder, Reranker
+from memory.recall.query import Query
+from memory.recall.retriever import Retriever
+from memory.recall.rules import Fusion, Limits, RecallRules, Weights
+
+DEEP: Final = max(CUTS)
+UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)
+"""What is measured is the order: the limits of a prompt would end it after ten turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question, what was measured, the ids that were found and the arms that were used."""
+
+    corpus: str
+    ask: Ask
+    measured: Measured
+    found: tuple[str, ...]
+    arms: tuple[str, ...]
+
+
+async def answered(
+    library: Library,
+    embedder: Embedder | None,
+    rules: RecallRules,
+    reranker: Reranker | None = None,
+) -> list[Answered]:
+    """Every question of every collection, through the retriever that the gateway uses."""
+    rules = replace(rules, limits=UNLIMITED)
+    retriever = Retriever(
+        library.stores.recall, library.stores.memories, embedder, reranker, rules
+    )
+    return [
+        await _one(library, corpus, ask, retriever)
+        for corpus in library.corpora
+        for ask in corpus.questions
+    ]
+
+
+async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever) -> Answered:
+    query = Query(ask.text, corpus.now, limit=DEEP, unfinished=ask.unfinished)
+    began = time.perf_counter()
+    recollection = await retriever.recall(library.reach(corpus), query)
+    ms = (time.perf_counter() - began) * 1000
+    found = tuple(one.id for one in recollection.results)
+    wanted = [id_in(corpus, id_) for id_ in ask.relevant]
+    return Answered(corpus.name, ask, measured(found, wanted, ms), found, recollection.arms)
+
+
+def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
+    """The ways that are compared: each arm alone, reciprocal ranks, and the default with one
+    ingredient after the other taken away."""
+    weights, arms = rules.weights, rules.arms
+    bare = Weights(
+        **dict.fromkeys(("after", "before"), ()),
+        **dict.fromkeys(("answer", "question", "speaker", "date", "length", "recency"), 0.0),
+        standing=1.0,
+        project=1.0,
+        everybody=1.0,
+    )
+    plain = replace(arms, feedback=0)
+
+    def on(**changed: object) -> RecallRules:
+        return replace(rules, weights=replace(weights, **changed))  # type: ignore[arg-type]
+
+    return {
+        "words alone": RecallRules(replace(plain, vector=0.0), bare),
+        "likeness alone": RecallRules(replace(plain, lexical=0.0), bare),
+        "RRF, k = 60": RecallRules(
+            replace(plain, fusion=Fusion.RANKS, lexical=0.5, vector=0.5), bare
+        ),
+        "scores, 6 to 4": RecallRules(plain, bare),
+        "the default": rules,
+        "without likeness": replace(rules, arms=replace(arms, vector=0.0)),
+        "without words": replace(rules, arms=replace(arms, lexical=0.0)),
+        "ranks instead of scores": replace(rules, arms=replace(arms, fusion=Fusion.RANKS)),
+        "without what stands around": on(after=(), before=(), answer=0.0),
+        "without more for an answer": on(answer=0.0),
+        "questions count in full": on(question=0.0),
+        "without speakers": on(speaker=0.0),
+        "without dates": on(date=0.0),
+        "without length": on(length=0.0),
+        "without recency": on(recency=0.0),
+        "without feedback": replace(rules, arms=replace(arms, feedback=0)),
+    }
+
+
+def by_kind(answers: Sequence[Answered]) -> dict[str, list[Measured]]:
+    """What was measured, by the question's kind."""
+    kinds: dict[str, list[Measured]] = {}
+    for one in answers:
+        kinds.setdefault(one.ask.kind, []).append(one.measured)
+    return dict(sorted(kinds.items()))
