@@ -8,13 +8,14 @@ from gateway.errors import BadInput, NotThere
 from gateway.ports import Clock
 from gateway.remembering import Asker
 from memory.audit import Audit
-from memory.brain.documents import Brain
+from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.people import People
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
+    Arrival,
     AuditAction,
     Filter,
     HoldsPersonal,
@@ -22,7 +23,6 @@ from memory.store.ports import (
     MemoryStore,
     Pending,
     ReviewStore,
-    Session,
 )
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
@@ -60,8 +60,8 @@ class Memory:
 
     async def for_principal(self, asker: Asker) -> "MemoryHandle":
         """Memory for this person, before these people. Raises `StoreUnavailable`."""
-        occasion, session = await self._parts.people.arrive(asker)
-        return MemoryHandle(self._parts, occasion, session)
+        occasion, arrival = await self._parts.people.arrive(asker)
+        return MemoryHandle(self._parts, occasion, arrival)
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
@@ -97,9 +97,10 @@ class Memory:
 class MemoryHandle:
     """What one person can do with memory, here and now. Everything raises `StoreUnavailable`."""
 
-    def __init__(self, parts: MemoryParts, occasion: Occasion, session: Session) -> None:
+    def __init__(self, parts: MemoryParts, occasion: Occasion, arrival: Arrival) -> None:
         self._parts = parts
-        self._session = session
+        self._arrival = arrival
+        self._session = arrival.session
         self.occasion = occasion
         self.reach: Reach = reach_of(occasion)
 
@@ -109,7 +110,15 @@ class MemoryHandle:
         known = await self._parts.people.projects(self.occasion)
         if project not in {seen for seen, _ in known}:
             raise NotThere("There is no such project of yours.")
-        return MemoryHandle(self._parts, replace(self.occasion, project=project), self._session)
+        return MemoryHandle(
+            self._parts,
+            replace(self.occasion, project=project),
+            replace(self._arrival, documents={}),
+        )
+
+    async def brain_parts(self) -> BrainParts:
+        """The documents that the model reads, as they were when this handle was made."""
+        return await self._parts.brain.parts(self.reach, self._arrival.documents)
 
     @property
     def documents(self) -> OwnDocuments:

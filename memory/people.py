@@ -15,7 +15,7 @@ from gateway.people import Audience, Principal
 from gateway.ports import Clock
 from gateway.remembering import Asker
 from memory.scope import Occasion, project_of
-from memory.store.ports import PeopleStore, Session, SessionUse
+from memory.store.ports import Arrival, PeopleStore, Session, SessionUse
 
 MAX_LINKED: Final = 10
 LINK_VALID: Final = timedelta(minutes=10)
@@ -36,28 +36,29 @@ class People:
         self._seen: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
         self._wrong: OrderedDict[str, list[datetime]] = OrderedDict()
 
-    async def arrive(self, asker: Asker) -> tuple[Occasion, Session]:
-        """On whose behalf and before whom memory is used now, and the session this belongs to: this
-        person, this conversation, 30 minutes idle. Raises `StoreUnavailable`."""
+    async def arrive(self, asker: Asker) -> tuple[Occasion, Arrival]:
+        """On whose behalf and before whom memory is used now, and what it begins with. Raises
+        `StoreUnavailable`."""
         principal, place = asker.principal, asker.place
         tenant, person = principal.tenant, str(principal.person)
-        known, session = await self._store.arrive(tenant, person, asker.conversation, asker.at)
-        project = known.project if place.audience is Audience.DIRECT else project_of(place)
-        if place.audience is not Audience.DIRECT:
-            await self._note_seen(tenant, person, project)
+        room = None if place.audience is Audience.DIRECT else project_of(place)
+        arrival = await self._store.arrive(tenant, person, asker.conversation, asker.at, room)
+        known = arrival.who
+        if room is not None:
+            await self._note_seen(tenant, person, room)
         occasion = Occasion(
             principal=principal,
             persons=known.persons,
             place=place,
             at=asker.at,
-            project=project,
+            project=known.project if room is None else room,
             conversation=asker.conversation,
-            session=session.id,
+            session=arrival.session.id,
             message_ids=asker.message_ids,
             words=asker.words,
             shows_private=known.shows_private,
         )
-        return occasion, session
+        return occasion, arrival
 
     async def use(self, session: Session, what: SessionUse) -> bool:
         """Count one use by the model; False when the session has used up its share."""

@@ -118,7 +118,7 @@ class _Turn:
     async def prompt(self) -> str:
         """The skill, the person's SOUL and brief, the project's BIBLE and HEARTBEAT."""
         brief = await self._remembrance.frozen_brief(self._handle)
-        parts = await self._remembrance.brain.parts(self._handle.reach)
+        parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
         return brain_prompt(SKILL, parts, brief.text())
 

@@ -54,7 +54,11 @@ def estimate(text: str, calibration: Calibration = EXACT) -> int:
         rest = len(data.translate(None, _LETTERS))
         tokens = ((len(data) - rest) * _PER_LETTER + rest * _PER_SIGN) * calibration.latin
         return max(1, round(tokens))
-    latin, two, three, four = by_script(text)
+    return _counted(by_script(text), calibration)
+
+
+def _counted(scripts: Scripts, calibration: Calibration) -> int:
+    latin, two, three, four = scripts
     tokens = latin * calibration.latin + two * calibration.two
     return max(1, round(tokens + three * calibration.three + four * calibration.four))
 
@@ -125,7 +129,12 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
     """Tokens of the tools' names, descriptions and schemas."""
-    return sum(TOOL_TOKENS + estimate(told(tool), calibration) for tool in tools)
+    return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
+
+
+@lru_cache(MAX_TOLD)
+def _tool_scripts(tool: ToolSpec) -> Scripts:
+    return by_script(told(tool))
 
 
 @lru_cache(MAX_TOLD)

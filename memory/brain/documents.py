@@ -5,6 +5,7 @@ behalf of whoever it talks with, and no more than they may. Every version is kep
 rewrite is undone by restoring an earlier one (sources 002).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -68,9 +69,8 @@ class Brain:
         self._audit = audit
         self._clock = clock
 
-    async def parts(self, reach: Reach) -> BrainParts:
-        """What the model reads: no SOUL where others read along, no project's where none is."""
-        there = await self._store.newest(reach)
+    async def parts(self, reach: Reach, there: Mapping[Document, Version]) -> BrainParts:
+        """What the model reads of the documents that are `there`; a BIBLE there always is."""
         soul = there.get("soul")
         told = soul.content if soul else ""
         number = soul.number if soul else 0

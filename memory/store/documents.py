@@ -1,12 +1,9 @@
 """Whose a document of the brain is, and who may write it."""
 
-from typing import Final
-
 from gateway.errors import BadInput
 from memory.scope import Reach
 from memory.store.ports import Document
 
-DOCUMENTS: Final[tuple[Document, ...]] = ("soul", "bible", "heartbeat")
 SYSTEM = "system"
 """The author of what the program writes by itself."""
 

@@ -5,7 +5,7 @@ the query. Every method raises `gateway.errors.StoreUnavailable` when the databa
 give what was asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -236,6 +236,33 @@ class Session:
     deletes: int = 0
 
 
+Document = Literal["soul", "bible", "heartbeat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of a document. `author` is a `str(PersonId)`, or "system"; `number` counts from 1.
+
+    `synced_at` is set for a HEARTBEAT.
+    """
+
+    document: Document
+    number: int
+    content: str
+    author: str
+    at: datetime
+    synced_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Who asks, the session, and the newest version of every document that may be read here."""
+
+    who: Self
+    session: Session
+    documents: Mapping[Document, Version]
+
+
 SessionUse = Literal["stores", "supersedes", "deletes"]
 
 
@@ -247,10 +274,11 @@ class PeopleStore(Protocol):
     """
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime
-    ) -> tuple[Self, Session]:
-        """Who this is, and the session this turn belongs to: a new one after 30 minutes idle. When
-        it was last used is noted to within a minute."""
+        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+    ) -> Arrival:
+        """All that a turn begins with, in one step. `project` is the room's, None in private, where
+        the chosen one is meant. A new session begins after 30 minutes idle; when one was last used
+        is noted to within a minute."""
         ...
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
@@ -338,33 +366,12 @@ class ReviewStore(Protocol):
 
 # --- the brain ----------------------------------------------------------------------------------
 
-Document = Literal["soul", "bible", "heartbeat"]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One state of a document. `author` is a `str(PersonId)`, or "system"; `number` counts from 1.
-
-    `synced_at` is set for a HEARTBEAT.
-    """
-
-    document: Document
-    number: int
-    content: str
-    author: str
-    at: datetime
-    synced_at: datetime | None = None
-
 
 class BrainStore(Protocol):
     """SOUL by person, BIBLE and HEARTBEAT by project; every version is kept, 200 at most."""
 
     async def read(self, reach: Reach, document: Document) -> Version | None:
         """The newest version within reach: a SOUL only where `reach.private`."""
-        ...
-
-    async def newest(self, reach: Reach) -> dict[Document, Version]:
-        """The newest version of every document within reach, in one step."""
         ...
 
     async def write(

@@ -12,7 +12,7 @@ from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from memory.audit import Audit
-from memory.brain.documents import Brain
+from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
@@ -20,6 +20,7 @@ from memory.consolidation import Consolidation, Said, waiting_turn
 from memory.handle import Memory, MemoryHandle, MemoryParts
 from memory.people import People
 from memory.plans import Plans
+from memory.scope import Reach
 from memory.store.ports import AuditEntry
 from memory.turn import Remembrance
 from memory.write.citations import Citation
@@ -106,6 +107,14 @@ class Rig:
     ) -> None:
         """A turn was answered."""
         await self.keep(waiting_turn(turn_id, Said(handle.occasion, said, answer, external)))
+
+    async def documents(self, reach: Reach) -> BrainParts:
+        """What the model reads of the documents when this person asks next."""
+        room = reach.project if reach.room else None
+        arrival = await self.stores.people.arrive(
+            reach.tenant, reach.person, "asking", self.clock.now(), room
+        )
+        return await self.brain.parts(reach, arrival.documents)
 
     async def handle(
         self, name: str = "ada", *, at: Place = DIRECT, says: str = "", role: Role = Role.MEMBER

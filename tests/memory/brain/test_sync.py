@@ -32,7 +32,7 @@ async def sync(rig: Rig, shop: Shop) -> str:
 
 
 async def heartbeat(rig: Rig) -> str:
-    return (await rig.brain.parts((await rig.handle("ada", at=ROOM)).reach)).heartbeat
+    return (await rig.documents((await rig.handle("ada", at=ROOM)).reach)).heartbeat
 
 
 async def test_what_is_told_is_the_heartbeat(rig: Rig) -> None:

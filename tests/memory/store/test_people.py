@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from memory.store.ports import PeopleStore, Self, Session
+from memory.store.ports import BrainStore, Document, PeopleStore, Self, Session
 from tests.memory.store.arrivals import known, session
-from tests.memory.store.records import ADA, AT, BOB
+from tests.memory.store.records import ADA, AT, BOB, reach
 from tests.support.clock import FakeClock
 
 LATER = AT + timedelta(minutes=10)
@@ -132,3 +132,47 @@ async def test_sessions_and_codes_are_forgotten(people: PeopleStore) -> None:
     assert await people.prune(AT) == 0
     assert await people.prune(AT + timedelta(hours=1)) == 2
     assert await people.prune(AT + timedelta(hours=1)) == 0
+
+
+async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
+    people: PeopleStore, brain: BrainStore
+) -> None:
+    await link(people, ADA, BOB)
+    operator = reach(BOB, ADA, project="p", operates=True)
+    await brain.write(operator, "soul", "an older soul", BOB, AT)
+    await brain.write(operator, "soul", "a newer soul", BOB, AT)
+    await brain.write(operator, "bible", "the bible of p", BOB, AT)
+    await brain.write(operator, "heartbeat", "the pulse of p", "system", AT, synced_at=AT)
+    await brain.write(reach(EVE), "soul", "Eve's", EVE, AT)
+    assert await told(people, None) == {"soul": "a newer soul"}
+    await people.choose_project("t", ADA, "p")
+    both = {"bible": "the bible of p", "heartbeat": "the pulse of p"}
+    assert await told(people, None) == {"soul": "a newer soul"} | both
+
+
+async def test_in_a_room_the_soul_is_read_only_where_all_linked_identities_allow_it(
+    people: PeopleStore, brain: BrainStore
+) -> None:
+    await brain.write(reach(ADA, project="p"), "soul", "Ada's", ADA, AT)
+    await brain.write(reach(BOB, project="p", operates=True), "bible", "the bible", BOB, AT)
+    await people.choose_project("t", ADA, "another")
+    assert await told(people, "p") == {"bible": "the bible"}
+    await people.show_private("t", ADA, True)
+    assert await told(people, "p") == {"soul": "Ada's", "bible": "the bible"}
+    await link(people, ADA, BOB)
+    assert await told(people, "p") == {"bible": "the bible"}
+    assert await told(people, "") == {}
+
+
+async def told(people: PeopleStore, project: str | None) -> dict[Document, str]:
+    arrival = await people.arrive("t", ADA, "c", AT, project)
+    return {name: version.content for name, version in arrival.documents.items()}
+
+
+async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
+    people: PeopleStore,
+) -> None:
+    first = await session(people, "t", ADA, "c", AT)
+    for minutes in (0.5, 20, 49, 78):
+        assert await session(people, "t", ADA, "c", AT + timedelta(minutes=minutes)) == first
+    assert (await session(people, "t", ADA, "c", AT + timedelta(minutes=109))).id != first.id
