@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from gateway.conversation import ConversationKey
 from gateway.message import InboundEvent, Outbound, Place, Receipt
+from gateway.notes import Notes
 from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
@@ -176,6 +177,10 @@ class Conversations(Protocol):
         """The last turns, oldest first."""
         ...
 
+    async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
+        """The last turns, oldest first, with the notes of the conversation."""
+        ...
+
     async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
         ...
@@ -185,11 +190,12 @@ class Conversations(Protocol):
         ...
 
     async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
-        """Delete these messages and the answers to them; returns how many turns went."""
+        """Delete these messages and the answers to them; returns how many turns went. The notes
+        that go back to them go too, also when a message is edited."""
         ...
 
     async def clear(self, key: ConversationKey) -> int:
-        """Delete a whole conversation; returns the number of turns."""
+        """Delete a whole conversation, notes and all; returns the number of turns."""
         ...
 
     async def takes_part(self, key: ConversationKey) -> bool:

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.errors import StoreUnavailable
 from gateway.storage.migrations.step import Migration
 from gateway.storage.migrations.steps import (
+    conversation_notes,
     dead_letters,
     hot_state,
     long_lived_state,
@@ -29,6 +30,7 @@ MIGRATIONS: Final = (
     memory_audit.STEP,
     waiting_turns.STEP,
     memory_recall.STEP,
+    conversation_notes.STEP,
 )
 
 

@@ -11,6 +11,8 @@ from psycopg.rows import TupleRow
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.notes import Notes
+from gateway.storage.postgres.notes import COLUMNS, FORGET, notes_of
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import recordset, storable
 from gateway.stores import StoredTurn
@@ -31,15 +33,28 @@ LATEST: Final = """
     SELECT message_id, role, text, at, person, speaker FROM turns
     WHERE conversation = %s ORDER BY id DESC LIMIT %s
 """
+OPENED: Final = f"""
+    SELECT message_id, role, text, said.at, person, speaker, {COLUMNS}
+    FROM (VALUES (%(conversation)s)) AS asked (conversation)
+    LEFT JOIN conversation_notes AS notes USING (conversation)
+    LEFT JOIN LATERAL (
+        SELECT id, message_id, role, text, at, person, speaker FROM turns
+        WHERE turns.conversation = asked.conversation ORDER BY id DESC LIMIT %(limit)s
+    ) AS said ON true
+    ORDER BY said.id
+"""  # noqa: S608 - constants
 KNOWS: Final = """
     SELECT EXISTS (
         SELECT FROM turns WHERE channel = %s AND message_id = ANY (%s) AND role = 'user'
     )
 """
-EDIT: Final = """
-    UPDATE turns SET text = %s WHERE channel = %s AND message_id = %s AND role = 'user'
-"""
-DELETE: Final = """
+EDIT: Final = f"""
+    {FORGET}
+    UPDATE turns SET text = %(text)s
+    WHERE channel = %(channel)s AND message_id = ANY (%(ids)s) AND role = 'user'
+"""  # noqa: S608 - constants
+DELETE: Final = f"""
+    {FORGET}
     DELETE FROM turns WHERE channel = %(channel)s AND (
         (role = 'user' AND message_id = ANY (%(ids)s))
         OR (role = 'assistant' AND answers IN (
@@ -47,14 +62,19 @@ DELETE: Final = """
             WHERE channel = %(channel)s AND role = 'user' AND message_id = ANY (%(ids)s)
         ))
     )
+"""  # noqa: S608 - constants
+CLEAR: Final = """
+    WITH forgotten AS (DELETE FROM conversation_notes WHERE conversation = %(conversation)s)
+    DELETE FROM turns WHERE conversation = %(conversation)s
 """
-CLEAR: Final = "DELETE FROM turns WHERE conversation = %s"
 TAKES_PART: Final = """
     SELECT EXISTS (SELECT FROM turns WHERE conversation = %s AND role = 'assistant')
 """
 PRUNE: Final = """
+    WITH forgotten AS (DELETE FROM conversation_notes WHERE at < %(before)s)
     DELETE FROM turns WHERE id IN (
-        SELECT id FROM turns WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
+        SELECT id FROM turns WHERE at < %(before)s ORDER BY at LIMIT %(limit)s
+        FOR UPDATE SKIP LOCKED
     )
 """
 
@@ -99,6 +119,11 @@ class PostgresConversations:
         rows = await self._pool.fetch(LATEST, (str(key), limit))
         return [_turn(row) for row in reversed(rows)]
 
+    async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
+        """The last turns, oldest first, with the notes."""
+        rows = await self._pool.fetch(OPENED, {"conversation": str(key), "limit": limit})
+        return [_turn(row[:6]) for row in rows if row[0] is not None], notes_of(rows[0][6:])
+
     async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
         rows = await self._pool.fetch(KNOWS, (_channel_of(place), list(message_ids)))
@@ -106,7 +131,8 @@ class PostgresConversations:
 
     async def edit(self, place: Place, message_id: str, text: str) -> bool:
         """Replace the text of a stored message."""
-        return await self._pool.change(EDIT, (storable(text), _channel_of(place), message_id)) > 0
+        asked = {"text": storable(text), "channel": _channel_of(place), "ids": [message_id]}
+        return await self._pool.change(EDIT, asked) > 0
 
     async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them."""
@@ -115,7 +141,7 @@ class PostgresConversations:
 
     async def clear(self, key: ConversationKey) -> int:
         """Delete a whole conversation."""
-        return await self._pool.change(CLEAR, (str(key),))
+        return await self._pool.change(CLEAR, {"conversation": str(key)})
 
     async def takes_part(self, key: ConversationKey) -> bool:
         """True when the assistant has spoken there."""
@@ -124,7 +150,7 @@ class PostgresConversations:
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of the turns from before then."""
-        return await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+        return await self._pool.change(PRUNE, {"before": before, "limit": PRUNED_AT_ONCE})
 
 
 def _channel(platform: str, account: str, channel: str) -> str:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, LiteralString
 
 from gateway.ports import Clock
+from gateway.storage.postgres.notes import NO_SUMMARY, NO_TASK
 from gateway.storage.postgres.pool import Connection, PostgresPool
 
 MAX_ROWS: Final = 100_000
@@ -37,22 +38,36 @@ SPENT: Final = """
         WHERE starts_with(key, 'user:' || %(tenant)s || ':' || person || ':'))
 """
 PAST: Final = f"{SPENT} AND right(key, 10) <> %(day)s AND right(key, 8) <> %(month)s"
+OWN_TENANT: Final = "conversation::json ->> 0 = %(tenant)s"
+OWN_TASK: Final = "(task <> '' AND task_person = ANY (%(persons)s::text[]))"
+SPOKE: Final = "persons && %(persons)s::text[]"
+ALONE: Final = "persons <@ %(persons)s::text[]"
+# Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
+NOTES: Final = f"""
+    SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
+        CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
+    FROM conversation_notes
+    WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
+"""  # noqa: S608 - constants
 WHOSE: Final[tuple[tuple[str, LiteralString], ...]] = (
     ("turns", f"SELECT * FROM turns WHERE {TURNS} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("usage", f"SELECT * FROM usage WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("traces", f"SELECT * FROM traces WHERE {TRACES} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("spent", f"SELECT * FROM spent WHERE {SPENT} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("conversation_notes", NOTES),
 )
 ERASE: Final[tuple[LiteralString, ...]] = (
     f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
     f"DELETE FROM turns WHERE {TURNS}",  # noqa: S608 - constants
+    f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
+    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
     f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
     f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
 )
 
 
 class PostgresConversationPersonal:
-    """Turns, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
 
     def __init__(self, pool: PostgresPool, clock: Clock) -> None:
         self._pool = pool
@@ -77,7 +92,7 @@ class PostgresConversationPersonal:
         return await self._pool.run(work)
 
     async def erase(self, tenant: str, persons: Sequence[str]) -> int:
-        """Delete turns and traces, take the name off the usage; how many rows."""
+        """Delete turns, notes and traces, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 
         async def work(connection: Connection) -> int:

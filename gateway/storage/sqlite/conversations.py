@@ -3,14 +3,22 @@
 import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.notes import Notes
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.notes import forget_notes, forget_what_goes_back_to, read_notes
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import StoredTurn
 
 Row = tuple[str, str, str, float, str, str]
+
+LATEST: Final = (
+    "SELECT message_id, role, text, at, person, speaker FROM turns"
+    " WHERE conversation = ? ORDER BY id DESC LIMIT ?"
+)
 
 
 def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
@@ -53,13 +61,20 @@ class SqliteConversations:
         conversation = str(key)
 
         def job(db: sqlite3.Connection) -> list[Row]:
-            return db.execute(
-                "SELECT message_id, role, text, at, person, speaker FROM turns"
-                " WHERE conversation = ? ORDER BY id DESC LIMIT ?",
-                (conversation, limit),
-            ).fetchall()
+            return db.execute(LATEST, (conversation, limit)).fetchall()
 
         return [_turn(row) for row in reversed(await self._database.run(job))]
+
+    async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
+        """The last turns, oldest first, with the notes."""
+        conversation = str(key)
+
+        def job(db: sqlite3.Connection) -> tuple[list[Row], Notes]:
+            rows = db.execute(LATEST, (conversation, limit)).fetchall()
+            return rows, read_notes(db, conversation)
+
+        rows, notes = await self._database.run(job)
+        return [_turn(row) for row in reversed(rows)], notes
 
     async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
@@ -81,6 +96,7 @@ class SqliteConversations:
         channel = _channel_of(place)
 
         def job(db: sqlite3.Connection) -> bool:
+            forget_what_goes_back_to(db, channel, message_id)
             changed = db.execute(
                 "UPDATE turns SET text = ? WHERE channel = ? AND message_id = ? AND role = 'user'",
                 (text, channel, message_id),
@@ -103,6 +119,7 @@ class SqliteConversations:
         conversation = str(key)
 
         def job(db: sqlite3.Connection) -> int:
+            forget_notes(db, conversation)
             return db.execute("DELETE FROM turns WHERE conversation = ?", (conversation,)).rowcount
 
         return await self._database.run(job)
@@ -123,7 +140,12 @@ class SqliteConversations:
     async def prune(self, before: datetime) -> int:
         """Delete turns from before then."""
         limit = before.timestamp()
-        return await self._database.run(lambda db: delete_some(db, "turns", "id", "at < ?", limit))
+
+        def job(db: sqlite3.Connection) -> int:
+            delete_some(db, "conversation_notes", "conversation", "at < ?", limit)
+            return delete_some(db, "turns", "id", "at < ?", limit)
+
+        return await self._database.run(job)
 
 
 def _channel(platform: str, account: str, channel: str) -> str:
@@ -141,6 +163,7 @@ def _delete_with_answer(db: sqlite3.Connection, channel: str, message_id: str) -
     ).fetchone()
     if found is None:
         return 0
+    forget_what_goes_back_to(db, channel, message_id)
     gone = db.execute(
         "DELETE FROM turns WHERE channel = ? AND"
         " ((message_id = ? AND role = 'user') OR (answers = ? AND role = 'assistant'))",

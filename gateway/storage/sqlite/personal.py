@@ -13,6 +13,7 @@ from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, outbound_from_json, readable
 from gateway.storage.personal import concerns, is_by, is_for
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.notes import NO_SUMMARY, NO_TASK
 
 PERSONS: Final = "(SELECT value FROM json_each(:persons))"
 MAX_ROWS: Final = 100_000
@@ -40,6 +41,27 @@ SPENT: Final = """
 """
 PAST: Final = f"{SPENT} AND substr(key, -10) <> :day AND substr(key, -8) <> :month"
 
+OWN_TENANT: Final = "json_extract(conversation, '$[0]') = :tenant"
+OWN_TASK: Final = f"(task <> '' AND task_person IN {PERSONS})"
+SPOKE: Final = f"EXISTS (SELECT 1 FROM json_each(persons) WHERE value IN {PERSONS})"  # noqa: S608
+ALONE: Final = f"NOT EXISTS (SELECT 1 FROM json_each(persons) WHERE value NOT IN {PERSONS})"  # noqa: S608
+# Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
+NOTES: Final = f"""
+    SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
+        CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
+    FROM conversation_notes
+    WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
+"""  # noqa: S608 - constants
+ERASE: Final = (
+    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+    # the rows are named first: deleting must not change the answer on the way
+    f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
+    f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
+    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+    f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
+    f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
+)
+
 FORGET_STATE: Final = """
     DELETE FROM adapter_state WHERE platform = :platform AND account = :account AND key = :key
 """
@@ -48,7 +70,7 @@ Rows = list[dict[str, object]]
 
 
 class SqliteConversationPersonal:
-    """Turns, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -60,25 +82,17 @@ class SqliteConversationPersonal:
 
         def job(db: sqlite3.Connection) -> Rows:
             whose = {"turns": TURNS, "usage": USAGE, "traces": TRACES, "spent": SPENT}
-            return [row for table in whose for row in _rows(db, table, whose[table], asked)]
+            found = [row for table in whose for row in _rows(db, table, whose[table], asked)]
+            return found + _named("conversation_notes", db.execute(NOTES, asked))
 
         return await self._database.run(job)
 
     async def erase(self, tenant: str, persons: Sequence[str]) -> int:
-        """Delete turns and traces, take the name off the usage; how many rows."""
+        """Delete turns, notes and traces, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 
         def job(db: sqlite3.Connection) -> int:
-            return sum(
-                db.execute(sql, asked).rowcount
-                for sql in (
-                    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
-                    # the rows are named first: deleting must not change the answer on the way
-                    f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
-                    f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
-                    f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
-                )
-            )
+            return sum(db.execute(sql, asked).rowcount for sql in ERASE)
 
         return await self._database.run(job)
 
@@ -163,6 +177,10 @@ def _send_row(key: str, data: bytes) -> dict[str, object]:
 
 def _rows(db: sqlite3.Connection, table: str, whose: str, asked: dict[str, object]) -> Rows:
     found = db.execute(f"SELECT * FROM {table} WHERE {whose} LIMIT {MAX_ROWS}", asked)  # noqa: S608
+    return _named(table, found)
+
+
+def _named(table: str, found: sqlite3.Cursor) -> Rows:
     names = [str(column[0]) for column in found.description]
     return [{"table": table} | _read(dict(zip(names, row, strict=True))) for row in found]
 
