@@ -59,6 +59,7 @@ _WORDS_FOR_KEYS: Final = (
     r"registration|verification|verify|developer|dev|prod|production|rest|team|organization|org)"
     r"[ _.-]?(?:api[ _.-]?)?(?:key|token|secret|schlüssel)s?"
     r"|api[ _-]?schlüssel|cl[eé][ _-]api|clave[ _-]api|chave[ _-](?:de[ ])?api|密钥|令牌"
+    r"|app[ _-]?certificate"
     r"|(?<![a-z])(?:secret|token|credentials?|apikey|authkey|pat(?![a-z])|"
     r"jeton|geheimnis|access[ ]?key|sas(?![a-z]))"
 )
@@ -99,9 +100,21 @@ _KEY_STEMS: Final = (
     "jeton",
     "geheimnis",
     "sig",
+    "certificate",
     "密钥",
     "令牌",
 )
+_VENDOR_NAMES: Final = (
+    "adafruit|airtable|alchemy|algolia|amplitude|asana|assemblyai|beamer|bitly|bittrex|bugsnag|"
+    "codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|deepl|droneci|dropbox|elevenlabs|"
+    "etsy|facebook|fastly|finicity|finnhub|flickr|freshbooks|gitter|gocardless|heroku|hubspot|"
+    "infura|intercom|jfrog|artifactory|kraken|kucoin|launchdarkly|linkedin|mailgun|mapbox|"
+    "mattermost|messagebird|mistral|mixpanel|netlify|new[_-]?relic|nytimes|okta|openweather|plaid|"
+    "privateai|rapidapi|rollbar|sendbird|snyk|sonar|spotify|squarespace|sumo(?:logic)?|travis|"
+    "twitch|twitter|typeform|zendesk"
+)
+_LONG: Final = re.compile(r"\S{20}")
+_VENDOR_STEM: Final = re.compile(rf"(?i){_VENDOR_NAMES}")
 _GLUE: Final = r"[\w.-]{0,30}[\\\"'`*_)\]]{0,4}"
 _OF: Final = (
     r"(?:\s(?:for|of|to|on|at|in|from|für|zum?r?|von|vom|des|der|de|del|du|pour|da|do|para|per|"
@@ -114,7 +127,7 @@ _IS: Final = (
 _SIGN: Final = r"(?:\s{0,4}(?::=|=>|->|→|==?|:|：|>))"
 _VALUE: Final = (
     r"\s{0,10}(?:[rbuf]?(?P<quote>\\?[\"'`]|\*\*)(?P<quoted>[^\"'`\r\n]{1,300}?)(?P=quote)"
-    r"|(?P<bare>[^\s\"'`<>()\[\]{},;|]{1,400}))"
+    r"|(?P<bare>[^\s\"'`<>()\[\]{},;|，。；、）」』】》”]{1,400}))"
 )
 _PASSWORD: Final = re.compile(rf"(?i)(?P<word>{_WORDS_FOR_IT}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
 _SECRET: Final = re.compile(rf"(?i)(?P<word>{_WORDS_FOR_KEYS}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
@@ -126,6 +139,7 @@ _NOT_SECRET: Final = re.compile(
     r"partition|sort|foreign|primary|push|device|max|min|num|count|cancellation|site|anon|host)"
     r"[ _.-]?\Z"
 )
+_NEEDS_A_NAME: Final = frozenset({"token", "secret", "credential", "credentials"})
 _OPTION: Final = re.compile(
     r"(?i)--?(?P<word>password|passwd|pass|pwd|token|api-?key|secret|auth-token|access-token)"
     r"(?:=|\s{1,4})[\"']?(?P<bare>[^\s\"'`<>()\[\]{},;|-][^\s\"'`]{2,200})"
@@ -141,9 +155,17 @@ _HEADER: Final = re.compile(
     r"(?i)(?P<known>(?:proxy-)?authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?)?"
     r"(?<![a-z])(?:bearer|basic|token|sswS|apikey|digest)\s{1,8}(?P<bare>[A-Za-z0-9._~+/=:-]{4,4000})"
 )
+_ANY_SCHEME: Final = re.compile(
+    r"(?i)authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:[a-z][a-z0-9-]{2,20}\s{1,4})?"
+    r"(?P<bare>[A-Za-z0-9._~+/=:-]{16,4000})"
+)
+_VENDOR: Final = re.compile(
+    rf"(?i)(?<![a-z])(?:{_VENDOR_NAMES})[\w.-]{{0,20}}[\"'`]?{_SIGN}{_VALUE}"
+)
 _URL: Final = re.compile(
     r"://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/@\"'<>]{1,200})@(?=[\w\[.-])"
 )
+_PORT: Final = re.compile(r"\d{1,5}")
 _SEED: Final = re.compile(
     r"(?i)(?:seed|recovery|mnemonic|backup|secret|wallet)[ _-]?(?:phrase|words|seed|mnemonic)?"
     r"[^\n]{0,30}?[:=\n]\s{0,4}[\"']?(?P<bare>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b"
@@ -159,7 +181,12 @@ def find_assigned(text: str) -> Iterator[Finding]:
         yield from _keys(text)
     if any(stem in lowered for stem in ("-u", "--", "machine", "default")):
         yield from _options(text)
-    if any(stem in lowered for stem in ("bearer", "basic", "token", "ssws", "apikey", "digest")):
+    if _LONG.search(text) and _VENDOR_STEM.search(text):
+        yield from _of_vendors(text)
+    if any(
+        stem in lowered
+        for stem in ("bearer", "basic", "token", "ssws", "apikey", "digest", "authoriz")
+    ):
         yield from _headers(text)
     if "://" in text:
         yield from _urls(text)
@@ -198,13 +225,25 @@ def _headers(text: str) -> Iterator[Finding]:
             continue
         if match["known"] or looks_random(value, 20):
             yield _finding(AUTHORIZATION, match)
+    for match in _ANY_SCHEME.finditer(text):
+        value = match["bare"].rstrip(".,:")
+        if is_uuid(value) or looks_random(value):
+            yield _finding(AUTHORIZATION, match)
+
+
+def _of_vendors(text: str) -> Iterator[Finding]:
+    """`heroku: 01234567-…`: what is set behind the name of an issuer without a format."""
+    for match in _VENDOR.finditer(text):
+        value = _value(match)
+        if is_uuid(value) or looks_random(value, 20):
+            yield _finding(ASSIGNED_KEY, match)
 
 
 def _urls(text: str) -> Iterator[Finding]:
     for match in _URL.finditer(text):
         both_generic = is_placeholder(match["bare"]) and _is_generic_user(match["user"])
         shape = match["bare"][0] in "<[({$%*" or set(match["bare"]) <= set("*xX.•-_")
-        if not both_generic and not shape and not match["bare"].isdigit():
+        if not both_generic and not shape and not _PORT.fullmatch(match["bare"]):
             yield Finding(CONNECTION_STRING, match.start(), match.end())
 
 
@@ -246,9 +285,15 @@ def _is_key(match: re.Match[str], value: str) -> bool:
     if not _may_be_secret(match) or not _ends_well(match):
         return False
     if is_uuid(value):
-        return match["word"].lower() not in {"token", "secret", "credential", "credentials"}
+        return match["word"].lower() not in _NEEDS_A_NAME or _is_named(match)
     quoted = match["quoted"] is not None and " " not in value
     return looks_random(value, 12 if quoted and not _is_hex(value) else 16)
+
+
+def _is_named(match: re.Match[str]) -> bool:
+    """Whether the word ends a name, as in `SNYK_TOKEN`."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    return len(before) == 2 and before[0].isalnum() and before[1] in "_-."
 
 
 def _is_hex(value: str) -> bool:
@@ -260,12 +305,12 @@ def _may_be_secret(match: re.Match[str]) -> bool:
 
 
 def _value(match: re.Match[str]) -> str:
-    return match["quoted"] or match["bare"].rstrip(".,:!?&")
+    return match["quoted"] or match["bare"].rstrip(".,:!?&*~").rstrip("_")
 
 
 def _finding(kind: SecretKind, match: re.Match[str]) -> Finding:
     groups = match.re.groupindex
     group = "quoted" if "quoted" in groups and match["quoted"] is not None else "bare"
     begin, end = match.span(group)
-    bare = match.string[begin:end].rstrip(".,:!?") if group == "bare" else match[group]
+    bare = match.string[begin:end].rstrip(".,:!?*~") if group == "bare" else match[group]
     return Finding(kind, begin, begin + len(bare))

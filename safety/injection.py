@@ -12,6 +12,7 @@ from typing import Final
 
 from safety.credential_text import looks_like_credential
 from safety.decoded import decoded
+from safety.injection_indirect import INDIRECT
 from safety.injection_patterns import PROMPT, SQL, XSS, Rule
 
 __all__ = [
@@ -47,7 +48,7 @@ class Finding:
 _RULES: Final[tuple[tuple[InjectionKind, Rule], ...]] = (
     *((InjectionKind.SQL, rule) for rule in SQL),
     *((InjectionKind.XSS, rule) for rule in XSS),
-    *((InjectionKind.PROMPT, rule) for rule in PROMPT),
+    *((InjectionKind.PROMPT, rule) for rule in (*PROMPT, *INDIRECT)),
 )
 _STEMS: Final = tuple(
     (stem, number) for number, (_, rule) in enumerate(_RULES) for stem in rule.stems

@@ -19,8 +19,8 @@ class Rule:
     expression: re.Pattern[str]
 
 
-def _rule(name: str, stems: str, *alternatives: str) -> Rule:
-    """`stems` are separated by blanks; none means that the rule always looks."""
+def build_rule(name: str, stems: str, *alternatives: str) -> Rule:
+    """A rule of these alternatives. `stems` are parted by blanks; none means it always looks."""
     return Rule(
         name, tuple(stems.split()) or ("",), re.compile("|".join(alternatives), re.IGNORECASE)
     )
@@ -36,40 +36,40 @@ _GOES_ON: Final = (
 )
 
 SQL: Final[tuple[Rule, ...]] = (
-    _rule(
+    build_rule(
         "select",
         "select",
         rf"\bselect{_SPACE}(?:distinct{_SPACE}|all{_SPACE})?\*{_SPACE}from{_SPACE}{_NAME}",
         rf"\bselect{_SPACE}{_COLUMNS}{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}",
     ),
-    _rule("union", "union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
-    _rule(
+    build_rule("union", "union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
+    build_rule(
         "drop",
         "drop truncate alter",
         rf"\bdrop{_SPACE}(?:table|database|schema)s?{_SPACE}(?:if{_SPACE}exists{_SPACE})?{_NAME}"
         r"(?=\s{0,4}(?:;|--|cascade|\Z|[\"'`)]|\n))",
         rf"\b(?:truncate|alter){_SPACE}table{_SPACE}{_NAME}(?=\s{{0,4}}(?:;|--|\Z|add|drop|rename))",
     ),
-    _rule("delete", "delete", rf"\bdelete{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}"),
-    _rule(
+    build_rule("delete", "delete", rf"\bdelete{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}"),
+    build_rule(
         "insert",
         "insert",
         rf"\binsert{_SPACE}into{_SPACE}{_NAME}\s{{0,4}}(?:\([^()]{{1,300}}\)\s{{0,4}})?"
         r"(?:values|select)\b",
     ),
-    _rule(
+    build_rule(
         "update",
         "update",
         rf"\bupdate{_SPACE}{_NAME}{_SPACE}set{_SPACE}{_NAME}\s{{0,4}}=\s{{0,4}}\S",
     ),
-    _rule(
+    build_rule(
         "tautology",
         "or and || &&",
         r"['\"`)]\s{0,4}(?:or|and|\|\||&&)\s{1,4}['\"(]{0,2}(\w{1,20})['\"]?\s{0,3}(?:=|like)\s{0,3}['\"]?\1\b",
         r"\bor\s{1,4}1\s{0,3}=\s{0,3}1\b",
         r"['\"]\s{0,4}(?:or|and)\s{1,4}(?:true|not\s+false|sleep\(|benchmark\()",
     ),
-    _rule(
+    build_rule(
         "stacked",
         "; xp_ sp_ schema sleep waitfor load_file file -- #",
         r"['\")]\s{0,4};\s{0,4}(?:drop|delete|insert|update|select|exec|shutdown|truncate|alter|create)\b",
@@ -81,36 +81,36 @@ SQL: Final[tuple[Rule, ...]] = (
 )
 
 XSS: Final[tuple[Rule, ...]] = (
-    _rule(
+    build_rule(
         "script",
         "script",
         r"<\s{0,9}/?\s{0,9}script(?:[\s/>]|\Z)",
         r"(?:&lt;?|&#0{0,6}60;?|&#x0{0,6}3c;?|%3c|\\u003c|\\x3c)/?script\b",
     ),
-    _rule(
+    build_rule(
         "scheme",
         "script data:",
         r"(?:javascript|vbscript|livescript)\s{0,9}:\s{0,9}[\w(\[/%'\"&]",
         r"data:text/html[,;]",
     ),
-    _rule("event", "on", r"<[^<>\n]{0,300}?[\s/\"']on[a-z]{3,30}\s{0,9}="),
-    _rule(
+    build_rule("event", "on", r"<[^<>\n]{0,300}?[\s/\"']on[a-z]{3,30}\s{0,9}="),
+    build_rule(
         "event",
         "on",
         r"(?:^|[\s\"'/])on[a-z]{3,30}\s{0,4}=\s{0,4}[\"'`]?[^\s\"'>]{0,80}\(",
     ),
-    _rule(
+    build_rule(
         "frame",
         "frame object embed applet base meta",
         r"<\s{0,4}(?:iframe|frame|object|embed|applet|base|meta)[\s/](?=[^<>]{0,300}=)",
     ),
-    _rule("svg", "svg math", r"<\s{0,4}(?:svg|math)[\s/][^<>]{0,200}=", r"<svg>"),
-    _rule(
+    build_rule("svg", "svg math", r"<\s{0,4}(?:svg|math)[\s/][^<>]{0,200}=", r"<svg>"),
+    build_rule(
         "cookie",
         "document",
         r"\bdocument\s?\.\s?(?:cookie\b|location\s{0,4}=|write\s?\(\s?[\"'`]\s?(?:<|&lt))",
     ),
-    _rule(
+    build_rule(
         "style",
         "expression binding behavior",
         r"(?:expression|-moz-binding|behavior)\s{0,4}[:(]\s{0,4}(?:url|alert|javascript)",
@@ -134,7 +134,7 @@ _DROP: Final = (
 )
 
 PROMPT: Final[tuple[Rule, ...]] = (
-    _rule(
+    build_rule(
         "ignore_instructions",
         "ignore disregard forget neglect over bypass discard dismiss follow attention abandon "
         "reset aside",
@@ -148,7 +148,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         rf"\s{{1,4}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b(?:ignore|disregard)\s{{1,4}}all\s{{1,4}}{_RULES}\b",
     ),
-    _rule(
+    build_rule(
         "ignore_instructions_elsewhere",
         "ignor vergi vergess missacht überspring oubli abstraction olvid desestim descart omit "
         "esque desconsider dimentic trascur negeer vergeet zapomnij pomiń игнор забу отмен yoksay "
@@ -178,7 +178,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:تجاهل|انس)\w{0,2}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:التعليمات|الأوامر|القواعد)",
         r"(?:पिछले|सभी)\s{1,4}(?:\w+\s{1,4}){0,3}?निर्देश\w{0,4}",
     ),
-    _rule(
+    build_rule(
         "new_identity",
         "you act behave respond role simulate imagine pretend anything mode from who unrestricted "
         "unfiltered uncensored jailbroken amoral apply stop",
@@ -203,7 +203,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:jailbreak|dan|god|unrestricted|unfiltered|sudo|root)\s{1,4}mode\b",
         r"\byou\s{1,4}(?:have|are)\s{1,4}(?:been\s{1,4})?(?:freed|liberated|jailbroken)\b",
     ),
-    _rule(
+    build_rule(
         "reveal_prompt",
         "prompt instruction system guideline configuration directive above",
         r"\b(?:reveal|show|print|repeat|output|display|tell\s+me|give\s+me|leak|dump|disclose|recite|expose|"
@@ -214,7 +214,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:\w+\s{1,4}){0,3}?above\b",
         r"\bsystem\s{1,4}prompt\s{0,4}(?::|=)",
     ),
-    _rule(
+    build_rule(
         "new_instructions",
         "instruction directive order rule override command response begin end start stop system",
         r"\b(?:new|updated|revised|real|actual|true|important|urgent|critical|additional)\s{1,4}"
@@ -224,7 +224,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:begin|end|start|stop)\s{0,3}(?:of\s+)?(?:system|user|assistant|admin)\s{0,3}(?:prompt|message|instructions?|output|input)\b",
         r"\b(?:end|stop)\s{1,4}of\s{1,4}(?:the\s+)?(?:prompt|instructions|system\s+message)\b",
     ),
-    _rule(
+    build_rule(
         "role_marker",
         "< [ system human assistant",
         r"</?\s{0,4}(?:system|assistant|instructions?|system-reminder|admin)\s{0,4}>",
@@ -233,7 +233,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"(?:^|\n)[ \t]{0,8}(?-i:SYSTEM|System|Human|Assistant|HUMAN|ASSISTANT|"
         r"system\s+(?:message|prompt|note))\s{0,4}:",
     ),
-    _rule(
+    build_rule(
         "exfiltration",
         "send post forward mail upload exfil transmit leak ![ dump",
         r"\b(?:send|post|forward|email|e-mail|upload|exfiltrate|transmit|leak)\s{1,4}(?:\w+\s{1,4}){0,4}?"
@@ -242,7 +242,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"!\[[^\]\n]{0,100}\]\(https?://[^)\s]{1,200}\?[^)\s]{0,100}(?:=\{|=\[|=<|\{\{)",
         r"\bdump\s{1,4}(?:all\s+)?(?:the\s+|your\s+)?(?:passwords|secrets|credentials|memories)\b",
     ),
-    _rule(
+    build_rule(
         "concealment",
         "user without restrict censor polic filter",
         r"\b(?:do\s+not|don'?t|never)\s{1,4}(?:tell|inform|mention|reveal|show|alert|notify|let)\s{1,4}"

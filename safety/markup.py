@@ -31,6 +31,8 @@ _AMBIGUOUS_NAMES: Final = """
     address area base code command content data datalist feimage filter image label line link
     listing map mark mask object option output param path pattern rect section set source summary
     switch symbol text time title track use var view circle g defs stop
+    admin bible brief context developer document documents heartbeat instruction instructions
+    knowledge memories memory message prompt soul tool tools user
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_NAMES.split())
 _TAG: Final = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,40})(?=[\s/>]|$)([^<>]*)(>|(?=<)|$)")

@@ -7,7 +7,7 @@ from typing import Final
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
     [<\[({%$@#].*                                # <token>, {token}, ${TOKEN}, %TOKEN%
-    | .*(?:\.\.\.|…|\*\*|••|xxx).*               # abc..., ****, xxxx
+    | .*(?:\.\.\.|…|\*\*|••|xxxx).*               # abc..., ****, xxxx
     | [x*._•#0-]+
     | .*(?:your|my|the|some|an?)[-_\ ](?:[a-z]+[-_\ ]){0,4}
       (?:api|key|token|secret|pass\w*|pwd|value|here)\b.*
@@ -31,6 +31,10 @@ _CODE: Final = re.compile(
     | [a-z]*(?:[A-Z][a-z]+\d{0,5}){2,}           # SomeName, someName
     """
 )
+_CHANCE: Final = re.compile(
+    r"(?:\A|\.)(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[a-z]\w*[A-Z]\w*[a-z]\w*[A-Z])[A-Za-z0-9]{24,200}\Z"
+)
+"""The last part of a dotted name, when no one would call anything so."""
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ABOUT_PASSWORDS: Final = """
     about above access accepted again already also always another associated available based
@@ -60,7 +64,9 @@ def is_placeholder(value: str) -> bool:
 
 def looks_random(value: str, least: int = 16) -> bool:
     """True for what a machine made: long, of many characters, no name and no place."""
-    if len(value) < least or is_placeholder(value) or _CODE.fullmatch(value):
+    if len(value) < least or is_placeholder(value):
+        return False
+    if _CODE.fullmatch(value) and not _CHANCE.search(value):
         return False
     if len(set(value)) < 8:
         return False
@@ -79,7 +85,7 @@ def looks_like_password(value: str) -> bool:
     letters = any(char.isalpha() for char in value)
     inner = value.strip(".,!?:;'\"")
     marked = any(not char.isalpha() and char not in "-'’/." for char in inner)
-    return letters and marked
+    return letters and (marked or (len(inner) >= 8 and _turns(inner) >= 0.4 * len(inner)))
 
 
 def may_be_a_word(value: str) -> bool:

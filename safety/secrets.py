@@ -2,7 +2,8 @@
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
 probable ones removed with a note, possible ones shown to the person. The formats are in
-`vendors.py` and `vendors_apps.py`, what only the words around tell in `assigned.py`.
+`vendors.py`, `vendors_apps.py` and `vendors_services.py`, what only the words around tell in
+`assigned.py`, what only the shape tells in `shaped.py`.
 """
 
 import re
@@ -10,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from safety import vendors, vendors_apps
+from safety import vendors, vendors_apps, vendors_services
 from safety.assigned import CONNECTION_STRING, find_assigned
 from safety.cut import REDACTED
 from safety.patterns import Pattern, literal, some
 from safety.private_keys import PRIVATE_KEY, find_private_keys
 from safety.secret_kinds import KEY, Finding, Level, SecretKind
+from safety.shaped import find_shaped
 
 __all__ = [
     "CONNECTION_STRING",
@@ -71,6 +73,9 @@ _TOKENS: Final[tuple[SecretKind, ...]] = (
     *vendors_apps.TEAMS,
     *vendors_apps.DATA,
     *vendors_apps.WALLETS,
+    *vendors_services.PREFIXED,
+    *vendors_services.STRUCTURED,
+    *vendors_services.WEBHOOKS,
     _AWS_SECRET,
     _JWT,
 )
@@ -87,7 +92,11 @@ KINDS: Final[tuple[SecretKind, ...]] = (
 )
 """Every kind that its form alone tells, the most certain first."""
 
-_BEFORE: Final = re.compile(r"[A-Za-z0-9_/+]")
+_BEFORE: Final = re.compile(r"[A-Za-z0-9+]")
+_ADDRESS: Final = re.compile(r"://[^\s\"'<>]{0,300}/\Z")
+_WORDS: Final = re.compile(
+    r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4})(?:[._-]+(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4}))*"
+)
 _AFTER: Final = re.compile(r"[A-Za-z0-9]")
 _REST: Final = re.compile(r"[A-Za-z0-9_+/=-]{0,4000}")
 _BARE_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
@@ -96,6 +105,7 @@ _COMMIT: Final = re.compile(
     r"fingerprint|etag|cherry|@|pin(?:ned)?)\W{0,6}(?:\w{1,20}\W{1,3}){0,3}\Z"
 )
 _CONTEXT: Final = 60
+_ADDRESS_LENGTH: Final = 310
 _PASSES: Final = 4
 _SAMPLE: Final = re.compile(
     r"(?i)(?:\A|[-_])(?:your|insert|replace|example|placeholder|redacted|dummy)(?:[-_]|\Z)"
@@ -126,6 +136,7 @@ def find_secrets(text: str) -> list[Finding]:
             found.extend(_of_kind(kind, text))
     found.extend(_bare_aws_secrets(text, found))
     found.extend(find_assigned(text))
+    found.extend(find_shaped(text))
     found.extend(_possible(text))
     return _without_overlaps(found)
 
@@ -169,15 +180,27 @@ def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
 def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
     for match in kind.pattern.whole.finditer(text):
         start, end = match.span()
-        if kind.alone and start and _BEFORE.match(text[start - 1]):
+        if kind.alone and not _stands_alone(text, start):
             continue
         if kind.exact and _AFTER.match(text, end):
             continue
-        if kind.alone and not kind.exact and not _is_made(match[0]):
+        if kind.alone and not kind.exact and not _is_made(match[0], kind.pattern.anchor):
             continue
         if _is_sample(match[0], kind.pattern.anchor):
             continue
         yield Finding(kind, start, end if kind.exact else _whole_end(text, end))
+
+
+def _stands_alone(text: str, start: int) -> bool:
+    """No letter or digit before: an address may end there with `/`, emphasis begin with `_`."""
+    if not start:
+        return True
+    before = text[start - 1]
+    if before == "/":
+        return bool(_ADDRESS.search(text, max(0, start - _ADDRESS_LENGTH), start))
+    if before == "_":
+        return start == 1 or not (text[start - 2].isalnum() or text[start - 2] == "_")
+    return not _BEFORE.match(before)
 
 
 def _whole_end(text: str, end: int) -> int:
@@ -189,7 +212,10 @@ def _whole_end(text: str, end: int) -> int:
     return end - 1 if text[end - 1] == "." else end
 
 
-def _is_made(token: str) -> bool:
+def _is_made(token: str, anchor: str = "") -> bool:
+    """No row of words: letters and digits of chance."""
+    if _WORDS.fullmatch(token.removeprefix(anchor)):
+        return False
     digits = any(char.isdigit() for char in token[4:])
     mixed = token[4:].lower() != token[4:] and token[4:].upper() != token[4:]
     return len(set(token)) >= 8 and (digits or mixed)

@@ -11,12 +11,14 @@ from typing import Final
 _PIPED_NAMES: Final = (
     "im_start|im_end|im_sep|im_middle|endoftext|endofprompt|end|start|system|user|assistant|tool|"
     "human|developer|begin_of_text|end_of_text|start_header_id|end_header_id|eot_id|eom_id|"
-    "python_tag|channel|message|call|return|constrain|separator|eos|bos|eot|turn|think|observation"
+    "python_tag|channel|message|call|return|constrain|separator|eos|bos|eot|turn|think|observation|"
+    "im_[a-z]{1,20}|[a-z_]{1,30}_(?:start|end|begin|token|id|turn)|"
+    "fim_[a-z]{3,8}|recipient"
 )
 _TAG_NAMES: Final = (
     "start_of_turn|end_of_turn|bos|eos|sop|system|assistant|human|system-reminder|"
     "function_calls|function_results|tool_call|tool_calls|tool_response|tool_result|tool_use|"
-    "think|thinking|antml:[a-z_]{1,30}"
+    "think|thinking|pad|unk|mask|extra_id_[0-9]{1,3}|antml:[a-z_]{1,30}"
 )
 _BRACKET_NAMES: Final = (
     "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|gMASK"
@@ -28,7 +30,9 @@ _MARKER: Final = re.compile(
     | <\|(?i:{_PIPED_NAMES})>                                 # <|turn>
     | <(?i:{_PIPED_NAMES})\|>                                 # <turn|>
     | <\s*<\s*/?\s*(?i:SYS)\s*>\s*>                           # <<SYS>>
-    | <[ \t]*/?[ \t]*(?i:{_TAG_NAMES})[ \t]*/?>
+    | <\s{{0,4}}/?\s{{0,4}}(?i:{_TAG_NAMES})\s{{0,4}}/?>
+    | </?(?i:antml:)?(?i:invoke|parameter)(?:[ \t]+name=[^<>\n]{{0,100}})?>
+    | <(?i:function|parameter)=[^<>\n]{{1,100}}> | </(?i:function)>
     | (?:(?<![\w\])])|(?!\[[ \t]*/?[ \t]*[a-z]+[ \t]*\]))     # x[inst] is an index
       \[[ \t]*/?[ \t]*(?i:{_BRACKET_NAMES})[ \t]*\]
     | \]~b\] | \[e~\[
@@ -38,7 +42,9 @@ _MARKER: Final = re.compile(
 _ROLE: Final = re.compile(
     r"""
     (?:^|(?<=[\r\n]))[ \t>]{0,20}(?:\#{1,6}[ \t]{1,4})?[*_]{0,3}
-    (?:(?:Human|Assistant|System|HUMAN|ASSISTANT|SYSTEM)[*_]{0,3}[ \t]{0,8}:
+    (?:(?:Human|Assistant|System|HUMAN|ASSISTANT|SYSTEM)[*_]{0,3}[ \t\xa0]{0,8}:
+      |(?=[A-Za-z]{0,8}[a-z][A-Z])(?i:human|assistant|system)[*_]{0,3}:
+      |\[(?i:human|assistant|system)\]:
       |(?:human|assistant|system)[*_]{0,3}:(?=[ \t]{0,8}(?:\S{1,40}[ \t]{1,8}){3}))
     [*_]{0,3}[ \t]*
     """,

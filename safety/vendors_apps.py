@@ -23,9 +23,9 @@ CHAT: Final[tuple[SecretKind, ...]] = (
         "slack_token",
         "xox",
         literal("xox"),
-        some("[abceoprs]", 1, 1),
+        some("[abcdeoprs]", 1, 1),
         literal("-"),
-        some(KEY, 10, 250),
+        some("[A-Za-z0-9_%-]", 10, 250),
     ),
     token("slack_token", "xoxe.xox", KEY, 20, 250),
     token("slack_token", "xapp-", KEY, 10, 250),
@@ -232,11 +232,14 @@ DATA: Final[tuple[SecretKind, ...]] = (
         short("newrelic_key", f"NR{kind}-", "[A-Za-z0-9_-]", 18, 60)
         for kind in ("AK", "II", "IQ", "JS", "RA", "AA")
     ),
-    row("newrelic_license", "NRAL", some("[a-z0-9]", 32, 40), literal("NRAL"), alone=True),
+    row("newrelic_license", "NRAL", some(ALNUM, 32, 40), literal("NRAL"), alone=True),
     token("sentry_token", "sntrys_", "[A-Za-z0-9+/=_]", 40, 500),
     *(token("sentry_token", f"sntry{kind}_", HEX, 60, 64) for kind in "uai"),
     *(short("posthog_key", f"ph{kind}_", KEY, 32, 64) for kind in "xsar"),
-    *(short("honeycomb_key", f"hc{kind}_", ALNUM, 40, 80) for kind in ("aik", "bik", "xik", "xmk")),
+    *(
+        short("honeycomb_key", f"hc{kind}_", ALNUM, 40, 80)
+        for kind in ("aik", "bik", "cik", "xik", "xmk")
+    ),
     row(
         "dynatrace_token",
         "dt0",

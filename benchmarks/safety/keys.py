@@ -7,9 +7,14 @@ import string
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from benchmarks.safety.more_formats import MORE
+
 SEED: Final = 20_261_121
 EACH: Final = 12
 """Keys per format, every one in another context."""
+
+LONGEST_PREFIX: Final = 25
+"""Characters; what is longer before a key is an address."""
 
 _ALNUM: Final = string.ascii_letters + string.digits
 _KEY: Final = _ALNUM + "-_"
@@ -222,12 +227,13 @@ _TOLD: Final[tuple[str, ...]] = (
 def keys() -> Iterator[tuple[str, str, str]]:
     """Name of the format, the secret, and a text with it."""
     random_ = random.Random(SEED)
-    for line in FORMATS.strip().splitlines():
+    for line in (FORMATS.strip() + MORE).splitlines():
         name, *parts = line.split()
         for sentence in random_.sample(_SENTENCES, EACH):
             made = [_made([part], random_) for part in parts]
             # Of an address with a key in it only the key is secret.
-            secret = max(made[1:-1], key=len) if "=" in parts[0] else "".join(made)
+            within = len(parts[0]) > LONGEST_PREFIX
+            secret = max(made[1:], key=len) if within else "".join(made)
             yield name, secret, sentence("".join(made))
     for line in _NAMED.strip().splitlines():
         name, *parts = line.split()
