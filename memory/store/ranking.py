@@ -11,7 +11,7 @@ goes into it. Where the score is the same the newer one comes first.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,10 +20,10 @@ from memory.store.terms import Term
 MAX_CANDIDATES: Final = 2_000
 """Memories that are weighed in one search, as long as a word is not more common than that."""
 MAX_WEIGHED: Final = 5_000
-"""Memories that are weighed at all: the newest, where even the rarest word is in more."""
+"""Memories that are weighed for one word, or at all: the newest, where it is in more."""
 CHUNK: Final = 100
 """Memories that are looked at more closely at a time."""
-WEIGHED_CLOSELY: Final = 400
+WEIGHED_CLOSELY: Final = 150
 """Candidates whose words are counted for `bm25`, at least as many as are wanted."""
 ALL: Final = 1 - 1e-9
 SATURATION: Final = 1.2
@@ -57,20 +57,19 @@ def bm25(
     """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
     word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it."""
     total = max(known.memories, *known.having, 1)
-    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) for n in known.having]
+    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
+    looked_for = list(zip(weights, (term.counter() for term in terms), strict=True))
     usual = max(known.words / total, 1.0)
     found = []
-    for candidate in candidates:
-        padded = f" {candidate.words.replace(' ', '  ')} "
-        pivot = SATURATION * (1 - LENGTH + LENGTH * candidate.length / usual)
-        counts = [term.times(padded) for term in terms]
-        score = math.fsum(
-            weight * count * (SATURATION + 1) / (count + pivot)
-            for weight, count in zip(weights, counts, strict=True)
-            if count
-        )
-        found.append((-score, -candidate.number, candidate.id))
-    return [(id_, -score) for score, _, id_ in sorted(found)]
+    for one in candidates:
+        padded = f" {one.words.replace(' ', '  ')} "
+        pivot = SATURATION * (1 - LENGTH + LENGTH * one.length / usual)
+        score = 0.0
+        for weight, times in looked_for:
+            if count := times(padded):
+                score += weight * count / (count + pivot)
+        found.append((score, one.number, one.id))
+    return [(id_, score) for score, _, id_ in sorted(found, reverse=True)]
 
 
 def chosen(counts: Sequence[int]) -> list[int]:
@@ -87,20 +86,18 @@ def chosen(counts: Sequence[int]) -> list[int]:
     return some
 
 
-def ranked(hits: Iterable[tuple[int, int]], counts: Sequence[int]) -> list[tuple[int, float]]:
-    """Hits (number, words that are in it as bits) as (number, score), best first. The number grows
+def ranked(hits: Mapping[int, int], counts: Sequence[int]) -> list[tuple[int, float]]:
+    """Hits (number: words that are in it as bits) as (number, score), best first. The number grows
     with every memory; `counts` says in how many memories each word is."""
     most = max(counts, default=0) or 1
     weights = [math.log1p(most / (count or 0.5)) for count in counts]
     whole = math.fsum(weights) or 1.0
     scores: dict[int, float] = {}
-    found = []
-    for number, mask in hits:
-        if mask not in scores:
-            there = math.fsum(w for word, w in enumerate(weights) if mask >> word & 1)
-            scores[mask] = min(1.0, there / whole)
-        found.append((number, scores[mask]))
-    return sorted(found, key=lambda hit: (-hit[1], -hit[0]))
+    for mask in set(hits.values()):
+        there = math.fsum(w for word, w in enumerate(weights) if mask >> word & 1)
+        scores[mask] = min(1.0, there / whole)
+    found = sorted(((scores[mask], number) for number, mask in hits.items()), reverse=True)
+    return [(number, score) for score, number in found]
 
 
 def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:

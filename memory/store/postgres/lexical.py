@@ -95,7 +95,7 @@ async def having(
     rows = await engine.fetch(
         HITS + conditions_of(wanted) + HITS_ORDER, asked_for | {"first": f"({first})"}
     )
-    return ranked(((seq, bits) for seq, bits in rows if bits), counts), counts
+    return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
 
 
 def _query(term: Term) -> str:

@@ -16,7 +16,6 @@ from memory.store.ranking import (
     Candidate,
     Statistics,
     bm25,
-    chosen,
     ranked,
     whole,
 )
@@ -25,25 +24,11 @@ from memory.store.shelves import within
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.terms import Term, asked
 
-COUNTS: Final = """
-    SELECT asked.key, count(*) FROM json_each(:queries) asked
-    CROSS JOIN memories_text f ON f.memories_text MATCH asked.value GROUP BY asked.key
-"""
-HITS: Final = f"""
-    WITH asked (bit, query, first) AS MATERIALIZED (
-        SELECT 1 << key, value, key IN (SELECT value FROM json_each(:first))
-        FROM json_each(:queries)
-    ), found (seq, bits) AS MATERIALIZED (
-        SELECT f.rowid, sum(asked.bit) FROM asked
-        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
-        WHERE asked.first GROUP BY f.rowid ORDER BY f.rowid DESC LIMIT {MAX_WEIGHED}
-    ), more (seq, bits) AS (
-        SELECT f.rowid, asked.bit FROM asked
-        CROSS JOIN memories_text f ON f.memories_text MATCH asked.query
-        WHERE NOT asked.first AND +f.rowid IN (SELECT seq FROM found)
-    )
-    SELECT seq, sum(bits) FROM (SELECT * FROM found UNION ALL SELECT * FROM more) GROUP BY seq
+HAVING: Final = f"""
+    SELECT rowid FROM memories_text WHERE memories_text MATCH ?
+    ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
 """  # noqa: S608 - constants
+COUNT: Final = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
 CLOSELY: Final = """
     SELECT t.memory, m.id, t.words, t.length FROM memories m JOIN memory_terms t ON t.memory = m.seq
     WHERE m.seq IN (SELECT value FROM json_each(:some)) AND """
@@ -87,11 +72,17 @@ def having(
     """Who on this reach's shelves has some of the words, with the share that they have, the best
     first; and how many have each."""
     shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
-    queries = json.dumps([f"shelves : ({shelves}) AND words : ({_query(t)})" for t in terms])
-    had = dict(db.execute(COUNTS, {"queries": queries}).fetchall())
-    counts = [int(had.get(word, 0)) for word in range(len(terms))]
-    values = {"queries": queries, "first": json.dumps(chosen(counts))}
-    return ranked(db.execute(HITS, values), counts), counts
+    hits: dict[int, int] = {}
+    counts = []
+    for place, term in enumerate(terms):
+        query = (f"shelves : ({shelves}) AND words : ({_query(term)})",)
+        rows = db.execute(HAVING, query).fetchall()
+        full = len(rows) == MAX_WEIGHED
+        counts.append(int(db.execute(COUNT, query).fetchone()[0]) if full else len(rows))
+        bit = 1 << place
+        for (seq,) in rows:
+            hits[seq] = hits.get(seq, 0) | bit
+    return ranked(hits, counts), counts
 
 
 def _statistics(db: sqlite3.Connection, reach: Reach, counts: Sequence[int]) -> Statistics:

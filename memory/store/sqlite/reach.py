@@ -9,15 +9,16 @@ from memory.store.rows import storable
 OWN: Final = "(m.scope = 'user' AND m.person IN (SELECT value FROM json_each(:for_persons)))"
 """What is this person's own, wherever it was learned."""
 
-SEES: Final = f"""(m.tenant = :for_tenant AND (
+SEES: Final = f"""(+m.tenant = :for_tenant AND (
     m.scope = 'global'
     OR (m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)
     OR (m.scope = 'user' AND :for_room <> '' AND m.room = :for_room AND m.role <> '')
     OR ({OWN} AND (:for_private OR (:for_room <> '' AND m.room = :for_room)))
 ))"""
-"""`sees(reach, record)`."""
+"""`sees(reach, record)`. The plus keeps SQLite from reading a whole tenant by an index, where what
+is looked for is known already."""
 
-MAY_CHANGE: Final = f"""(m.tenant = :for_tenant AND (
+MAY_CHANGE: Final = f"""(+m.tenant = :for_tenant AND (
     {OWN}
     OR (m.scope = 'global' AND :for_operates)
     OR (m.scope = 'project' AND :for_operates AND :for_project <> '' AND m.project = :for_project)

@@ -13,7 +13,7 @@ def test_scores_are_shares_and_more_words_are_never_worse(
     counts: list[int], data: st.DataObject
 ) -> None:
     masks = data.draw(st.lists(st.integers(1, 2 ** len(counts) - 1), max_size=20))
-    found = ranked(list(enumerate(masks)), counts)
+    found = ranked(dict(enumerate(masks)), counts)
     scores = dict(found)
     assert all(0 < score <= 1 for score in scores.values())
     for number, mask in enumerate(masks):
@@ -21,7 +21,7 @@ def test_scores_are_shares_and_more_words_are_never_worse(
             if mask & more == mask:
                 assert scores[number] <= scores[other] + 1e-9
     assert found == sorted(found, key=lambda hit: (-hit[1], -hit[0]))
-    assert ranked([(1, 2 ** len(counts) - 1)], counts)[0][1] > 1 - 1e-9
+    assert ranked({1: 2 ** len(counts) - 1}, counts)[0][1] > 1 - 1e-9
 
 
 @given(counts=COUNTS)
