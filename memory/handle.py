@@ -28,6 +28,7 @@ from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
 from memory.write.path import Speaker, WritePath
 from memory.write.trust import Way, stated_by_person
+from safety.secrets import redact_secrets
 
 MAX_REASON = 500
 FORGET_AT_ONCE = 200
@@ -285,16 +286,16 @@ class MemoryHandle:
         try:
             result = await self._carry_out(pending)
         except BaseException:
-            await self._parts.reviews.put_back(self.reach, review_id)
+            await self._parts.reviews.put_back(self.reach, pending)
             raise
         if result.outcome is Outcome.REFUSED:
-            await self._parts.reviews.put_back(self.reach, review_id)
+            await self._parts.reviews.put_back(self.reach, pending)
         await self._audit("memory_review", decision="approved", review=review_id)
         return result
 
     async def reject(self, review_id: str, reason: str = "") -> None:
         """Do not keep it. Raises `NotThere` when nothing waits under this id for this person."""
-        await self._take(review_id, "rejected", reason[:MAX_REASON])
+        await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
         await self._audit("memory_review", decision="rejected", review=review_id)
 
     async def _carry_out(self, pending: Pending) -> WriteResult:

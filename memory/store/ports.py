@@ -354,14 +354,17 @@ class ReviewStore(Protocol):
     async def take(
         self, reach: Reach, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> Pending | None:
-        """Decide, once: the entry goes to the first who asks, None to everybody else."""
+        """Decide, once: the entry goes to the first who asks, None to everybody else. Its text
+        goes with it: what stays is who, where, when, why and how it was decided."""
         ...
 
-    async def put_back(self, reach: Reach, review_id: str) -> None:
-        """What was approved could not be stored: it waits again."""
+    async def put_back(self, reach: Reach, pending: Pending) -> None:
+        """What was taken could not be stored: it waits again, as it was."""
         ...
 
-    async def history(self, reach: Reach, limit: int) -> list[Pending]: ...
+    async def history(self, reach: Reach, limit: int) -> list[Pending]:
+        """What was decided, the latest first, without its text."""
+        ...
 
 
 # --- the brain ----------------------------------------------------------------------------------

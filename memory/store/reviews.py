@@ -1,5 +1,7 @@
 """A pending memory as JSON, and back: what the review queue holds."""
 
+from dataclasses import replace
+
 from pydantic import TypeAdapter
 
 from memory.record import Record, Scope
@@ -17,6 +19,12 @@ def record_to_json(record: Record) -> str:
 def record_from_json(text: str) -> Record:
     """The record again; raises pydantic's ValidationError on anything else."""
     return _RECORDS.validate_json(text)
+
+
+def settled(record: Record) -> Record:
+    """What stays of a record once it is decided: who, where, when, never a word of it."""
+    evidence = replace(record.evidence, claim="", source_id="")
+    return replace(record, content="", tags=(), evidence=evidence)
 
 
 def scope_of(pending: Pending) -> Scope:

@@ -14,6 +14,7 @@ from gateway.storage.migrations.steps import (
     memory_audit,
     memory_people,
     memory_recall,
+    reviews_settled,
     settled_once,
     spending_forgotten,
     waiting_turns,
@@ -31,6 +32,7 @@ MIGRATIONS: Final = (
     waiting_turns.STEP,
     memory_recall.STEP,
     conversation_notes.STEP,
+    reviews_settled.STEP,
 )
 
 

@@ -12,7 +12,7 @@ from memory.store.ports import Pending, ReviewState
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import OWN, parameters
-from memory.store.reviews import record_from_json, record_to_json, scope_of
+from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
 from memory.store.rows import storable
 
 DECIDES: Final = f"""(m.tenant = %(for_tenant)s AND (
@@ -51,9 +51,11 @@ TAKE: Final = f"""
     WHERE m.id = %(id)s AND m.state = 'pending' AND {DECIDES} RETURNING {COLUMNS}
 """  # noqa: S608 - constants
 PUT_BACK: Final = f"""
-    UPDATE memory_reviews m SET state = 'pending', note = '', decided_at = NULL
+    UPDATE memory_reviews m SET state = 'pending', note = '', decided_at = NULL,
+        record = %(record)s
     WHERE m.id = %(id)s AND m.state = 'approved' AND {DECIDES}
 """  # noqa: S608 - constants
+SETTLE: Final = "UPDATE memory_reviews SET record = %(record)s WHERE id = %(id)s"
 FORGET: Final = f"""
     DELETE FROM memory_reviews WHERE seq IN (
         SELECT seq FROM memory_reviews WHERE decided_at IS NOT NULL
@@ -112,18 +114,28 @@ class PostgresReviews:
     async def take(
         self, reach: Reach, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> Pending | None:
-        """Decide, once: the entry goes to the first who asks, None to everybody else."""
-        taken = await self._select(
-            TAKE, reach, id=storable(review_id), state=state, note=storable(note), at=now
-        )
-        if not taken:
-            return None
-        await self._engine.change(FORGET, ())
-        return taken[0]
+        """Decide, once: the entry goes to the first who asks, None to everybody else; its text
+        goes with it."""
+        asked = {"id": storable(review_id), "state": state, "note": storable(note), "at": now}
 
-    async def put_back(self, reach: Reach, review_id: str) -> None:
+        async def work(connection: Connection) -> Pending | None:
+            async with connection.transaction():
+                taken = await connection.execute(TAKE, parameters(reach) | asked)
+                row = await taken.fetchone()
+                if row is None:
+                    return None
+                pending = _pending(row)
+                kept = {"id": pending.id, "record": record_to_json(settled(pending.record))}
+                await connection.execute(SETTLE, kept)
+                await connection.execute(FORGET)
+            return pending
+
+        return await self._engine.run(work)
+
+    async def put_back(self, reach: Reach, pending: Pending) -> None:
         """What was approved could not be stored: it waits again."""
-        await self._engine.change(PUT_BACK, parameters(reach) | {"id": storable(review_id)})
+        asked = {"id": storable(pending.id), "record": record_to_json(pending.record)}
+        await self._engine.change(PUT_BACK, parameters(reach) | asked)
 
     async def _select(self, sql: LiteralString, reach: Reach, **asked: object) -> list[Pending]:
         return [_pending(row) for row in await self._engine.fetch(sql, parameters(reach) | asked)]

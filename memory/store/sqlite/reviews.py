@@ -9,7 +9,7 @@ from memory.scope import Reach
 from memory.store.guard import check_submitted
 from memory.store.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
 from memory.store.ports import Pending, ReviewState
-from memory.store.reviews import record_from_json, record_to_json, scope_of
+from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
 from memory.store.rows import storable
 from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.reach import OWN, parameters
@@ -31,9 +31,11 @@ TAKE: Final = f"""
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES}
 """  # noqa: S608 - constants
 PUT_BACK: Final = f"""
-    UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL
+    UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL,
+        record = :record
     WHERE m.id = :id AND m.state = 'approved' AND {DECIDES}
 """  # noqa: S608 - constants
+SETTLE: Final = "UPDATE memory_reviews SET record = :record WHERE id = :id"
 ROOM: Final = f"""
     SELECT (SELECT count(*) FROM memory_reviews m WHERE m.state = 'pending'
             AND m.tenant = :for_tenant
@@ -102,7 +104,8 @@ class SqliteReviews:
     async def take(
         self, reach: Reach, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> Pending | None:
-        """Decide, once: the entry goes to the first who asks, None to everybody else."""
+        """Decide, once: the entry goes to the first who asks, None to everybody else; its text
+        goes with it."""
         asked = parameters(reach) | {
             "id": storable(review_id),
             "state": state,
@@ -115,13 +118,19 @@ class SqliteReviews:
                 return None
             db.execute(FORGET)
             row = db.execute(f"{SELECT} AND m.id = :id", asked).fetchone()
-            return None if row is None else _pending(row)
+            if row is None:
+                return None
+            pending = _pending(row)
+            kept = {"id": pending.id, "record": record_to_json(settled(pending.record))}
+            db.execute(SETTLE, kept)
+            return pending
 
         return await self._engine.run(job)
 
-    async def put_back(self, reach: Reach, review_id: str) -> None:
+    async def put_back(self, reach: Reach, pending: Pending) -> None:
         """What was approved could not be stored: it waits again."""
-        asked = parameters(reach) | {"id": storable(review_id)}
+        record = record_to_json(pending.record)
+        asked = parameters(reach) | {"id": storable(pending.id), "record": record}
         await self._engine.run(lambda db: db.execute(PUT_BACK, asked))
 
     async def _select(

@@ -7,11 +7,24 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
+from gateway.storage.migrations.steps import reviews_settled
+from gateway.storage.sqlite.database import Database
 from memory.record import Record, Scope
-from memory.store.ports import Pending, ReviewStore
+from memory.store.ports import HoldsPersonal, Pending, ReviewStore
+from memory.store.postgres.personal import PostgresMemoryPersonal
+from memory.store.reviews import settled
+from memory.store.sqlite.personal import SqliteMemoryPersonal
+from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, operator, reach, record
 
 ROOM = "test:main:W1:C1"
+
+
+@pytest.fixture
+def personal(engine: Engine) -> HoldsPersonal:
+    if isinstance(engine, Database):
+        return SqliteMemoryPersonal(engine)
+    return PostgresMemoryPersonal(engine)
 
 
 def pending(number: int = 0, kept: Record | None = None, target: str = "") -> Pending:
@@ -73,18 +86,33 @@ async def test_of_many_who_decide_at_once_one_does(reviews: ReviewStore) -> None
     decided = replace(pending(), state="approved", note="ok", decided_at=AT)
     assert [one for one in taken if one is not None] == [decided]
     assert await reviews.waiting(reach(), 10) == []
-    assert await reviews.history(reach(), 10) == [decided]
+    assert await reviews.history(reach(), 10) == [replace(decided, record=settled(decided.record))]
+
+
+async def test_of_what_is_decided_no_word_stays(
+    reviews: ReviewStore, personal: HoldsPersonal
+) -> None:
+    kept = record("a word of it", tags=("telling",))
+    await reviews.add(reach(), pending(1, kept))
+    taken = await reviews.take(reach(), "r1", "rejected", "no", AT)
+    assert taken is not None
+    assert taken.record == kept
+    (entry,) = await reviews.history(reach(), 1)
+    assert (entry.id, entry.record.id, entry.reason, entry.note) == ("r1", kept.id, "hedged", "no")
+    told = str(entry) + str(await personal.export("t", [ADA]))
+    assert "a word of it" not in told
+    assert "telling" not in told
 
 
 async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> None:
     await reviews.add(reach(), pending())
     await reviews.take(reach(), "r0", "approved", "", AT)
-    await reviews.put_back(reach(BOB), "r0")
+    await reviews.put_back(reach(BOB), pending())
     assert await reviews.waiting(reach(), 10) == []
-    await reviews.put_back(reach(), "r0")
+    await reviews.put_back(reach(), pending())
     assert await reviews.waiting(reach(), 10) == [pending()]
     await reviews.take(reach(), "r0", "rejected", "", AT)
-    await reviews.put_back(reach(), "r0")
+    await reviews.put_back(reach(), pending())
     assert await reviews.waiting(reach(), 10) == []
 
 
@@ -116,3 +144,21 @@ async def test_the_whole_queue_and_its_history_are_bounded(
         await reviews.take(reach(f"p{number}"), f"r{number}", "rejected", "", at)
     kept = [len(await reviews.history(reach(f"p{number}"), 10)) for number in range(4)]
     assert kept == [0, 0, 1, 1]
+
+
+async def test_an_older_database_forgets_the_text_of_what_was_decided(
+    reviews: ReviewStore, engine: Engine
+) -> None:
+    for number in range(2):
+        await reviews.add(reach(), pending(number, record(f"old word {number}", tags=("telling",))))
+    old = "UPDATE memory_reviews SET state = 'rejected', decided_at = submitted_at WHERE id = 'r0'"
+    if isinstance(engine, Database):
+        await engine.run(lambda db: [db.execute(sql) for sql in (old, reviews_settled.SQLITE)])
+    else:
+        await engine.change(old, ())
+        await engine.change(reviews_settled.POSTGRES, ())
+    (entry,) = await reviews.history(reach(), 10)
+    assert entry.record.content == entry.record.evidence.claim == ""
+    assert entry.record.tags == ()
+    assert entry.record.provenance == record().provenance
+    assert [one.record.content for one in await reviews.waiting(reach(), 10)] == ["old word 1"]
