@@ -43,10 +43,9 @@ class Said:
 _SAID: Final = TypeAdapter(Said)
 
 
-def waiting_turn(turn_id: str, turn: Said) -> WaitingTurn:
-    """The turn as it waits, shortened to what memory takes."""
+def waiting_turn(turn_id: str, turn: Said, reach: Reach) -> WaitingTurn:
+    """The turn as it waits, shortened to what memory takes; `reach` is that of its occasion."""
     occasion = turn.occasion
-    reach = reach_of(occasion)
     kept = Said(
         replace(occasion, words=()),
         storable(turn.said[:MAX_DOCUMENT]),

@@ -68,7 +68,7 @@ class Remembrance:
             await self.deleted(tenant, place, (message_id,))
             return
         channel = _channel(place)
-        await self._memory.message_edited(tenant, channel, message_id, prepared.content)
+        await self._memory.message_edited(tenant, channel, message_id, prepared)
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """What was derived from these messages and never confirmed goes."""
@@ -129,7 +129,7 @@ class _Turn:
             return after
         external = bool(set(tools_used) - OWN_TOOLS)
         said = Said(self._handle.occasion, "\n".join(self._asker.words), answer, external)
-        return replace(after, turn=waiting_turn(self._asker.id, said))
+        return replace(after, turn=waiting_turn(self._asker.id, said, self._handle.reach))
 
 
 class TurnTools:

@@ -106,7 +106,8 @@ class Rig:
         self, handle: MemoryHandle, turn_id: str, said: str, answer: str, *, external: bool = False
     ) -> None:
         """A turn was answered."""
-        await self.keep(waiting_turn(turn_id, Said(handle.occasion, said, answer, external)))
+        turn = Said(handle.occasion, said, answer, external)
+        await self.keep(waiting_turn(turn_id, turn, handle.reach))
 
     async def documents(self, reach: Reach) -> BrainParts:
         """What the model reads of the documents when this person asks next."""

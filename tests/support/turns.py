@@ -17,7 +17,7 @@ async def answered(
     external: bool = False,
 ) -> None:
     """A turn with this person is over."""
-    turn = waiting_turn(turn_id, Said(handle.occasion, said, answer, external))
+    turn = waiting_turn(turn_id, Said(handle.occasion, said, answer, external), handle.reach)
     await journal.complete(over(turn))
 
 
