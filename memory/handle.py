@@ -23,10 +23,12 @@ from memory.store.ports import (
     MemoryStore,
     Pending,
     ReviewStore,
+    Touched,
 )
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
 from memory.write.path import Speaker, WritePath
+from memory.write.prepare import Prepared
 from memory.write.trust import Way, stated_by_person
 from safety.secrets import redact_secrets
 
@@ -78,21 +80,45 @@ class Memory:
         await self._parts.consolidation.of_messages(tenant, channel, message_ids)
         gone = await self._parts.memories.forget_message(tenant, channel, message_ids)
         if gone:
-            await self._note_message("memory_delete", tenant, "message_deleted", gone)
+            await self._note_message("memory_delete", tenant, "message_deleted", gone, message_ids)
 
     async def message_edited(
-        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+        self, tenant: str, channel: tuple[str, str, str], message_id: str, said: Prepared
     ) -> None:
         """A chat message says something else now, and so does its turn."""
         await self._parts.consolidation.of_messages(tenant, channel, (message_id,))
-        touched = await self._parts.memories.revise_message(tenant, channel, message_id, content)
-        if touched:
-            await self._note_message("memory_write", tenant, "message_edited", touched)
+        memories = self._parts.memories
+        touched = await memories.revise_message(tenant, channel, message_id, said.content)
+        if not touched:
+            return
+        await self._note_message("memory_write", tenant, "message_edited", touched, (message_id,))
+        if said.secrets:
+            for person in sorted({one.person for one in touched}):
+                await self._parts.audit.append(
+                    "secret_redacted", tenant, person, messages=message_id, **said.redacted
+                )
 
     async def _note_message(
-        self, action: AuditAction, tenant: str, reason: str, count: int
+        self,
+        action: AuditAction,
+        tenant: str,
+        reason: str,
+        touched: Sequence[Touched],
+        message_ids: Sequence[str],
     ) -> None:
-        await self._parts.audit.append(action, tenant, "", reason=reason, count=count)
+        """One entry for each person whose memories an edit or a deletion reached."""
+        messages = ",".join(message_ids)
+        for person in sorted({one.person for one in touched}):
+            ids = [one.id for one in touched if one.person == person]
+            await self._parts.audit.append(
+                action,
+                tenant,
+                person,
+                reason=reason,
+                count=len(ids),
+                ids=",".join(ids),
+                messages=messages,
+            )
 
 
 class MemoryHandle:

@@ -81,6 +81,15 @@ class Unembedded:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A memory, or one that waits for review, which an edit or a deletion changed or took along;
+    `person` is whose it is."""
+
+    person: str
+    id: str
+
+
 class MemoryStore(Protocol):
     """The records."""
 
@@ -138,19 +147,19 @@ class MemoryStore(Protocol):
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> int:
+    ) -> list[Touched]:
         """A chat message was deleted: delete what was derived from it and never confirmed, also
         where it still waits for review.
 
-        `channel` is (platform, account, channel id). Returns how many went.
+        `channel` is (platform, account, channel id). Returns what went.
         """
         ...
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
-    ) -> int:
+    ) -> list[Touched]:
         """A chat message was edited: replace the stored turn, delete what else was derived from it
-        and never confirmed. Returns how many were touched."""
+        and never confirmed. Returns what was touched."""
         ...
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:

@@ -357,12 +357,7 @@ class WritePath:
 
     async def _note_findings(self, occasion: Occasion, prepared: Prepared) -> None:
         if prepared.secrets:
-            level = "definite" if prepared.definite else "probable"
-            kinds = " ".join(prepared.secrets)
-            where = " ".join(prepared.places)
-            await self.audit.note(
-                "secret_redacted", occasion, kinds=kinds, level=level, location=where
-            )
+            await self.audit.note("secret_redacted", occasion, **prepared.redacted)
         if prepared.injections:
             found = " ".join(prepared.injections)
             await self.audit.note("poisoning_attempt_blocked", occasion, findings=found)

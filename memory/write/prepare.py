@@ -61,6 +61,16 @@ class Prepared:
     places: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
+    @property
+    def redacted(self) -> dict[str, str]:
+        """What the audit may say of the secrets: their kinds, how sure, and where they stood."""
+        level = "definite" if self.definite else "probable"
+        return {
+            "kinds": " ".join(self.secrets),
+            "level": level,
+            "location": " ".join(self.places),
+        }
+
 
 def prepare(
     draft: Draft,

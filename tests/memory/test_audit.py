@@ -174,11 +174,33 @@ async def test_a_deleted_chat_message_leaves_an_entry_when_it_took_something_alo
     assert len(await rig.links()) == before
     await rig.memory.remembering.edited("default", DIRECT, "m7", "good evening")
     entry = await rig.last("memory_write")
-    assert dict(entry.details)["reason"] == "message_edited"
+    said, answered = (dict(entry.details)[name] for name in ("ids", "count"))
+    assert (entry.person, dict(entry.details)) == (
+        ADA,
+        {"reason": "message_edited", "ids": said, "count": answered, "messages": "m7"},
+    )
+    assert str(said).startswith("mem-")
     await rig.memory.remembering.deleted("default", DIRECT, ["m7"])
     gone = await rig.last("memory_delete")
+    assert gone.person == ADA
     assert dict(gone.details)["reason"] == "message_deleted"
+    assert (dict(gone.details)["messages"], dict(gone.details)["count"]) == ("m7", 1)
+    assert str(dict(gone.details)["ids"]).startswith("mem-")
     assert await ada.search(Filter()) == []
+
+
+async def test_a_secret_in_an_edited_chat_message_leaves_its_kind_and_place(rig: Audited) -> None:
+    ada = await rig.handle(message="m7")
+    await rig.answered(ada, "t1", "hello", "hi there")
+    await rig.memory.remembering.edited("default", DIRECT, "m7", f"hello, {KEY}")
+    entry = await rig.last("secret_redacted")
+    assert entry.person == ADA
+    assert dict(entry.details) == {
+        "kinds": "aws_key_id",
+        "level": "definite",
+        "location": f"7-{7 + len(KEY)}",
+        "messages": "m7",
+    }
 
 
 async def test_a_bulk_deletion_says_which_category_or_a_seal_of_the_topic(rig: Audited) -> None:

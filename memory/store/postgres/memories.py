@@ -9,7 +9,7 @@ from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
-from memory.store.ports import Filter, Insertion, Like, Match, Unembedded
+from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
 from memory.store.postgres.conditions import VISIBLE
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.filing import file_again, file_some
@@ -65,18 +65,18 @@ KNOWS: Final = f"""
 """  # noqa: S608 - constants
 FORGET: Final = f"DELETE FROM memories m WHERE {DERIVED} AND NOT m.confirmed"  # noqa: S608
 FORGET_ALL: Final = f"""
-    WITH unasked AS ({UNASKED} RETURNING 1), gone AS ({FORGET} RETURNING 1)
-    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone)
+    WITH unasked AS ({UNASKED} RETURNING r.person, r.id),
+    gone AS ({FORGET} RETURNING m.person, m.id)
+    SELECT * FROM unasked UNION ALL SELECT * FROM gone
 """  # noqa: S608 - constants
 REVISE: Final = f"""
-    WITH unasked AS ({UNASKED} RETURNING 1),
-    gone AS ({FORGET} AND m.role <> 'user' RETURNING 1), changed AS (
+    WITH unasked AS ({UNASKED} RETURNING r.person, r.id, NULL::bigint),
+    gone AS ({FORGET} AND m.role <> 'user' RETURNING m.person, m.id, NULL::bigint), changed AS (
         UPDATE memories m SET content = %(content)s, claim = %(content)s,
             words = NULL, length = NULL, lexemes = ''
-        WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING m.seq
+        WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed RETURNING m.person, m.id, m.seq
     )
-    SELECT (SELECT count(*) FROM unasked) + (SELECT count(*) FROM gone),
-        ARRAY(SELECT seq FROM changed)
+    SELECT * FROM unasked UNION ALL SELECT * FROM gone UNION ALL SELECT * FROM changed
 """  # noqa: S608 - constants
 NOT_EMBEDDED: Final = """
     SELECT m.seq, m.id, m.content FROM memories m
@@ -189,24 +189,23 @@ class PostgresMemories:
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> int:
+    ) -> list[Touched]:
         """Delete what was derived from these messages and never confirmed."""
         asked = _messages(tenant, channel, message_ids)
-        return int((await self._engine.fetch(FORGET_ALL, asked))[0][0])
+        return [Touched(*row) for row in await self._engine.fetch(FORGET_ALL, asked)]
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
-    ) -> int:
+    ) -> list[Touched]:
         """Replace the stored turn; delete what else was derived and never confirmed."""
         asked = _messages(tenant, channel, (message_id,))
         asked |= {"content": storable(content)}
 
-        async def work(connection: Connection) -> int:
+        async def work(connection: Connection) -> list[Touched]:
             async with connection.transaction():
-                found = await (await connection.execute(REVISE, asked)).fetchone()
-                gone, changed = found or (0, [])
-                await file_again(connection, changed)
-            return int(gone) + len(changed)
+                touched = await (await connection.execute(REVISE, asked)).fetchall()
+                await file_again(connection, [seq for _, _, seq in touched if seq is not None])
+            return [Touched(person, id_) for person, id_, _ in touched]
 
         return await self._engine.run(work)
 

@@ -11,7 +11,7 @@ from memory.record import Embedding, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import filed_under
 from memory.store.guard import check_limit, check_turn, check_writable
-from memory.store.ports import Filter, Insertion, Like, Match, Unembedded
+from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
 from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
 from memory.store.sqlite.conditions import VISIBLE
@@ -160,28 +160,28 @@ class SqliteMemories:
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> int:
+    ) -> list[Touched]:
         """Delete what was derived from these messages and never confirmed."""
         asked = _messages(tenant, channel, message_ids)
 
-        def job(db: sqlite3.Connection) -> int:
-            return sum(db.execute(sql, asked).rowcount for sql in (UNASKED, FORGET))
+        def job(db: sqlite3.Connection) -> list[Touched]:
+            return [*_touched(db, UNASKED, asked), *_touched(db, FORGET, asked)]
 
         return await self._engine.run(job)
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
-    ) -> int:
+    ) -> list[Touched]:
         """Replace the stored turn; delete what else was derived and never confirmed."""
         asked = _messages(tenant, channel, (message_id,)) | {"content": storable(content)}
 
-        def job(db: sqlite3.Connection) -> int:
-            gone = db.execute(UNASKED, asked).rowcount
-            gone += db.execute(f"{FORGET} AND m.role <> 'user'", asked).rowcount
-            sql = f"UPDATE memories AS m SET {RESAID} WHERE {SAID} RETURNING seq"  # noqa: S608
-            revised = [int(row[0]) for row in db.execute(sql, asked).fetchall()]
-            file_again(db, revised)
-            return gone + len(revised)
+        def job(db: sqlite3.Connection) -> list[Touched]:
+            gone = _touched(db, UNASKED, asked)
+            gone += _touched(db, f"{FORGET} AND m.role <> 'user'", asked)
+            sql = f"UPDATE memories AS m SET {RESAID} WHERE {SAID} RETURNING seq, person, id"  # noqa: S608
+            revised = db.execute(sql, asked).fetchall()
+            file_again(db, [int(row[0]) for row in revised])
+            return gone + [Touched(person, id_) for _, person, id_ in revised]
 
         return await self._engine.run(job)
 
@@ -241,6 +241,10 @@ def _merge(db: sqlite3.Connection) -> int:
 
 def _ids(db: sqlite3.Connection, sql: str, asked: Mapping[str, object]) -> list[str]:
     return [str(row[0]) for row in db.execute(sql, asked).fetchall()]
+
+
+def _touched(db: sqlite3.Connection, sql: str, asked: dict[str, object]) -> list[Touched]:
+    return [Touched(*row) for row in db.execute(f"{sql} RETURNING person, id", asked).fetchall()]
 
 
 def _messages(

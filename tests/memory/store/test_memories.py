@@ -360,9 +360,10 @@ async def test_a_deleted_message_takes_along_what_was_never_confirmed(
     await store(memories, record("other", message_id="m2"))
     for wrong in (("u", CHANNEL, "m1"), ("t", ("test", "main", "C2"), "m1"), ("t", CHANNEL, "m9")):
         assert not await memories.knows_message(wrong[0], wrong[1], [wrong[2]])
-        assert await memories.forget_message(wrong[0], wrong[1], [wrong[2]]) == 0
+        assert await memories.forget_message(wrong[0], wrong[1], [wrong[2]]) == []
     assert await memories.knows_message("t", CHANNEL, ["m9", "m1"])
-    assert await memories.forget_message("t", CHANNEL, ["m1"]) == 3
+    gone = await memories.forget_message("t", CHANNEL, ["m1"])
+    assert [(one.person, one.id[:4]) for one in gone] == [(ADA, "mem-")] * 3
     assert set(await texts(memories)) == {"confirmed", "other"}
 
 
@@ -372,7 +373,9 @@ async def test_an_edited_message_is_searched_by_its_new_words(memories: MemorySt
     await store(memories, turn)
     await store(memories, record("likes tea", derived_from=("m1",)))
     await store(memories, record("answered", role="assistant", derived_from=("m1",)))
-    assert await memories.revise_message("t", CHANNEL, "m1", "I like rum") == 3
+    touched = await memories.revise_message("t", CHANNEL, "m1", "I like rum")
+    assert [one.person for one in touched] == [ADA] * 3
+    assert turn.id in {one.id for one in touched}
     assert await texts(memories) == ["I like rum"]
     assert await texts(memories, text="tea") == []
     assert await texts(memories, text="rum drinks") == ["I like rum"]
@@ -393,6 +396,8 @@ async def test_vectors_are_set_where_the_memory_still_exists(memories: MemorySto
     newest = (await memories.unembedded("m", 1))[0]
     older = await memories.unembedded("m", 10, before=newest.number)
     assert [one.text for one in older] == ["one"]
+    newer = await memories.unembedded("m", 10, after=older[0].number)
+    assert [one.text for one in newer] == ["two"]
     vector = Embedding("m", (1.0, 2.0))
     assert await memories.embed([(one.id, vector), ("mem-none", vector)]) == 1
     assert await memories.embedded("m") == (1, 2)
