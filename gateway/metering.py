@@ -64,14 +64,20 @@ class Meter:
         self._alerts.update(outcome.alerts)
         return outcome.decision
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """The provider's events. Raises a `ModelError`, also when the budget is used up."""
+        return self.metered(request)
+
+    async def metered(
+        self, request: ModelRequest, *, aside: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        """The same; a call `aside` counts, and says nothing of how the turn went."""
         most = 0
         if self.accounts:
             most = self._most(request)
             decision = await self.set_aside(most)
             if not decision.allowed:
-                self.refusal = decision
+                self.refusal = self.refusal if aside else decision
                 raise ModelRefused("the budget is used up")
         self.micros += most
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
@@ -82,18 +88,23 @@ class Meter:
                     answered = True
                     if isinstance(event, ModelFinished):
                         self._count(event, most)
+                        self.model = self.model if aside else event.model
                     yield event
         except ModelError:
             if not answered:
                 self.micros -= most
             raise
 
+    def aside(self) -> LLMProvider:
+        """The same, for calls that may be left out: one that the budget does not bear is no reason
+        to refuse the answer."""
+        return _Aside(self)
+
     async def close(self) -> None:
         """Nothing to close: the provider outlives the turn."""
 
     def _count(self, finished: ModelFinished, most: int) -> None:
         self.usage += finished.usage
-        self.model = finished.model
         price = price_of(finished.model, self._prices)
         if price is not None:
             self.micros += cost(finished.usage, price) - most
@@ -108,3 +119,22 @@ class Meter:
             + estimate_tools(request.tools)
         )
         return reserve(tokens, request.max_tokens, price)
+
+
+class _Aside:
+    """A meter whose refusals, and whose model, are not the turn's."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
+        return self._meter.name
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
+        return self._meter.metered(request, aside=True)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from gateway.context.blocks import CHAT_RANKS, BlockKind
+from gateway.context.calibrations import Calibrations
 from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import Deliverer
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
+from gateway.notes import NoteStore
 from gateway.observe.observer import Observer, Unobserved
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
@@ -52,6 +55,7 @@ class Stores:
     buckets: Buckets
     states: AdapterStates
     conversations: Conversations
+    notes: NoteStore
     usage: UsageLedger
     traces: Traces
     journal: Journal
@@ -68,13 +72,15 @@ class Voice:
 @dataclass(frozen=True, slots=True)
 class Assistant:
     """Who answers. `channels` is by "platform:id" or bare id; `default_model` is the name under
-    which a call is priced where a channel names none."""
+    which a call is priced where a channel names none. `window` is what the smallest of the models
+    takes at once, in tokens."""
 
     name: str = "Parley"
     voice: Voice = Voice()
     channels: Mapping[str, Voice] = field(default_factory=dict)
     max_tokens: int = 4096
     default_model: str = "offline"
+    window: int = 200_000
 
     def voice_in(self, platform: str, channel_id: str) -> Voice:
         """Persona and model in force in a channel."""
@@ -96,6 +102,7 @@ class Policies:
     budgets: Budgets = field(default_factory=Budgets)
     context: ContextLimits = field(default_factory=ContextLimits)
     turn: TurnLimits = field(default_factory=TurnLimits)
+    ranks: tuple[BlockKind, ...] = CHAT_RANKS
     live: bool = True
 
 
@@ -147,3 +154,4 @@ class Services:
     observer: Observer = field(default_factory=Unobserved)
     memory: Remembering = field(default_factory=Forgetful)
     more_commands: CommandSet = field(default_factory=NoCommands)
+    calibrations: Calibrations = field(default_factory=Calibrations)

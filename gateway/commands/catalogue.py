@@ -8,6 +8,7 @@ REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
     CommandSpec("context", "Show current conversation context"),
     CommandSpec("clear", "Clear conversation history"),
+    CommandSpec("task", "Show, set or end this conversation's task", takes_arguments=True),
     CommandSpec("stop", "Stop the answer that is being written"),
 )
 """What platforms offer while a person types (the first three texts are the source's)."""

@@ -3,7 +3,7 @@
 import structlog
 
 from gateway.auditing import audit
-from gateway.commands import confirmations
+from gateway.commands import confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Confirmation
 from gateway.conversation import window
@@ -56,6 +56,9 @@ class Control:
                 await self._answer(exchange, Reply(text))
             case "clear":
                 await self._ask_to_clear(exchange)
+            case "task":
+                text = await tasks.answered(exchange, event.arguments, self._services)
+                await self._answer(exchange, Reply(text + self._aside(exchange, "task")))
             case _ if event.name in (HELP, START):
                 await self._answer(
                     exchange,

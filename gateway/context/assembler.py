@@ -62,14 +62,15 @@ def assemble(
     ranks: Sequence[BlockKind] = CHAT_RANKS,
     total: int | None = None,
 ) -> Assembled:
-    """The blocks within `total` tokens, which is the budget's own unless there is less.
+    """The blocks within `total` tokens, which is the budget's own unless there is less; the
+    operator's own text is there in any case.
 
     Raises `OwnTextTooLong`.
     """
-    room = budget.blocks_total if total is None else max(0, min(total, budget.blocks_total))
     own = count(parts.own)
-    if own > min(budget.system, room):
-        raise OwnTextTooLong(own, min(budget.system, room))
+    if own > budget.system:
+        raise OwnTextTooLong(own, budget.system)
+    room = max(own, budget.blocks_total if total is None else min(total, budget.blocks_total))
     filling = _Filling(parts, count)
     fits = {kind: filling.all_of(kind) for kind in BlockKind}
     needs = {kind: fit.tokens for kind, fit in fits.items()}

@@ -49,6 +49,20 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What the model is told of the person and the project all the time, by memory. Each is empty
+    for nothing, and stays the same through a session, because that is cached by the model's
+    service. `skill` says how to use memory; `shared` is what is remembered for everybody."""
+
+    skill: str = ""
+    soul: str = ""
+    brief: str = ""
+    bible: str = ""
+    heartbeat: str = ""
+    shared: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What a conversation is about at present. `set_by` is a person's name."""
 
@@ -111,7 +125,7 @@ Why: TypeAlias = Literal["cut", "left_out", "summarised"]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a block had to go without: `what` is a piece's name, "turns", an item's source; never
+    """What a block had to go without: `what` is a piece's name, "turns", an item's id; never
     any content. `tokens` are those that are missing."""
 
     what: str

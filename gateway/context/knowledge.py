@@ -41,10 +41,10 @@ def filled(
             chosen.append(index)
             used += size
         else:
-            losses.append(Loss(items[index].source, "left_out", size))
+            losses.append(Loss(items[index].id, "left_out", size))
     text = block_of([entries[index] for index in chosen])
     while chosen and count(text) > limit:  # a count that is not additive can be off by some tokens
         last = chosen.pop()
-        losses.append(Loss(items[last].source, "left_out", count(entries[last])))
+        losses.append(Loss(items[last].id, "left_out", count(entries[last])))
         text = block_of([entries[index] for index in chosen])
     return text, tuple(items[index].id for index in chosen), tuple(losses)

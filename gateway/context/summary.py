@@ -74,4 +74,6 @@ def exchanges(turns: Sequence[Said]) -> list[list[Said]]:
 def _point(said: Said, sentence: str) -> str:
     line = " ".join(sentence[: MAX_LINE * 2].split())
     line = line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
+    if said.role == "user" and line.startswith("["):  # a room, where the name stands before it
+        return f"- {line}"
     return f"- {'You' if said.role == 'assistant' else 'They'}: {line}"

@@ -39,6 +39,7 @@ class Storage:
             buckets=self.hot.buckets,
             states=self.hot.states,
             conversations=self._lasting.conversations,
+            notes=self._lasting.notes,
             usage=self._lasting.usage,
             traces=self._lasting.traces,
             journal=self._journal(),

@@ -7,11 +7,13 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from gateway.errors import ConfigurationError
+from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.keeper import SqliteKeeper
+from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
@@ -29,6 +31,7 @@ class LongLived:
     """An engine and the stores on it. `database` is set for SQLite only."""
 
     conversations: Conversations
+    notes: NoteStore
     usage: UsageLedger
     traces: Traces
     activity: ActivityLog
@@ -57,6 +60,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
     database = open_database(url)
     return LongLived(
         conversations=SqliteConversations(database),
+        notes=SqliteNotes(database),
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
         activity=SqliteActivity(database),
@@ -86,6 +90,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
+    from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
     from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
@@ -94,6 +99,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     pool = PostgresPool(url)
     return LongLived(
         conversations=PostgresConversations(pool),
+        notes=PostgresNotes(pool),
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
         activity=PostgresActivity(pool),

@@ -39,6 +39,7 @@ from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
+from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
@@ -162,6 +163,7 @@ async def gateway(
             buckets=SqliteBuckets(held, clock),
             states=SqliteAdapterStates(held, clock),
             conversations=SqliteConversations(held),
+            notes=SqliteNotes(held),
             usage=SqliteUsage(held, clock),
             traces=SqliteTraces(held),
             journal=SqliteJournal(held, held, clock),

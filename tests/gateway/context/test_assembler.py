@@ -121,7 +121,7 @@ def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> No
         estimate,
     )
     assert made.taken == ("k1", "k3")
-    assert [loss.what for loss in made[KNOWLEDGE].losses] == ["ADR-002"]
+    assert [loss.what for loss in made[KNOWLEDGE].losses] == ["k2"]
 
 
 def test_documents_are_cut_at_a_sentence_by_their_share_of_the_block() -> None:
