@@ -1,7 +1,7 @@
 """Collections in a real store, as a person's memories, and the public retriever over it."""
 
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,14 +36,21 @@ class Still:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Collections that can be asked, each as its own person."""
+    """Collections that can be asked, each as its own person. `same` are documents that say the same
+    as another one, word for word: a memory is kept once."""
 
     stores: MemoryStores
     corpora: tuple[Corpus, ...]
+    same: Mapping[str, str]
 
     def reach(self, corpus: Corpus) -> Reach:
         """What this collection's person reaches."""
         return reach_to(corpus)
+
+    def kept(self, corpus: Corpus, document_id: str) -> str:
+        """The id under which a document is kept."""
+        id_ = id_in(corpus, document_id)
+        return self.same.get(id_, id_)
 
 
 def reach_to(corpus: Corpus) -> Reach:
@@ -60,9 +67,7 @@ def id_in(corpus: Corpus, document_id: str) -> str:
 
 
 @asynccontextmanager
-async def library(
-    corpora: Sequence[Corpus], embedder: Embedder | None
-) -> AsyncIterator[Library]:
+async def library(corpora: Sequence[Corpus], embedder: Embedder | None) -> AsyncIterator[Library]:
     """The collections in a new SQLite file, with vectors where there is a model."""
     with tempfile.TemporaryDirectory() as folder:
         database = Database(str(Path(folder) / "recall.db"))
@@ -70,29 +75,34 @@ async def library(
         try:
             now = max(corpus.now for corpus in corpora)
             stores = on_sqlite(database, Still(now))
+            same: dict[str, str] = {}
             for corpus in corpora:
-                await _fill(stores, corpus, embedder)
-            yield Library(stores, tuple(corpora))
+                same |= await _fill(stores, corpus, embedder)
+            yield Library(stores, tuple(corpora), same)
         finally:
             await database.stop()
 
 
-async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None) -> None:
+async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None) -> dict[str, str]:
     reach = reach_to(corpus)
     records = [_record(one, corpus, reach) for one in corpus.documents]
     turns = [record for record in records if record.role]
     for begin in range(0, len(turns), AT_ONCE):
         await stores.memories.keep_turns(reach, turns[begin : begin + AT_ONCE])
+    same: dict[str, str] = {}
     for record in records:
         if not record.role:
-            await stores.memories.insert(reach, record, threshold=2.0, quota=None)
+            kept = await stores.memories.insert(reach, record, threshold=1.0, quota=None)
+            if kept.duplicate is not None:
+                same[record.id] = kept.duplicate.id
     if embedder is None:
-        return
+        return same
     for begin in range(0, len(records), AT_ONCE):
         some = records[begin : begin + AT_ONCE]
         vectors = await embedder.embed([record.content for record in some])
         pairs = [(record.id, vector) for record, vector in zip(some, vectors, strict=True)]
         await stores.memories.embed(pairs)
+    return same
 
 
 def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from benchmarks.recollection.corpora import Ask, Corpus
-from benchmarks.recollection.filled import Library, id_in
+from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured, measured
 from memory.recall.ports import Embedder, Reranker
 from memory.recall.query import Query
@@ -37,9 +37,7 @@ async def answered(
 ) -> list[Answered]:
     """Every question of every collection, through the retriever that the gateway uses."""
     rules = replace(rules, limits=UNLIMITED)
-    retriever = Retriever(
-        library.stores.recall, library.stores.memories, embedder, reranker, rules
-    )
+    retriever = Retriever(library.stores.recall, library.stores.memories, embedder, reranker, rules)
     return [
         await _one(library, corpus, ask, retriever)
         for corpus in library.corpora
@@ -53,7 +51,7 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     recollection = await retriever.recall(library.reach(corpus), query)
     ms = (time.perf_counter() - began) * 1000
     found = tuple(one.id for one in recollection.results)
-    wanted = [id_in(corpus, id_) for id_ in ask.relevant]
+    wanted = [library.kept(corpus, id_) for id_ in ask.relevant]
     return Answered(corpus.name, ask, measured(found, wanted, ms), found, recollection.arms)
 
 
@@ -79,7 +77,7 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
         "RRF, k = 60": RecallRules(
             replace(plain, fusion=Fusion.RANKS, lexical=0.5, vector=0.5), bare
         ),
-        "scores, 6 to 4": RecallRules(plain, bare),
+        "scores alone": RecallRules(plain, bare),
         "the default": rules,
         "without likeness": replace(rules, arms=replace(arms, vector=0.0)),
         "without words": replace(rules, arms=replace(arms, lexical=0.0)),

@@ -34,13 +34,13 @@ class Arms:
 
     depth: int = 50
     fusion: Fusion = Fusion.SCORES
-    lexical: float = 0.6
-    vector: float = 0.4
+    lexical: float = 0.55
+    vector: float = 0.45
     k: int = 60
     embed_seconds: float = 1.0
     rest_seconds: float = 30.0
     feedback: int = 3
-    feedback_weight: float = 0.5
+    feedback_weight: float = 0.8
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:
