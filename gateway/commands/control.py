@@ -25,6 +25,7 @@ from gateway.people import Audience, PersonId
 from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
+from gateway.policy.kept_words import kept_words
 from gateway.policy.roles import role_of
 from gateway.services import Services
 from gateway.stages.admission import access_of
@@ -122,7 +123,7 @@ class Control:
             await services.memory.deleted(tenant, place, event.message_ids)
         else:
             content = decide_invocation(event.message, services.policies.invocation).content
-            await conversations.edit(place, event.message.id, content[:MAX_CONTENT])
+            await conversations.edit(place, event.message.id, kept_words(content))
             await services.memory.edited(tenant, place, event.message.id, content[:MAX_CONTENT])
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())

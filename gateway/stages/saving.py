@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gateway.exchange import Exchange
-from gateway.message import MAX_CONTENT
+from gateway.policy.kept_words import kept_words
 from gateway.services import Services
 from gateway.stores import Completed, StoredTurn, UsageRow
 
@@ -29,13 +29,14 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
 
 
 def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
-    """The messages and the answer as steps of the conversation; a failed turn leaves no answer."""
+    """The messages and the answer as steps of the conversation, without secrets; a failed turn
+    leaves no answer."""
     person = str(exchange.who.person)
     asked = tuple(
         StoredTurn(
             message.id,
             "user",
-            content[:MAX_CONTENT],
+            kept_words(content),
             message.timestamp,
             person,
             message.author.name,
@@ -44,7 +45,7 @@ def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
     )
     if exchange.result is None or exchange.result.failed:
         return asked
-    answer = exchange.answer[:MAX_CONTENT]
+    answer = kept_words(exchange.answer)
     return (*asked, StoredTurn(exchange.last.id, "assistant", answer, services.clock.now()))
 
 
