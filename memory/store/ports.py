@@ -167,10 +167,10 @@ class MemoryStore(Protocol):
         ...
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None
+        self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
         """Current memories without a vector of this model, newest first, for the background work
-        that makes them; of those that are numbered below `before`."""
+        that makes them; of those that are numbered below `before` and above `after`."""
         ...
 
     async def embedded(self, model: str) -> tuple[int, int]:

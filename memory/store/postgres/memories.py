@@ -81,7 +81,8 @@ REVISE: Final = f"""
 NOT_EMBEDDED: Final = """
     SELECT m.seq, m.id, m.content FROM memories m
     LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE m.seq < %(before)s AND v.model IS DISTINCT FROM %(model)s AND m.superseded_by = ''
+    WHERE m.seq < %(before)s AND m.seq > %(after)s
+        AND v.model IS DISTINCT FROM %(model)s AND m.superseded_by = ''
         AND (m.expires_at IS NULL OR m.expires_at > %(now)s)
     ORDER BY m.seq DESC LIMIT %(limit)s
 """
@@ -225,14 +226,16 @@ class PostgresMemories:
         return await self._engine.run(work)
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None
+        self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
         """Current memories without a vector of this model, newest first; none where vectors cannot
         be kept."""
         if not await self.vectors.made():
             return []
         asked = {"model": model, "limit": limit, "now": self._clock.now()}
-        rows = await self._engine.fetch(NOT_EMBEDDED, asked | {"before": before or MAX_SEQ})
+        rows = await self._engine.fetch(
+            NOT_EMBEDDED, asked | {"before": before or MAX_SEQ, "after": after}
+        )
         return [Unembedded(*row) for row in rows]
 
     async def embedded(self, model: str) -> tuple[int, int]:

@@ -64,7 +64,7 @@ KNOWS: Final = f"""
 """  # noqa: S608 - constants
 UNEMBEDDED: Final = """
     SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
-    WHERE m.seq < :before AND v.model IS NOT :model AND m.superseded_by = ''
+    WHERE m.seq < :before AND m.seq > :after AND v.model IS NOT :model AND m.superseded_by = ''
         AND (m.expires_at IS NULL OR m.expires_at > :now)
     ORDER BY m.seq DESC LIMIT :limit
 """
@@ -192,10 +192,11 @@ class SqliteMemories:
         )
 
     async def unembedded(
-        self, model: str, limit: int, before: int | None = None
+        self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
         """Current memories without a vector of this model, newest first."""
-        asked = {"model": model, "limit": limit, "now": self._now(), "before": before or MAX_SEQ}
+        asked = {"model": model, "limit": limit, "now": self._now(), "after": after}
+        asked["before"] = before or MAX_SEQ
         rows = await self._engine.run(lambda db: db.execute(UNEMBEDDED, asked).fetchall())
         return [Unembedded(*row) for row in rows]
 

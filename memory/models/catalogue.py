@@ -1,0 +1,64 @@
+"""Which models recall can use on this machine, where they are published, and whether they are here.
+
+A model is a folder of its name with its files in it. Nothing here reaches for the network:
+`parley models pull` does, when somebody asks for it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+TOKENIZER: Final = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "config.json",
+    "special_tokens_map.json",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model in the ONNX format. `repository` is its place on huggingface.co, `fastembed` how the
+    library calls it, `megabytes` about what it takes on the disk."""
+
+    name: str
+    purpose: str
+    repository: str
+    fastembed: str
+    files: tuple[str, ...]
+    megabytes: int
+
+    def folder(self, models: Path) -> Path:
+        """Where its files lie."""
+        return models / self.name
+
+    def missing(self, models: Path) -> list[str]:
+        """Which files are not there, or empty."""
+        folder = self.folder(models)
+        return [name for name in self.files if not _filled(folder / name)]
+
+
+EMBEDDING: Final = LocalModel(
+    "all-MiniLM-L6-v2",
+    "recall by meaning",
+    "Qdrant/all-MiniLM-L6-v2-onnx",
+    "sentence-transformers/all-MiniLM-L6-v2",
+    ("model.onnx", *TOKENIZER),
+    91,
+)
+RERANKING: Final = LocalModel(
+    "ms-marco-MiniLM-L-6-v2",
+    "a second look at what was found",
+    "Xenova/ms-marco-MiniLM-L-6-v2",
+    "Xenova/ms-marco-MiniLM-L-6-v2",
+    ("onnx/model.onnx", *TOKENIZER),
+    92,
+)
+MODELS: Final = (EMBEDDING, RERANKING)
+
+
+def _filled(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False

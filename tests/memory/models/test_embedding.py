@@ -1,0 +1,155 @@
+"""The background work that makes vectors, over a real store."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import ModelRefused, ModelUnavailable
+from gateway.storage.sqlite.database import Database
+from memory.models.embedding import (
+    AFTER_FAILURE,
+    AFTER_REFUSAL,
+    BATCH,
+    WHOLE_AGAIN,
+    EmbeddingWork,
+)
+from memory.record import Embedding
+from memory.store.ports import Filter
+from memory.store.sqlite.memories import SqliteMemories
+from memory.store.sqlite.recall import SqliteRecall
+from tests.memory.store.records import reach, record, store
+from tests.support.clock import FakeClock
+
+
+@dataclass
+class Model:
+    """Says of a text how long it is."""
+
+    model: str = "m"
+    error: Exception | None = None
+    texts: list[str] = field(default_factory=list)
+
+    async def embed_behind(self, texts: Sequence[str]) -> list[Embedding]:
+        if self.error:
+            raise self.error
+        self.texts += texts
+        return [Embedding(self.model, (float(len(text)), 1.0)) for text in texts]
+
+
+@dataclass
+class Rig:
+    memories: SqliteMemories
+    recall: SqliteRecall
+    clock: FakeClock
+    model: Model
+    counted: list[str] = field(default_factory=list)
+
+    def work(self, model: Model | None = None) -> EmbeddingWork:
+        return EmbeddingWork(self.memories, model or self.model, self.clock, self.counted.append)
+
+    async def keep(self, *texts: str) -> list[str]:
+        some = [record(text) for text in texts]
+        for one in some:
+            assert (await store(self.memories, one)).stored
+        return [one.id for one in some]
+
+    async def found(self, model: str = "m") -> set[str]:
+        hits = await self.recall.nearest(reach(), Embedding(model, (1.0, 1.0)), Filter(), 100)
+        return {hit.id for hit in hits}
+
+
+@pytest.fixture
+async def rig(clock: FakeClock) -> AsyncIterator[Rig]:
+    database = Database(":memory:")
+    await database.start()
+    yield Rig(SqliteMemories(database, clock), SqliteRecall(database, clock), clock, Model())
+    await database.stop()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+async def finish(work: EmbeddingWork) -> int:
+    made = 0
+    while step := await work.step():
+        made += step
+    return made
+
+
+async def test_everything_gets_its_vector_the_newest_first(rig: Rig) -> None:
+    texts = [f"memory {'x' * number} {number}" for number in range(2 * BATCH + 3)]
+    ids = await rig.keep(*texts)
+    work = rig.work()
+    assert await rig.memories.embedded("m") == (0, len(texts))
+    assert await finish(work) == len(texts)
+    assert await rig.memories.embedded("m") == (len(texts), len(texts))
+    assert rig.model.texts == texts[::-1]
+    assert await rig.found() == set(ids)
+    assert rig.counted == ["vectors_made"] * len(texts)
+
+
+async def test_what_is_new_comes_before_what_is_older(rig: Rig) -> None:
+    await rig.keep(*(f"old {'x' * number} {number}" for number in range(3 * BATCH)))
+    work = rig.work()
+    assert await work.step() == BATCH
+    new = await rig.keep("brand new")
+    assert await work.step() == 1
+    assert set(new) <= await rig.found()
+    assert await finish(work) == 2 * BATCH
+    many = await rig.keep(*(f"more {'y' * number} {number}" for number in range(2 * BATCH + 1)))
+    assert await finish(work) == len(many)
+    assert len(await rig.found()) == 5 * BATCH + 2
+    assert len(rig.model.texts) == 5 * BATCH + 2
+
+
+async def test_another_model_makes_all_anew_and_nothing_is_mixed(rig: Rig) -> None:
+    ids = await rig.keep(*(f"memory {'x' * number} {number}" for number in range(BATCH + 5)))
+    await finish(rig.work())
+    other = rig.work(Model("n"))
+    assert await other.step() == BATCH
+    assert len(await rig.found("n")) == BATCH
+    assert await rig.found("n") | await rig.found("m") == set(ids)
+    assert await rig.memories.embedded("n") == (BATCH, len(ids))
+    await finish(other)
+    assert await rig.found("n") == set(ids)
+    assert await rig.found("m") == set()
+
+
+async def test_what_was_edited_is_looked_for_again_after_a_while(rig: Rig) -> None:
+    turn = record("I like tea", role="user", message_id="m1")
+    await store(rig.memories, turn)
+    work = rig.work()
+    assert await finish(work) == 1
+    await rig.memories.revise_message("t", ("test", "main", "C1"), "m1", "I like rum")
+    assert await work.step() == 0
+    assert await rig.found() == set()
+    await rig.clock.advance(WHOLE_AGAIN)
+    assert await finish(work) == 1
+    assert rig.model.texts == ["I like tea", "I like rum"]
+    assert await rig.found() == {turn.id}
+
+
+@pytest.mark.parametrize(
+    ("error", "pause"),
+    [(ModelUnavailable("busy"), AFTER_FAILURE), (ModelRefused("no key"), AFTER_REFUSAL)],
+)
+async def test_a_model_that_fails_is_left_alone_for_a_while_and_said_once(
+    rig: Rig, error: Exception, pause: float
+) -> None:
+    ids = await rig.keep("one", "two")
+    work, rig.model.error = rig.work(), error
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert await work.step() == 0
+            await rig.clock.advance(pause)
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == [
+        "vectors_not_made"
+    ]
+    rig.model.error = None
+    await rig.clock.advance(WHOLE_AGAIN)
+    assert await finish(work) == 2
+    assert await rig.found() == set(ids)
