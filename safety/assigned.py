@@ -73,11 +73,12 @@ _PASSWORD_STEMS: Final = (
     "clave",
     "senha",
     "wachtw",
-    "has",
+    "hasł",
+    "haslo",
     "парол",
     "lösen",
     "adgang",
-    "sala",
+    "salasana",
     "heslo",
     "jelsz",
     "şifre",
@@ -92,7 +93,10 @@ _KEY_STEMS: Final = (
     "token",
     "secret",
     "schlüssel",
-    "cl",
+    "clé",
+    "cle api",
+    "cle-api",
+    "clave",
     "chave",
     "credential",
     "pat",
@@ -113,8 +117,10 @@ _VENDOR_NAMES: Final = (
     "privateai|rapidapi|rollbar|sendbird|snyk|sonar|spotify|squarespace|sumo(?:logic)?|travis|"
     "twitch|twitter|typeform|zendesk"
 )
-_LONG: Final = re.compile(r"\S{20}")
 _VENDOR_STEM: Final = re.compile(rf"(?i){_VENDOR_NAMES}")
+SHORTEST_KEY: Final = 12
+"""Characters of a key that the words around tell."""
+_DIGITS: Final = re.compile(r"\d\D*\d")
 _GLUE: Final = r"[\w.-]{0,30}[\\\"'`*_)\]]{0,4}"
 _OF: Final = (
     r"(?:\s(?:for|of|to|on|at|in|from|für|zum?r?|von|vom|des|der|de|del|du|pour|da|do|para|per|"
@@ -177,11 +183,12 @@ def find_assigned(text: str) -> Iterator[Finding]:
     lowered = text.lower()
     if any(stem in lowered for stem in _PASSWORD_STEMS):
         yield from _passwords(text)
-    if any(stem in lowered for stem in _KEY_STEMS):
+    made = _may_hold_a_key(text)
+    if made and any(stem in lowered for stem in _KEY_STEMS):
         yield from _keys(text)
     if any(stem in lowered for stem in ("-u", "--", "machine", "default")):
         yield from _options(text)
-    if _LONG.search(text) and _VENDOR_STEM.search(text):
+    if made and _VENDOR_STEM.search(text):
         yield from _of_vendors(text)
     if any(
         stem in lowered
@@ -193,6 +200,14 @@ def find_assigned(text: str) -> Iterator[Finding]:
     if any(stem in lowered for stem in ("seed", "recovery", "mnemonic", "backup", "wallet")):
         for match in _SEED.finditer(text):
             yield _finding(SEED_PHRASE, match)
+
+
+def _may_hold_a_key(text: str) -> bool:
+    """False where no word could be one: most texts are done with that."""
+    return any(
+        len(word) >= SHORTEST_KEY and (word[1:] != word[1:].lower() or _DIGITS.search(word))
+        for word in text.split()
+    )
 
 
 def _passwords(text: str) -> Iterator[Finding]:
@@ -287,7 +302,7 @@ def _is_key(match: re.Match[str], value: str) -> bool:
     if is_uuid(value):
         return match["word"].lower() not in _NEEDS_A_NAME or _is_named(match)
     quoted = match["quoted"] is not None and " " not in value
-    return looks_random(value, 12 if quoted and not _is_hex(value) else 16)
+    return looks_random(value, SHORTEST_KEY if quoted and not _is_hex(value) else 16)
 
 
 def _is_named(match: re.Match[str]) -> bool:
