@@ -9,7 +9,7 @@ stays out, unless it was learned in that very room from the person who asks now,
 allows it. `sees` is the rule; the stores' queries say the same and are held to it by a test.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gateway.message import Place
@@ -73,6 +73,12 @@ def reach_of(occasion: Occasion) -> Reach:
 def system_reach(tenant: str, project: str) -> Reach:
     """What the program itself reaches of a project: for HEARTBEAT and a first BIBLE."""
     return Reach(tenant, "system", ("system",), "", project, private=False, operates=True)
+
+
+def alone(reach: Reach) -> Reach:
+    """The same person with nobody listening: for what the program compares by itself and shows to
+    nobody."""
+    return replace(reach, room="", private=True)
 
 
 def sees(reach: Reach, record: Record) -> bool:

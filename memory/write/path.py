@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from gateway.errors import ModelError, StoreUnavailable
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.plans import Plans, refusal_of
@@ -35,6 +35,7 @@ from memory.record import (
 from memory.scope import Occasion, Reach, channel_of
 from memory.store.ports import Insertion, Like, MemoryStore, Pending, ReviewStore
 from memory.write.grounding import Claim, Grounding
+from memory.write.meaning import MeaningCheck
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past, relived
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
@@ -96,6 +97,8 @@ class WritePath:
     plans: Plans
     rules: WriteRules
     clock: Clock
+    meaning: MeaningCheck | None = None
+    """Finds repetitions in other words; None looks at words only."""
 
     async def write(
         self,
@@ -119,7 +122,8 @@ class WritePath:
         record = self._record(occasion, reach, draft, prepared, external=external)
         if past is not None:
             record = relived(record, past, self.clock.now(), self.rules.lives)
-        result = await self._ground(reach, record, prepared)
+        record, like, unchecked = await self._like(reach, record)
+        result = await self._ground(record, prepared, like, unchecked)
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
         record = replace(record, evidence=result.evidence)
@@ -213,8 +217,9 @@ class WritePath:
             size=sum(len(record.content) for record in records),
         )
 
-    async def _ground(self, reach: Reach, record: Record, prepared: Prepared) -> ValidationResult:
-        like, unchecked = await self._like(reach, record)
+    async def _ground(
+        self, record: Record, prepared: Prepared, like: Like | None, unchecked: bool
+    ) -> ValidationResult:
         told = record.provenance
         claim = Claim(
             record.content,
@@ -233,17 +238,20 @@ class WritePath:
             duplicate_unchecked=unchecked,
         )
 
-    async def _like(self, reach: Reach, record: Record) -> tuple[Like | None, bool]:
-        """What it would repeat, and whether that could not be found out. What was replaced already
-        repeats nothing."""
+    async def _like(self, reach: Reach, record: Record) -> tuple[Record, Like | None, bool]:
+        """The record, with its vector where one was made; what it would repeat, and whether that
+        could not be found out. What was replaced already repeats nothing."""
         if not record.current:
-            return None, False
+            return record, None, False
         try:
             found = await self.memories.like(reach, record, threshold=self.rules.dedup_threshold)
-        except StoreUnavailable as error:
+            if found is None and self.meaning is not None:
+                found, vector = await self.meaning.like(reach, record)
+                record = replace(record, embedding=vector)
+        except (StoreUnavailable, ModelError) as error:
             log.warning("duplicates_not_checked", error=str(error))
-            return None, True
-        return found, False
+            return record, None, True
+        return record, found, False
 
     async def _store(
         self,
