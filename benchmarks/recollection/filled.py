@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from benchmarks.recollection.corpora import Corpus, Document
+from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.storage.sqlite.database import Database
@@ -23,15 +24,15 @@ AT_ONCE: Final = 64
 Speaker = Literal["", "user", "assistant", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class Still:
-    """A clock that stands still, because memories of long ago must not have expired."""
+class Still(SystemClock):
+    """A clock whose date stands still, because memories of long ago must not have expired."""
 
-    time: datetime
+    def __init__(self, date: datetime) -> None:
+        self._date = date
 
     def now(self) -> datetime:
         """The same time always."""
-        return self.time
+        return self._date
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,6 @@ def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:
         ),
         evidence=Evidence(document.text, document.at, 0.9),
         project=PROJECT if scope is Scope.PROJECT else "",
-        role=cast(Speaker, document.role),
+        role=cast("Speaker", document.role),
         supersedes=id_in(corpus, document.replaces) if document.replaces else "",
     )

@@ -60,11 +60,17 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
     ingredient after the other taken away."""
     weights, arms = rules.weights, rules.arms
     bare = Weights(
-        **dict.fromkeys(("after", "before"), ()),
-        **dict.fromkeys(("answer", "question", "speaker", "date", "length", "recency"), 0.0),
+        after=(),
+        before=(),
+        answer=0.0,
+        question=0.0,
+        speaker=0.0,
+        date=0.0,
+        length=0.0,
         standing=1.0,
         project=1.0,
         everybody=1.0,
+        recency=0.0,
     )
     plain = replace(arms, feedback=0)
 

@@ -15,6 +15,7 @@ from memory.scope import Reach
 
 MAX_NAME: Final = 60
 DAY: Final = 86_400
+CHARS_A_WORD: Final = 5.5
 
 _SPEAKER: Final = re.compile(r"\[([^\]\n]{1,60})\] |([^\W\d_][^:\n]{0,59}): ")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -100,7 +101,7 @@ def _of_turn(
 
 
 def _of_length(text: str, weights: Weights) -> float:
-    words = min(len(_WORD.findall(text)), weights.long_turn)
+    words = min(len(text) / CHARS_A_WORD, weights.long_turn)
     return float((math.log(2 + words) / math.log(2 + weights.long_turn)) ** weights.length)
 
 

@@ -96,8 +96,14 @@ def ranked(hits: Mapping[int, int], counts: Sequence[int]) -> list[tuple[int, fl
     for mask in set(hits.values()):
         there = math.fsum(w for word, w in enumerate(weights) if mask >> word & 1)
         scores[mask] = min(1.0, there / whole)
-    found = sorted(((scores[mask], number) for number, mask in hits.items()), reverse=True)
-    return [(number, score) for score, number in found]
+    alike: dict[float, list[int]] = {score: [] for score in scores.values()}
+    for number, mask in hits.items():
+        alike[scores[mask]].append(number)
+    return [
+        (number, score)
+        for score in sorted(alike, reverse=True)
+        for number in sorted(alike[score], reverse=True)
+    ]
 
 
 def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -1,0 +1,131 @@
+"""Does recall find it? Shares of what answers a question among the first 5, 10 and 20.
+
+    python -m benchmarks.recall --own                        chats that were written for Parley
+    python -m benchmarks.recall --locomo locomo.json         conversations, questions, evidence
+    python -m benchmarks.recall --cranfield cranfield.json   documents, queries, grades
+    python -m benchmarks.recall --speed 10000                made memories, times only
+
+    --json             the last line is {"recall@5": ..., "ndcg@10": ..., "p95_ms": ..., ...}
+    --without-models   by words alone
+    --models DIR       the folder of `parley models pull`, data/models
+    --compare          each arm alone, reciprocal ranks, each ingredient taken away
+    --held-out         weights chosen on all collections but the one that is measured
+
+Everything is a record in a SQLite file, and every question goes through the retriever that the
+gateway uses, one at a time. nDCG counts every answer the same.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+if not __package__:
+    # As a script: the folder of this file has a `safety` that is not ours to import.
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
+from benchmarks.recollection.filled import Library, library
+from benchmarks.recollection.held_out import held_out
+from benchmarks.recollection.made import made
+from benchmarks.recollection.measures import summary
+from benchmarks.recollection.models import Remembered, found_in
+from benchmarks.recollection.runs import Answered, ablations, answered, by_kind
+from memory.recall.ports import Embedder
+from memory.recall.rules import RecallRules
+
+
+def main() -> int:
+    """What was asked for; 2 when there is nothing to measure on."""
+    asked = _arguments()
+    try:
+        corpora = _corpora(asked)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        print(f"cannot read the collection: {error!r}", file=sys.stderr)
+        return 2
+    if not any(corpus.questions for corpus in corpora):
+        print("the collection has no question with an answer in it", file=sys.stderr)
+        return 2
+    asyncio.run(_measure(asked, corpora))
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.recall")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--locomo", type=Path, metavar="PATH")
+    source.add_argument("--cranfield", type=Path, metavar="PATH")
+    source.add_argument("--speed", type=int, metavar="N")
+    source.add_argument("--own", action="store_true", help="the default")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--models", type=Path, metavar="DIR")
+    parser.add_argument("--without-models", action="store_true")
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--held-out", action="store_true")
+    return parser.parse_args()
+
+
+def _corpora(asked: argparse.Namespace) -> list[Corpus]:
+    if asked.locomo:
+        return locomo(asked.locomo)
+    if asked.cranfield:
+        return cranfield(asked.cranfield)
+    return [made(asked.speed)] if asked.speed else own()
+
+
+async def _measure(asked: argparse.Namespace, corpora: Sequence[Corpus]) -> None:
+    local = None if asked.without_models else found_in(asked.models)
+    if local is None and not asked.without_models:
+        print("no model on this machine: by words alone (parley models pull)", file=sys.stderr)
+    try:
+        filling = None if local is None else Remembered(local)
+        async with library(corpora, filling) as full:
+            if asked.held_out:
+                for line in await held_out(full, filling):
+                    print(line)
+            if asked.compare:
+                await _compare(full, filling)
+            await _default(full, local, as_json=asked.json)
+    finally:
+        if local is not None:
+            await local.close()
+
+
+async def _compare(full: Library, embedder: Embedder | None) -> None:
+    print(f"{'':30} recall@5  recall@10  recall@20  ndcg@10")
+    for name, rules in ablations(RecallRules()).items():
+        figures = summary([one.measured for one in await answered(full, embedder, rules)])
+        row = "".join(f"{value:10.3f}" for key, value in figures.items() if "@" in key)
+        print(f"{name:30}{row}", flush=True)
+
+
+async def _default(full: Library, embedder: Embedder | None, *, as_json: bool) -> None:
+    if embedder is not None:
+        await embedder.embed(["warm"])
+    answers = await answered(full, embedder, RecallRules())
+    figures: dict[str, object] = dict(summary([one.measured for one in answers]))
+    figures |= {
+        "arms": sorted({arm for one in answers for arm in one.arms}),
+        "questions": len(answers),
+        "documents": sum(len(corpus.documents) for corpus in full.corpora),
+    }
+    for group in _groups(answers):
+        print(group)
+    print(json.dumps(figures) if as_json else _told(figures))
+
+
+def _groups(answers: Sequence[Answered]) -> list[str]:
+    return [
+        f"{kind or 'all':14} {len(of):4}  " + _told(dict(summary(of)))
+        for kind, of in by_kind(answers).items()
+    ]
+
+
+def _told(figures: dict[str, object]) -> str:
+    return "  ".join(f"{name} {value}" for name, value in figures.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

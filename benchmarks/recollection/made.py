@@ -1,0 +1,39 @@
+"""Many memories of one person, made by counting, for times only."""
+
+from datetime import timedelta
+from typing import Final
+
+from benchmarks.recollection.corpora import BEGINNING, Ask, Corpus, Document
+
+QUESTIONS: Final = 200
+WHO: Final = ("Ada", "Ben", "Chiara", "Dmitri", "Elif", "Femi")
+WHAT: Final = (
+    *("invoice", "garden", "server", "recipe", "meeting", "bicycle", "contract", "parcel"),
+    *("piano", "passport", "kitchen", "backup", "ticket", "novel", "boiler", "camera", "dentist"),
+)
+HOW: Final = ("green", "urgent", "weekly", "shared", "broken", "private", "annual", "spare", "late")
+DOES: Final = (
+    *("repaired", "ordered", "lost", "painted", "sold", "described", "found", "sent", "moved"),
+    *("cancelled", "renewed"),
+)
+WHERE: Final = (
+    *("Berlin", "the cellar", "the office", "Lyon", "the attic", "Porto", "room nine"),
+    *("Oslo", "the workshop", "the library", "Turin", "the school", "the harbour"),
+)
+
+
+def made(count: int) -> Corpus:
+    """Turns of a chat, every tenth a memory that was kept; and questions after some of them."""
+    at, documents, questions = BEGINNING, [], []
+    every = max(1, count // QUESTIONS)
+    for number in range(count):
+        at += timedelta(minutes=7 if number % 20 else 600)
+        who, what, how = WHO[number % 6], WHAT[number // 3 % 17], HOW[number // 5 % 9]
+        does, where = DOES[number // 7 % 11], WHERE[number // 11 % 13]
+        text = f"{who} {does} the {how} {what} in {where} and wrote number {number} on it"
+        turn = number % 10 != 0
+        said = f"{WHO[number % 2]}: {text}" if turn else text
+        documents.append(Document(str(number), said, at, "user" if turn else ""))
+        if number % every == 0:
+            questions.append(Ask(f"Where was the {how} {what} that {who} {does}?", (str(number),)))
+    return Corpus("made", tuple(documents), tuple(questions), at + timedelta(days=1))
