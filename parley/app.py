@@ -31,6 +31,7 @@ from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
+from memory.models.embedding import EmbeddingWork
 from parley.commands import offered_commands
 from parley.consolidating import Consolidating
 from parley.heartbeats import wire_heartbeats
@@ -49,6 +50,7 @@ from parley.policies import (
     policies_of,
     prices_of,
 )
+from parley.recall_models import recall_models
 from parley.remembering import wire_memory
 from parley.roles import Role
 from parley.settings import MAIN, Settings
@@ -102,12 +104,14 @@ class App:
         )
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
         self.local = self._local_listener()
+        self.models = recall_models(settings)
         self.memory = wire_memory(
             settings,
             self.storage.memory,
             self.storage.personal,
             self.storage.stores.states,
             self._clock,
+            self.models,
         )
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         extensions = extensions or ExtensionRegistry()
@@ -130,6 +134,7 @@ class App:
             settings, self.storage, self.memory.sync, extensions.tenant_provider, self._clock
         )
         self.consolidating = self._consolidate()
+        self.embedding = self._embed()
         self._leftovers = self._find_leftovers()
         self.watching.attach(self._watched_parts())
 
@@ -150,6 +155,8 @@ class App:
             self.heartbeats.start()
         if self.consolidating is not None:
             self.consolidating.start()
+        if self.embedding is not None:
+            self.embedding.start()
         await self.supervisor.start()
         self.watching.phase = "ready"
 
@@ -174,6 +181,8 @@ class App:
             self.housekeeping.stop,
             *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
             *((self.consolidating.stop,) if self.consolidating is not None else ()),
+            *((self.embedding.stop,) if self.embedding is not None else ()),
+            self.models.close,
             self.webhooks.stop,
             self.local.stop,
             services.toolbox.close,
@@ -235,6 +244,13 @@ class App:
         if consolidation is None or self._role == "adapter":
             return None
         return Consolidating(consolidation.step, self._clock)
+
+    def _embed(self) -> Consolidating | None:
+        behind = self.models.behind
+        if behind is None or self._role == "adapter":
+            return None
+        work = EmbeddingWork(self.storage.memory.memories, behind, self._clock, self.observed.count)
+        return Consolidating(work.step, self._clock, "embedding")
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent

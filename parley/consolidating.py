@@ -23,16 +23,20 @@ log = structlog.get_logger(__name__)
 
 
 class Consolidating:
-    """Calls `step` until it has nothing left, again and again, and makes way for answers."""
+    """Calls `step` until it has nothing left, again and again, and makes way for answers; `name`
+    is what the log calls it."""
 
-    def __init__(self, step: Callable[[], Awaitable[int]], clock: Clock) -> None:
+    def __init__(
+        self, step: Callable[[], Awaitable[int]], clock: Clock, name: str = "consolidating"
+    ) -> None:
         self._step = step
         self._clock = clock
+        self._name = name
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._run(), name="consolidating")
+        self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
         """End; what waits goes on waiting. Safe to call twice."""
@@ -63,7 +67,7 @@ class Consolidating:
         try:
             return BREATH if await self._step() else REST
         except StoreUnavailable as error:
-            log.warning("turns_not_taken_up", error=str(error))
+            log.warning("left_for_later", work=self._name, error=str(error))
         except Exception:
-            log.exception("turns_not_taken_up")
+            log.exception("left_for_later", work=self._name)
         return AFTER_FAILURE

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import structlog
+
 from gateway.ports import Clock
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.stores import AdapterStates
@@ -21,12 +23,16 @@ from memory.plans import BUILT_IN, Plan, Plans
 from memory.store.ports import HoldsPersonal
 from memory.turn import Remembrance, TurnRules
 from memory.write.grounding import Grounding, WritePolicy
+from memory.write.meaning import MeaningCheck
 from memory.write.path import WritePath, WriteRules
 from memory.write.verify import ConfiguredVerifier
 from parley.audit_key import audit_key
 from parley.grounding import grounding_sources
+from parley.recall_models import RecallModels
 from parley.settings import Settings
 from parley.storage.memory_stores import MemoryStores
+
+log = structlog.get_logger(__name__)
 
 NEVER: Final = datetime.fromtimestamp(0, UTC)
 """Nothing had expired or been replaced by then."""
@@ -51,9 +57,10 @@ def wire_memory(
     holders: tuple[HoldsPersonal, ...],
     states: AdapterStates,
     clock: Clock,
+    models: RecallModels | None = None,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects."""
+    figures of projects; `models` are those that recall may use."""
     wanted = settings.memory
     if not wanted.enabled:
         return WiredMemory(Forgetful(), NoCommands())
@@ -73,6 +80,7 @@ def wire_memory(
             settings.grounding.word_threshold,
         ),
         clock,
+        _meaning(settings, stores, models or RecallModels()),
     )
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
@@ -121,6 +129,16 @@ def _grounding(settings: Settings) -> Grounding:
         wanted.auto_approve_ai_synthesis,
         wanted.verify_claim_relevance,
     )
+
+
+def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> MeaningCheck | None:
+    threshold = settings.grounding.meaning_threshold
+    if threshold is None:
+        return None
+    if models.embedder is None:
+        log.warning("dedup_by_words_only", hint="grounding.dedup_method: vector needs a model")
+        return None
+    return MeaningCheck(models.embedder, stores.recall, stores.memories, threshold)
 
 
 def _forgetting(

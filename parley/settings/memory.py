@@ -9,6 +9,17 @@ from parley.settings.sections import HttpUrl, Name, Section, sqlite_file
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
+class Embedding(Section):
+    """The service that makes vectors, for `embedding_provider: openai`."""
+
+    name: str = Field(default="", max_length=200)
+    """The model; empty takes `text-embedding-3-small`."""
+    api_key: SecretStr | None = None
+    """Key of the service, such as `${OPENAI_API_KEY}`; servers at home may need none."""
+    base_url: HttpUrl | None = None
+    """Another address of the service: a proxy, a local server."""
+
+
 class Memory(Section):
     """What is remembered beyond a conversation."""
 
@@ -30,8 +41,16 @@ class Memory(Section):
     """Characters of all of them together."""
     purge_superseded_days: int = Field(default=90, ge=1, le=3_650)
     """Days after which a memory that was replaced is deleted."""
-    embedding_provider: Literal["none", "local", "openai"] = "none"
-    """Who turns texts into vectors, for recall by meaning; `none` recalls by words."""
+    embedding_provider: Literal["none", "local", "openai"] = "local"
+    """Who turns texts into vectors, for recall by meaning: `local` is a model on this machine
+    (`parley models pull`; until then recall goes by words), `openai` a service, `none` nobody."""
+    embedding: Embedding = Embedding()
+    """The service, for `openai`."""
+    models_folder: Annotated[str, StringConstraints(max_length=4_096)] = ""
+    """Where the models of this machine lie; empty for `models` beside the database."""
+    rerank: bool = False
+    """Look at what was found a second time with a cross-encoder (`parley models pull`). It has not
+    been measured that this finds more in conversations."""
     fail_on_secret: bool = False
     """Refuse what holds a secret, rather than keep it without the secret."""
     audit_key: SecretStr | None = None

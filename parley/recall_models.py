@@ -1,0 +1,88 @@
+"""Chooses the models of recall by the configuration, and says what stands in the way of them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from memory.models.catalogue import EMBEDDING, RERANKING, LocalModel
+from memory.models.embedding import PatientEmbedder
+from memory.models.local import LocalEmbedder
+from memory.models.openai import OpenAiEmbedder
+from memory.models.reranker import LocalReranker
+from memory.models.runtime import INSTALL, installed
+from memory.recall.ports import Embedder, Reranker
+from parley.settings import Settings
+from parley.settings.sections import sqlite_file
+
+FOLDER: Final = "models"
+BY_WORDS: Final = "memories are found by their words only"
+
+log = structlog.get_logger(__name__)
+
+Close = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallModels:
+    """What recall may use; None is done without. `behind` is the same model as `embedder`, for
+    work that nobody waits for."""
+
+    embedder: Embedder | None = None
+    behind: PatientEmbedder | None = None
+    reranker: Reranker | None = None
+    closes: tuple[Close, ...] = ()
+
+    async def close(self) -> None:
+        """Let go of threads and connections."""
+        for close in self.closes:
+            await close()
+
+
+def recall_models(settings: Settings) -> RecallModels:
+    """The configured models, as far as they are here. Nothing is loaded and nothing is fetched.
+    Raises `ConfigurationError` where the library of `openai` is not installed."""
+    wanted = settings.memory
+    if not wanted.enabled:
+        return RecallModels()
+    for model in _wanted_here(settings):
+        if problem := problem_of(settings, model):
+            log.info("model_not_used", model=model.name, problem=problem, effect=BY_WORDS)
+    reranker = LocalReranker(models_folder(settings)) if _here(settings, RERANKING) else None
+    closes = (reranker.close,) if reranker else ()
+    made: LocalEmbedder | OpenAiEmbedder
+    if wanted.embedding_provider == "openai":
+        key = wanted.embedding.api_key
+        text = key.get_secret_value() if key else ""
+        made = OpenAiEmbedder(text, wanted.embedding.name, wanted.embedding.base_url or "")
+    elif _here(settings, EMBEDDING):
+        made = LocalEmbedder(models_folder(settings))
+    else:
+        return RecallModels(reranker=reranker, closes=closes)
+    return RecallModels(made, made, reranker, (*closes, made.close))
+
+
+def models_folder(settings: Settings) -> Path:
+    """Where the models of this machine lie: the configured folder, or one beside the database."""
+    if settings.memory.models_folder:
+        return Path(settings.memory.models_folder).expanduser()
+    database = sqlite_file(settings.database.url)
+    return Path(database).with_name(FOLDER) if database else Path("data") / FOLDER
+
+
+def problem_of(settings: Settings, model: LocalModel) -> str:
+    """What stands in the way of a model on this machine; empty for nothing."""
+    if missing := model.missing(models_folder(settings)):
+        return f"{model.folder(models_folder(settings))} has no {missing[0]}: parley models pull"
+    return "" if installed() else f"its libraries are not installed: {INSTALL}"
+
+
+def _wanted_here(settings: Settings) -> list[LocalModel]:
+    wanted = [EMBEDDING] if settings.memory.embedding_provider == "local" else []
+    return [*wanted, RERANKING] if settings.memory.rerank else wanted
+
+
+def _here(settings: Settings, model: LocalModel) -> bool:
+    return model in _wanted_here(settings) and not problem_of(settings, model)
