@@ -116,7 +116,7 @@ class App:
         connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
-        serve_memory(self.local, self.memory, settings, self.services)
+        serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
         pipeline = Pipeline(self.services)
         control = Control(self.services, pipeline)
         self._router = Router(

@@ -1,6 +1,7 @@
 """Hangs the HTTP interface to memory into the local listener."""
 
 from gateway.services import Services
+from memory.store.tokens import TokenStore
 from parley.http.api.app import MemoryApi
 from parley.http.api.entry import Entrance
 from parley.http.api.openapi import PREFIX
@@ -11,10 +12,14 @@ from parley.token_key import token_key
 
 
 def serve_memory(
-    local: LocalListener, wired: WiredMemory, settings: Settings, services: Services
+    local: LocalListener,
+    wired: WiredMemory,
+    tokens: TokenStore,
+    settings: Settings,
+    services: Services,
 ) -> None:
     """Serve it, where there is a memory."""
     if wired.memory is None or wired.brain is None:
         return
-    entrance = Entrance(token_key(settings), services, settings.limits.api_per_minute)
+    entrance = Entrance(token_key(settings), tokens, services, settings.limits.api_per_minute)
     local.add_guarded(PREFIX, MemoryApi(wired.memory, wired.brain, entrance).app)

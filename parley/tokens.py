@@ -20,6 +20,7 @@ from gateway.people import PersonId
 PREFIX: Final = "parley_"
 MAX_TOKEN: Final = 2_000
 MAX_PERSON: Final = 300
+MAX_ID: Final = 32
 _PURPOSE: Final = b"parley person token v1\0"
 
 TokenProblem = Literal["token_wrong", "token_expired"]
@@ -27,11 +28,13 @@ TokenProblem = Literal["token_wrong", "token_expired"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """For whom a token speaks, and until when."""
+    """For whom a token speaks, and until when. `id` is what it is taken back by; without one it is
+    good until it expires, or all are revoked."""
 
     person: PersonId
     tenant: str
     until: datetime
+    id: str = ""
 
 
 class BadToken(BadInput):
@@ -49,6 +52,7 @@ class _Payload(BaseModel):
     tenant: Annotated[str, Field(min_length=1, max_length=MAX_PERSON)]
     until: Annotated[int, Field(ge=0, lt=2**33)]
     key: str
+    id: Annotated[str, Field(max_length=MAX_ID)] = ""
 
 
 def issue(key: bytes, holder: Holder) -> str:
@@ -61,6 +65,8 @@ def issue(key: bytes, holder: Holder) -> str:
         "until": int(holder.until.timestamp()),
         "key": key_id(key),
     }
+    if holder.id:
+        payload["id"] = holder.id
     body = _text(json.dumps(payload, separators=(",", ":")).encode())
     return f"{PREFIX}{body}.{_signature(key, body)}"
 
@@ -85,7 +91,7 @@ def read(key: bytes, token: str, now: datetime) -> Holder:
     until = datetime.fromtimestamp(payload.until, UTC)
     if now >= until:
         raise BadToken("token_expired")
-    return Holder(person, payload.tenant, until)
+    return Holder(person, payload.tenant, until, payload.id)
 
 
 def person_of(text: str) -> PersonId:

@@ -25,6 +25,7 @@ TABLES: Final = (
     PersonalTable("people_projects"),
     PersonalTable("people_choices"),
     PersonalTable("link_codes"),
+    PersonalTable("person_tokens"),
     PersonalTable(
         "brain_documents",
         "((document = 'soul' AND owner IN {persons}) OR author IN {persons})",
@@ -48,6 +49,7 @@ ERASED: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM people_projects WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM people_choices WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM link_codes WHERE tenant = {tenant} AND person IN {persons}",
+    "DELETE FROM person_tokens WHERE tenant = {tenant} AND person IN {persons}",
     (
         "DELETE FROM brain_documents WHERE tenant = {tenant} AND document = 'soul'"
         " AND owner IN {persons}"

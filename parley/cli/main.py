@@ -103,6 +103,17 @@ def why(
 
 
 @app.command()
+def context(
+    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    config: Config = None,
+) -> None:
+    """Show how full the blocks of a message's prompt were, and what did not fit."""
+    from parley.cli import context as context_module  # noqa: PLC0415
+
+    raise typer.Exit(context_module.run(message_id, chosen(config), os.environ))
+
+
+@app.command()
 def sync(
     project: Annotated[str, typer.Argument(help="As under heartbeat.sources: slack:main:T0123.")],
     config: Config = None,
@@ -162,8 +173,11 @@ def _named(keys: list[str] | None, every: bool) -> list[str] | None:
 @app.command()
 def token(
     person: Annotated[
-        str, typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
+        str,
+        typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123; or list, or revoke."),
     ] = "",
+    which: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one to revoke.")] = "",
+    name: Annotated[str, typer.Option(help="What to call it: it is revoked by its name.")] = "",
     days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="How long it is good for.")] = 30,
     tenant: Annotated[str, typer.Option(help="Where one program serves several.")] = "default",
     revoke_all: Annotated[
@@ -171,14 +185,22 @@ def token(
     ] = False,
     config: Config = None,
 ) -> None:
-    """Print a token for one person's own memory over HTTP."""
+    """Print a token for one person's own memory over HTTP; list them; revoke one, or all."""
     if bool(person) == revoke_all:
         raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
+    if bool(which) != (person == "revoke"):
+        raise typer.BadParameter("`parley token revoke NAME`", param_hint="NAME")
     from parley.cli import token as token_module  # noqa: PLC0415
 
+    at = chosen(config)
     if revoke_all:
-        raise typer.Exit(token_module.revoke_all(chosen(config), os.environ))
-    raise typer.Exit(token_module.run(person, days, tenant, chosen(config), os.environ))
+        raise typer.Exit(token_module.revoke_all(at, os.environ))
+    if person == "list":
+        raise typer.Exit(token_module.show(at, os.environ))
+    if person == "revoke":
+        raise typer.Exit(token_module.revoke(which, at, os.environ))
+    asked = token_module.Asked(person, name, days, tenant)
+    raise typer.Exit(token_module.run(asked, at, os.environ))
 
 
 @app.command()

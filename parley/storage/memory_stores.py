@@ -25,7 +25,9 @@ from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
+from memory.store.sqlite.tokens import SqliteTokens
 from memory.store.sqlite.waiting import SqliteWaitingTurns
+from memory.store.tokens import TokenStore
 
 if TYPE_CHECKING:
     from gateway.storage.postgres.pool import PostgresPool
@@ -45,12 +47,14 @@ class MemoryStores:
     audit_on: Callable[[bytes], AuditTrail]
     personal: HoldsPersonal
     census: Census
+    tokens: TokenStore
     upkeep: tuple[Callable[[], Awaitable[int]], ...]
 
 
 def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
     memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
+    tokens = SqliteTokens(database)
     return MemoryStores(
         memories=memories,
         recall=SqliteRecall(database, clock),
@@ -61,7 +65,13 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         audit_on=lambda key: SqliteAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
         census=SqliteCensus(database),
-        upkeep=(lambda: people.prune(clock.now()), memories.file, memories.merge),
+        tokens=tokens,
+        upkeep=(
+            lambda: people.prune(clock.now()),
+            lambda: tokens.prune(clock.now()),
+            memories.file,
+            memories.merge,
+        ),
     )
 
 
@@ -76,9 +86,11 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
+    from memory.store.postgres.tokens import PostgresTokens  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
     memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
+    tokens = PostgresTokens(pool)
     return MemoryStores(
         memories=memories,
         recall=PostgresRecall(pool, clock, memories.vectors),
@@ -89,8 +101,10 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         audit_on=lambda key: PostgresAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
         census=PostgresCensus(pool),
+        tokens=tokens,
         upkeep=(
             lambda: people.prune(clock.now()),
+            lambda: tokens.prune(clock.now()),
             memories.file,
             memories.vectors.make_index,
         ),

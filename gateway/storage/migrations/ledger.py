@@ -14,6 +14,7 @@ from gateway.storage.migrations.steps import (
     memory_audit,
     memory_people,
     memory_recall,
+    person_tokens,
     reviews_settled,
     settled_once,
     spending_forgotten,
@@ -33,6 +34,7 @@ MIGRATIONS: Final = (
     memory_recall.STEP,
     conversation_notes.STEP,
     reviews_settled.STEP,
+    person_tokens.STEP,
 )
 
 

@@ -13,9 +13,10 @@ from gateway.policy.roles import role_of
 from gateway.remembering import Asker
 from gateway.services import Services
 from gateway.stages.admission import access_of
+from memory.store.tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.token_key import TokenKey
-from parley.tokens import BadToken, read
+from parley.tokens import BadToken, Holder, read
 
 PLATFORM: Final = "api"
 """The platform of the direct conversation in which somebody asks over HTTP."""
@@ -23,15 +24,19 @@ CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="parley"'}
 _ADVICE: Final = {
     "token_wrong": "This token opens nothing: it is not ours, or was revoked.",
     "token_expired": "This token has expired. `parley token` prints a new one.",
+    "token_revoked": "This token was revoked. `parley token` prints a new one.",
 }
 
 
 class Entrance:
-    """Lets people in. `services` gives roles, access lists, buckets and the clock, so that a
-    person may do here what they may do in a chat, and no more."""
+    """Lets people in. `tokens` knows which tokens are good; `services` gives roles, access lists,
+    buckets and the clock, so that a person may do here what they may do in a chat, and no more."""
 
-    def __init__(self, key: TokenKey, services: Services, per_minute: int) -> None:
+    def __init__(
+        self, key: TokenKey, tokens: TokenStore, services: Services, per_minute: int
+    ) -> None:
         self._key = key
+        self._tokens = tokens
         self._services = services
         self._per_minute = per_minute
 
@@ -42,6 +47,7 @@ class Entrance:
             holder = read(self._key.current(), _bearer(request), clock.now())
         except BadToken as error:
             raise _unknown(error.problem, _ADVICE[error.problem]) from None
+        await self._check_good(holder)
         role = role_of(holder.person, self._services.policies.roles)
         principal = Principal(holder.tenant, holder.person, role)
         await self._check_access(principal)
@@ -55,6 +61,11 @@ class Entrance:
             conversation=f"{PLATFORM}/{holder.person}",
             at=clock.now(),
         )
+
+    async def _check_good(self, holder: Holder) -> None:
+        """One look at the database, so that a token is worthless as soon as it is revoked."""
+        if holder.id and not await self._tokens.good(holder.id):
+            raise _unknown("token_revoked", _ADVICE["token_revoked"])
 
     async def _check_access(self, principal: Principal) -> None:
         person = principal.person

@@ -28,12 +28,37 @@ async def test_it_prints_the_token_alone_and_says_whose_it_is(tmp_path: Path) ->
     assert "web:main:ada" in ended.err
 
 
+async def test_one_is_listed_and_revoked_by_its_name(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    for name in ("laptop", "phone"):
+        made = await parley("token", "web:main:ada", "--name", name, "-c", config, cwd=tmp_path)
+        assert made.status == 0
+        assert f"parley token revoke {name}" in made.err
+    taken = await parley("token", "web:main:eve", "--name", "phone", "-c", config, cwd=tmp_path)
+    assert (taken.status, "already" in taken.err) == (1, True)
+    listed = await parley("token", "list", "-c", config, cwd=tmp_path)
+    assert [line.split()[:2] for line in listed.out.splitlines()[1:]] == [
+        ["phone", "web:main:ada"],
+        ["laptop", "web:main:ada"],
+    ]
+    assert "parley_" not in listed.out
+    revoked = await parley("token", "revoke", "phone", "-c", config, cwd=tmp_path)
+    assert revoked.out == "The token phone of web:main:ada is revoked.\n"
+    again = await parley("token", "revoke", "phone", "-c", config, cwd=tmp_path)
+    assert (again.status, "parley token list" in again.err) == (1, True)
+    left = await parley("token", "list", "-c", config, cwd=tmp_path)
+    assert "phone" not in left.out
+    assert "laptop" in left.out
+
+
 async def test_all_are_revoked_together(tmp_path: Path) -> None:
     config = configured(tmp_path)
     await parley("token", "web:main:ada", "-c", config, cwd=tmp_path)
     before = read_key(tmp_path / "token.key")
     ended = await parley("token", "--revoke-all", "-c", config, cwd=tmp_path)
     assert (ended.status, ended.out) == (0, "Every token is revoked.\n")
+    listed = await parley("token", "list", "-c", config, cwd=tmp_path)
+    assert listed.out == "No token is in use.\n"
     assert read_key(tmp_path / "token.key") != before
 
 
@@ -43,6 +68,8 @@ async def test_what_cannot_be_is_refused_with_a_reason(tmp_path: Path) -> None:
         (("ada",), 1, "PLATFORM:ACCOUNT:ID"),
         (("telegram:main:1",), 1, "There is: web:main"),
         ((), 2, "--revoke-all"),
+        (("revoke",), 2, "revoke NAME"),
+        (("web:main:ada", "x"), 2, "revoke NAME"),
         (("web:main:ada", "--revoke-all"), 2, "--revoke-all"),
         (("web:main:ada", "--days", "366"), 2, "365"),
     ):

@@ -91,11 +91,11 @@ class Program:
     http: aiohttp.ClientSession
     settings: Settings
 
-    def token(self, name: str, *, days: float = 1, tenant: str = "default") -> str:
+    def token(self, name: str, *, days: float = 1, tenant: str = "default", known: str = "") -> str:
         """What `parley token` prints."""
         until = SystemClock().now() + timedelta(days=days)
         key = token_key(self.settings).made()
-        return issue(key, Holder(person_of(f"web:main:{name}"), tenant, until))
+        return issue(key, Holder(person_of(f"web:main:{name}"), tenant, until, known))
 
     def caller(self, name: str, token: str | None = None) -> Caller:
         """Somebody with this token, or one of their own."""

@@ -3,14 +3,18 @@
 import asyncio
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from gateway.clock import SystemClock
+from memory.store.tokens import KeptToken
 from parley.http.api.app import OPERATIONS
 from parley.token_key import token_key
 from tests.parley.http.api.kit import PROJECT, Caller, Program, running, settings_in
 
+DAY = timedelta(days=1)
 EVERY = sorted({(each.method, each.path.replace("{id}", "mem-1")) for each in OPERATIONS})
 
 
@@ -70,6 +74,30 @@ async def test_a_header_that_is_no_text_opens_nothing(program: Program) -> None:
     assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
     writer.close()
     await writer.wait_closed()
+
+
+async def test_one_token_is_revoked_and_the_others_open(program: Program) -> None:
+    tokens = program.app.storage.memory.tokens
+    now = SystemClock().now()
+    callers = {}
+    for name in ("laptop", "phone"):
+        kept = KeptToken(f"id-{name}", name, "default", "web:main:ada", now, now + DAY)
+        assert await tokens.add(kept)
+        callers[name] = program.caller("ada", program.token("ada", known=kept.id))
+        assert (await callers[name]("GET", "/brain")).status == 200
+    assert await tokens.revoke("phone") is not None
+    told = await callers["phone"]("GET", "/brain")
+    assert (told.status, told.code, told.where) == (401, "token_revoked", "header.Authorization")
+    assert (await callers["laptop"]("GET", "/brain")).status == 200
+
+
+async def test_with_its_person_a_token_is_gone(program: Program) -> None:
+    now = SystemClock().now()
+    stores = program.app.storage.memory
+    await stores.tokens.add(KeptToken("i", "n", "default", "web:main:ada", now, now + DAY))
+    ada = program.caller("ada", program.token("ada", known="i"))
+    await stores.personal.erase("default", ("web:main:ada",))
+    assert (await ada("GET", "/brain")).code == "token_revoked"
 
 
 async def test_a_revoked_token_opens_nothing_at_once(program: Program, ada: Caller) -> None:
