@@ -1,7 +1,7 @@
 """SOUL, BIBLE and HEARTBEAT over HTTP."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final, Literal, TypeAlias
+from functools import partial
+from typing import Final, Literal
 
 from gateway.errors import NotThere
 from memory.brain.documents import SYSTEM, BrainResult
@@ -24,7 +24,6 @@ from parley.http.api.models import (
 from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 Writable = Literal["soul", "bible"]
-Reads: TypeAlias = Callable[[Call, Plain, Nothing], Awaitable[Answer]]
 
 NO_PROJECT: Final = "No project is chosen: write /project to the assistant, or name ?project=."
 MISSING: Final = {404: "There is none, or no project is chosen, or you were not seen in it."}
@@ -42,7 +41,9 @@ _NOT_WRITTEN: Final = {
 def document_operations() -> tuple[AnyOperation, ...]:
     """Everything about documents."""
     reads = tuple(_reading(document) for document in ("soul", "bible", "heartbeat"))
-    changes = (each for document in ("soul", "bible") for each in _changing(document))
+    both: tuple[Writable, Writable] = ("soul", "bible")
+    kinds = (_writing, _listing, _restoring)
+    changes = (make(document) for document in both for make in kinds)
     brain = Operation(
         "GET",
         "/brain",
@@ -88,18 +89,12 @@ def told(reach: Reach, version: Version) -> DocumentOut:
 
 
 def _reading(document: Document) -> AnyOperation:
-    async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
-        found = await call.brain.read(_reach(call, document), document)
-        if found is None:
-            raise NotThere(f"There is no {document.upper()} yet.")
-        return Answer(200, told(call.handle.reach, found))
-
     return Operation(
         "GET",
         f"/brain/{document}",
         f"read_{document}",
         f"The {document.upper()}, as it is now",
-        read,
+        partial(read, document),
         Plain,
         Nothing,
         {200: (DocumentOut, "The newest version.")},
@@ -107,75 +102,91 @@ def _reading(document: Document) -> AnyOperation:
     )
 
 
-def _changing(document: Writable) -> tuple[AnyOperation, ...]:
-    async def write(call: Call, _query: Plain, body: DocumentBody) -> Answer:
-        result = await call.brain.write(
-            call.handle.occasion,
-            _reach(call, document),
-            document,
-            body.content,
-            Way.EXPLICIT,
-            based_on=body.based_on,
-        )
-        return _became(call, document, result)
+def _writing(document: Writable) -> AnyOperation:
+    return Operation(
+        "PUT",
+        f"/brain/{document}",
+        f"write_{document}",
+        f"Write the {document.upper()}, whole",
+        partial(write, document),
+        Plain,
+        DocumentBody,
+        _WRITTEN,
+        _NOT_WRITTEN,
+    )
 
-    async def versions(call: Call, query: VersionsQuery, _body: Nothing) -> Answer:
-        every = await call.brain.versions(_reach(call, document), document)
-        older = [each for each in every if query.before is None or each.number < query.before]
-        page = older[: query.limit]
-        return Answer(
-            200,
-            VersionsOut(
-                versions=[told(call.handle.reach, each) for each in page],
-                next=page[-1].number if len(older) > len(page) else None,
-            ),
-        )
 
-    async def restore(call: Call, _query: Plain, body: RestoreBody) -> Answer:
-        reach = _reach(call, document)
-        kept = await call.brain.versions(reach, document)
-        if body.version not in {each.number for each in kept}:
-            raise NotThere(f"There is no version {body.version} of this {document.upper()}.")
-        occasion = call.handle.occasion
-        result = await call.brain.restore(occasion, reach, document, body.version)
-        return _became(call, document, result)
+def _listing(document: Writable) -> AnyOperation:
+    return Operation(
+        "GET",
+        f"/brain/{document}/versions",
+        f"{document}_versions",
+        f"The versions of the {document.upper()} that are kept",
+        partial(versions, document),
+        VersionsQuery,
+        Nothing,
+        {200: (VersionsOut, "A page of versions.")},
+        MISSING,
+    )
 
-    name, path = document.upper(), f"/brain/{document}"
-    return (
-        Operation(
-            "PUT",
-            path,
-            f"write_{document}",
-            f"Write the {name}, whole",
-            write,
-            Plain,
-            DocumentBody,
-            _WRITTEN,
-            _NOT_WRITTEN,
-        ),
-        Operation(
-            "GET",
-            f"{path}/versions",
-            f"{document}_versions",
-            f"The versions of the {name} that are kept",
-            versions,
-            VersionsQuery,
-            Nothing,
-            {200: (VersionsOut, "A page of versions.")},
-            MISSING,
-        ),
-        Operation(
-            "POST",
-            f"{path}/restore",
-            f"restore_{document}",
-            f"Make an earlier version of the {name} the newest again",
-            restore,
-            Plain,
-            RestoreBody,
-            _WRITTEN,
-            _NOT_WRITTEN,
+
+def _restoring(document: Writable) -> AnyOperation:
+    return Operation(
+        "POST",
+        f"/brain/{document}/restore",
+        f"restore_{document}",
+        f"Make an earlier version of the {document.upper()} the newest again",
+        partial(restore, document),
+        Plain,
+        RestoreBody,
+        _WRITTEN,
+        _NOT_WRITTEN,
+    )
+
+
+async def read(document: Document, call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """The newest version."""
+    found = await call.brain.read(_reach(call, document), document)
+    if found is None:
+        raise NotThere(f"There is no {document.upper()} yet.")
+    return Answer(200, told(call.handle.reach, found))
+
+
+async def write(document: Writable, call: Call, _query: Plain, body: DocumentBody) -> Answer:
+    """A new version, or a proposal of one."""
+    result = await call.brain.write(
+        call.handle.occasion,
+        _reach(call, document),
+        document,
+        body.content,
+        Way.EXPLICIT,
+        based_on=body.based_on,
+    )
+    return _became(call, document, result)
+
+
+async def versions(document: Writable, call: Call, query: VersionsQuery, _body: Nothing) -> Answer:
+    """A page of what is kept."""
+    every = await call.brain.versions(_reach(call, document), document)
+    older = [each for each in every if query.before is None or each.number < query.before]
+    page = older[: query.limit]
+    return Answer(
+        200,
+        VersionsOut(
+            versions=[told(call.handle.reach, each) for each in page],
+            next=page[-1].number if len(older) > len(page) else None,
         ),
     )
+
+
+async def restore(document: Writable, call: Call, _query: Plain, body: RestoreBody) -> Answer:
+    """An earlier version as the newest."""
+    reach = _reach(call, document)
+    kept = await call.brain.versions(reach, document)
+    if body.version not in {each.number for each in kept}:
+        raise NotThere(f"There is no version {body.version} of this {document.upper()}.")
+    result = await call.brain.restore(call.handle.occasion, reach, document, body.version)
+    return _became(call, document, result)
 
 
 def _reach(call: Call, document: Document) -> Reach:

@@ -32,7 +32,10 @@ _CONFLICTS: Final = ("quota", "queue_full", "no_project")
 
 def memory_operations() -> tuple[AnyOperation, ...]:
     """Everything about memories and reviews."""
-    one, review = "/brain/memories/{id}", "/brain/reviews/{id}"
+    return (*_of_all(), *_of_one("/brain/memories/{id}"), *_of_reviews("/brain/reviews/{id}"))
+
+
+def _of_all() -> tuple[AnyOperation, ...]:
     return (
         Operation(
             "GET",
@@ -60,6 +63,11 @@ def memory_operations() -> tuple[AnyOperation, ...]:
                 422: "Nothing of it can be kept.",
             },
         ),
+    )
+
+
+def _of_one(one: str) -> tuple[AnyOperation, ...]:
+    return (
         Operation(
             "GET",
             one,
@@ -82,6 +90,11 @@ def memory_operations() -> tuple[AnyOperation, ...]:
             {204: (None, "It is gone.")},
             _MISSING,
         ),
+    )
+
+
+def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
+    return (
         Operation(
             "GET",
             "/brain/reviews",

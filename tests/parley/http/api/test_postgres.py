@@ -1,0 +1,129 @@
+"""The interface over PostgreSQL: what it promises of each kind of thing, once."""
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.clock import SystemClock
+from memory.record import Draft, Kind
+from memory.store.tokens import KeptToken
+from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, postgres_server
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Program]:
+    settings = settings_in(
+        tmp_path,
+        database={"url": new_database(postgres)},
+        storage={"url": f"sqlite:///{tmp_path}/hot.db"},
+        server={"port": 0, "token_key": "k" * 40},
+    )
+    async with running(settings) as started:
+        yield started
+
+
+async def test_memories_are_kept_found_replaced_and_deleted(program: Program) -> None:
+    ada, eve = program.caller("ada"), program.caller("eve")
+    body = {"content": "The office is in Lyon.", "type": "fact", "tags": ["work"]}
+    old = (await ada("POST", "/brain/memories", body)).json["memory_id"]
+    assert (await ada("POST", "/brain/memories", body)).status == 409
+    moved = {"content": "The office is in Nantes.", "supersedes": old}
+    new = (await ada("POST", "/brain/memories", moved)).json["memory_id"]
+    (found,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
+    assert (found["id"], found["supersedes"]) == (new, old)
+    for method in ("GET", "DELETE"):
+        assert (await eve(method, f"/brain/memories/{new}")).status == 404
+    assert (await eve("GET", f"/brain/memories?after={new}")).status == 404
+    assert (await eve("GET", "/brain/memories?query=office")).json["memories"] == []
+    assert (await ada("DELETE", f"/brain/memories/{new}")).status == 204
+    assert (await ada("GET", f"/brain/memories/{new}")).status == 404
+
+
+async def test_pages_hold_everything_once(program: Program) -> None:
+    ada = program.caller("ada")
+    words = ("heron", "kestrel", "osprey", "plover")
+    kept = [
+        (await ada("POST", "/brain/memories", {"content": f"The {word} nests at {n}."})).json
+        for n, word in enumerate(words)
+    ]
+    seen: list[str] = []
+    after = ""
+    for _ in words:
+        page = (await ada("GET", f"/brain/memories?limit=3{after}")).json
+        seen += [each["id"] for each in page["memories"]]
+        if page["next"] is None:
+            break
+        after = f"&after={page['next']}"
+    assert sorted(seen) == sorted(each["memory_id"] for each in kept)
+
+
+async def test_documents_are_written_listed_and_restored(program: Program) -> None:
+    ada, olga = program.caller("ada"), program.caller("olga")
+    for number, text in enumerate(("one", "two")):
+        told = await ada("PUT", "/brain/soul", {"content": text, "based_on": number})
+        assert told.status == 200
+    assert (await ada("PUT", "/brain/soul", {"content": "x", "based_on": 1})).status == 409
+    assert (await ada("POST", "/brain/soul/restore", {"version": 1})).status == 200
+    listed = (await ada("GET", "/brain/soul/versions")).json["versions"]
+    assert [(each["version"], each["content"]) for each in listed] == [
+        (3, "one"),
+        (2, "two"),
+        (1, "one"),
+    ]
+    for caller in (ada, olga):
+        await caller.in_room()
+    proposed = await ada("PUT", f"/brain/bible?project={PROJECT}", {"content": "We sell kites."})
+    assert (proposed.status, proposed.json["outcome"]) == (202, "proposed")
+    review = proposed.json["review_id"]
+    assert (await ada("POST", f"/brain/reviews/{review}/approve?project={PROJECT}")).status == 404
+    approved = await olga("POST", f"/brain/reviews/{review}/approve?project={PROJECT}")
+    assert approved.status == 200
+    bible = await ada("GET", f"/brain/bible?project={PROJECT}")
+    assert bible.json["content"] == "We sell kites."
+
+
+async def test_what_waits_is_decided_once_by_its_owner(program: Program) -> None:
+    ada, eve = program.caller("ada"), program.caller("eve")
+    handle = await ada.in_private()
+    for thing in ("boat", "kite"):
+        await handle.infer(Draft(f"Ada owns a {thing}.", Kind.FACT))
+    first, second = (each["id"] for each in (await ada("GET", "/brain/reviews")).json["reviews"])
+    assert (await eve("POST", f"/brain/reviews/{first}/approve")).status == 404
+    assert (await ada("POST", f"/brain/reviews/{first}/approve")).status == 200
+    assert (await ada("POST", f"/brain/reviews/{first}/reject")).status == 404
+    assert (await ada("POST", f"/brain/reviews/{second}/reject", {"reason": "no"})).status == 200
+    kept = (await ada("GET", "/brain/memories")).json["memories"]
+    assert [each["content"] for each in kept] == ["Ada owns a boat."]
+
+
+async def test_a_token_is_revoked_at_once(program: Program) -> None:
+    now = SystemClock().now()
+    tokens = program.app.storage.memory.tokens
+    until = now + timedelta(days=1)
+    await tokens.add(KeptToken("i", "laptop", "default", "web:main:ada", now, until))
+    ada = program.caller("ada", program.token("ada", known="i"))
+    assert (await ada("GET", "/brain")).status == 200
+    await tokens.revoke("laptop")
+    assert (await ada("GET", "/brain")).code == "token_revoked"
+
+
+async def test_strange_input_is_refused_and_never_a_failure(program: Program) -> None:
+    ada = program.caller("ada")
+    for body in ({}, {"content": 5}, {"content": "x" * 3_000}, {"content": "a", "type": "no"}):
+        assert (await ada("POST", "/brain/memories", body)).status in {413, 422, 400}
+    for item in ("%00", "mem-1'%20or%201=1", "é" * 60):
+        assert (await ada("GET", f"/brain/memories/{item}")).status == 404
+    told = await ada("POST", "/brain/memories", {"content": "nul \0 and half \ud800 a pair"})
+    assert told.status < 500
