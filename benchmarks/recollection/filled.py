@@ -18,7 +18,6 @@ from memory.record import Evidence, Kind, Provenance, Record, Scope, SourceType,
 from memory.scope import Occasion, Reach, reach_of
 from parley.storage.memory_stores import MemoryStores, on_sqlite
 
-TENANT: Final = "default"
 PROJECT: Final = "project"
 AT_ONCE: Final = 64
 Speaker = Literal["", "user", "assistant", "tool"]
@@ -58,7 +57,7 @@ def reach_to(corpus: Corpus) -> Reach:
     """A collection's person in private, who may also write what is everybody's."""
     place = Place("bench", "main", corpus.name, Audience.DIRECT)
     person = PersonId("bench", "main", corpus.name)
-    principal = Principal(TENANT, person, Role.OPERATOR)
+    principal = Principal(corpus.name, person, Role.OPERATOR)
     return reach_of(Occasion(principal, (str(person),), place, corpus.now, project=PROJECT))
 
 
@@ -111,7 +110,7 @@ def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:
     scope = Scope(document.scope)
     return Record(
         id=id_in(corpus, document.id),
-        tenant=TENANT,
+        tenant=corpus.name,
         scope=scope,
         tier=Tier.EPISODIC if turn else Tier.SEMANTIC,
         kind=Kind.CONTEXT if turn else Kind(document.kind),

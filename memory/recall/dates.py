@@ -75,6 +75,15 @@ class Asked:
         near = self.day is not None and abs(when.day - self.day) <= NEAR_DAYS
         return 1.0 if near else NAMED_MONTH
 
+    def names(self, other: "Asked") -> bool:
+        """Whether a date in a text is this one, as far as both say."""
+        if self.month is None or self.month != other.month:
+            return False
+        return all(
+            one is None or two is None or one == two
+            for one, two in ((self.year, other.year), (self.day, other.day))
+        )
+
 
 def dates_in(text: str, now: datetime) -> tuple[Asked, ...]:
     """The dates that a text names, at most 8."""
@@ -90,9 +99,13 @@ def dates_in(text: str, now: datetime) -> tuple[Asked, ...]:
     return tuple(found)[:MAX_DATES]
 
 
-def how_well(asked: tuple[Asked, ...], when: date) -> float:
-    """How well a day fits the best of these dates, 0 to 1."""
-    return max((one.fits(when) for one in asked), default=0.0)
+def how_well(asked: tuple[Asked, ...], when: datetime, text: str) -> float:
+    """How well what was written `when` fits the best of these dates, 0 to 1; 1 where the text
+    names one of them."""
+    told = dates_in(text, when)
+    if any(one.names(other) for one in asked for other in told):
+        return 1.0
+    return max((one.fits(when.date()) for one in asked), default=0.0)
 
 
 def _numeric(match: re.Match[str]) -> Asked:

@@ -34,8 +34,9 @@ def weighed(
     found = {}
     for record in records:
         score = scores.get(record.id, 0.0) * _of_scope(record.scope, weights)
+        score *= _of_date(record, question, now, weights)
         if record.role:
-            score *= _of_turn(record, question, meant, now, weights)
+            score *= _of_turn(record, meant, weights)
         else:
             score *= weights.standing
         found[record.id] = score
@@ -79,25 +80,23 @@ def speaker_meant(
     return None
 
 
-def _of_turn(
-    record: Record,
-    question: Question,
-    meant: Callable[[Record], bool] | None,
-    now: datetime,
-    weights: Weights,
-) -> float:
-    factor = 1.0
+def _of_turn(record: Record, meant: Callable[[Record], bool] | None, weights: Weights) -> float:
+    factor = _of_length(record.content, weights)
     if meant is not None and not meant(record):
         factor /= 1 + weights.speaker
+    return factor * (1 - weights.question) if asks(record.content) else factor
+
+
+def _of_date(record: Record, question: Question, now: datetime, weights: Weights) -> float:
+    """What was said at the time that is asked for; else, of what passes, the newer."""
     at = record.provenance.at
     if question.dates:
-        factor *= (1 + weights.date * how_well(question.dates, at.date())) / (1 + weights.date)
-    elif record.tier is Tier.EPISODIC:
-        days = max(0.0, (now - at).total_seconds() / DAY)
-        factor *= 1 - weights.recency * (1 - 0.5 ** (days / weights.half_life_days))
-    if asks(record.content):
-        factor *= 1 - weights.question
-    return factor * _of_length(record.content, weights)
+        fit = how_well(question.dates, at, record.content)
+        return (1 + weights.date * fit) / (1 + weights.date)
+    if record.tier is not Tier.EPISODIC:
+        return 1.0
+    days = max(0.0, (now - at).total_seconds() / DAY)
+    return float(1 - weights.recency * (1 - 0.5 ** (days / weights.half_life_days)))
 
 
 def _of_length(text: str, weights: Weights) -> float:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from memory.recall.dates import Asked, dates_in
+from memory.recall.function_words import telling
 from memory.store.ports import Filter
 
 MAX_QUERY: Final = 2_000
@@ -57,13 +58,14 @@ class Query:
 class Question:
     """What can be seen in a query.
 
-    `words` are folded and in order. `literals` have to stand in a memory as they are: quoted
-    strings, identifiers, versions, hashes. `exact`: nothing but such, or one or two words, so that
-    likeness of meaning only adds noise. `mine` and `yours`: what the person said is meant, or what
-    they were told.
+    `search` is what the words are looked up by, `words` are folded and in order. `literals` have
+    to stand in a memory as they are: quoted strings, identifiers, versions, hashes. `exact`:
+    nothing but such, or one or two words, so that likeness of meaning only adds noise. `mine` and
+    `yours`: what the person said is meant, or what they were told.
     """
 
     text: str
+    search: str
     words: tuple[str, ...]
     literals: tuple[str, ...]
     exact: bool
@@ -80,6 +82,7 @@ def understood(query: Query) -> Question:
     told = frozenset(words)
     return Question(
         text=text,
+        search=_search(text),
         words=words,
         literals=literals,
         exact=query.unfinished or _is_exact(text, words, literals),
@@ -92,6 +95,19 @@ def understood(query: Query) -> Question:
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text without case."""
     return tuple(word.casefold() for word in _WORD.findall(text))
+
+
+def _search(text: str) -> str:
+    """The text without its language's function words, as far as it is not English."""
+    spans = list(_WORD.finditer(text))
+    kept = set(telling([span[0].casefold() for span in spans]))
+    parts, end = [], 0
+    for span in spans:
+        parts.append(text[end : span.start()])
+        end = span.end()
+        if span[0].casefold() in kept:
+            parts.append(span[0])
+    return "".join((*parts, text[end:])).strip()
 
 
 def literals_in(text: str) -> tuple[str, ...]:

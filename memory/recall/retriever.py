@@ -133,7 +133,7 @@ class Retriever:
     async def _ask_words(self, work: _Work) -> None:
         with work.stage(LEXICAL):
             work.arms[LEXICAL] = await self._store.lexical(
-                work.reach, work.question.text, work.wanted, self._rules.arms.depth
+                work.reach, work.question.search, work.wanted, self._rules.arms.depth
             )
 
     async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:

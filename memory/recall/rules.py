@@ -69,12 +69,12 @@ class Weights:
     before: tuple[float, ...] = (0.4, 0.3)
     answer: float = 0.2
     question: float = 0.2
-    spreading: int = 32
+    spreading: int = 16
     speaker: float = 1.0
     date: float = 2.0
     length: float = 1.0
     long_turn: int = 60
-    standing: float = 0.6
+    standing: float = 0.4
     project: float = 0.9
     everybody: float = 0.8
     recency: float = 0.3
