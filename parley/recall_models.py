@@ -49,7 +49,7 @@ def recall_models(settings: Settings) -> RecallModels:
         return RecallModels()
     for model in _wanted_here(settings):
         if problem := problem_of(settings, model):
-            log.info("model_not_used", model=model.name, problem=problem, effect=BY_WORDS)
+            log.info("model_not_used", problem=problem, effect=BY_WORDS, hint=advice_for(settings))
     reranker = LocalReranker(models_folder(settings)) if _here(settings, RERANKING) else None
     closes = (reranker.close,) if reranker else ()
     made: LocalEmbedder | OpenAiEmbedder
@@ -75,8 +75,15 @@ def models_folder(settings: Settings) -> Path:
 def problem_of(settings: Settings, model: LocalModel) -> str:
     """What stands in the way of a model on this machine; empty for nothing."""
     if missing := model.missing(models_folder(settings)):
-        return f"{model.folder(models_folder(settings))} has no {missing[0]}: parley models pull"
-    return "" if installed() else f"its libraries are not installed: {INSTALL}"
+        return f"{model.folder(models_folder(settings))} has no {missing[0]}"
+    return "" if installed() else f"the libraries for {model.name} are not installed"
+
+
+def advice_for(settings: Settings) -> str:
+    """What to do so that the wanted models can be used."""
+    fetch = any(model.missing(models_folder(settings)) for model in _wanted_here(settings))
+    steps = ["`parley models pull`"] if fetch else []
+    return "Run " + " and ".join(steps if installed() else [*steps, f"`{INSTALL}`"])
 
 
 def _wanted_here(settings: Settings) -> list[LocalModel]:

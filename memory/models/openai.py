@@ -30,14 +30,14 @@ _MAX_REASON: Final = 300
 
 
 class OpenAiEmbedder:
-    """Implements `memory.recall.ports.Embedder`. Raises `ConfigurationError` when the library is
-    not installed."""
+    """Implements `memory.recall.ports.Embedder`. Raises `ConfigurationError` when its libraries
+    are not installed."""
 
     def __init__(self, api_key: str, model: str = "", base_url: str = "") -> None:
-        if importlib.util.find_spec("openai") is None:
+        if any(importlib.util.find_spec(name) is None for name in ("openai", "numpy")):
             raise ConfigurationError(
-                'memory.embedding_provider: "openai" needs a library that is not installed. '
-                'Install it beside Parley with: pip install "parley[openai]"'
+                'memory.embedding_provider: "openai" needs libraries that are not installed. '
+                'Install them beside Parley with: pip install "openai>=3.52,<4" "numpy>=2.4,<3"'
             )
         self._api_key = api_key or "none"  # servers at home ask for no key, the library does
         self._name = model or DEFAULT_MODEL

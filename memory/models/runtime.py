@@ -21,7 +21,7 @@ from memory.models.catalogue import LocalModel
 Loaded = TypeVar("Loaded")
 Result = TypeVar("Result")
 
-INSTALL: Final = 'pip install "parley[models]"'
+INSTALL: Final = 'pip install "fastembed>=0.9.1,<0.10"'
 MAX_WAITING: Final = 256
 """Calls that may wait for a thread; one more is refused at once."""
 LOWER: Final = 10

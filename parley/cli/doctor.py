@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gateway.ports import Check
-from parley.cli import checks, heartbeat_checks, model_check, store_checks
+from parley.cli import checks, heartbeat_checks, model_check, model_files, store_checks
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
@@ -29,6 +29,7 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
         findings += checks.stores(settings)
         findings += checks.listeners(settings)
         findings += checks.tools(settings)
+        findings += model_files.models_of_recall(settings)
         findings += running(settings)
         findings += asyncio.run(_ask(settings, platforms))
     sys.stdout.write(report(findings))

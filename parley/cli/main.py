@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from parley.cli import audit, memory
+from parley.cli import audit, memory, models
 from parley.cli.options import DEFAULT_CONFIG, Config, chosen
 from parley.roles import Role
 
@@ -161,6 +161,7 @@ def outbox_drop(keys: Keys = None, config: Config = None, every: All = False) ->
 
 app.add_typer(memory.commands, name="memory")
 app.add_typer(audit.commands, name="audit")
+app.add_typer(models.commands, name="models")
 
 
 def _named(keys: list[str] | None, every: bool) -> list[str] | None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from memory.models.catalogue import EMBEDDING, RERANKING, LocalModel
-from parley.recall_models import models_folder, problem_of, recall_models
+from parley.recall_models import advice_for, models_folder, problem_of, recall_models
 from parley.settings import Settings
 from parley.settings.memory import Embedding, Memory
 from parley.settings.sections import Database
@@ -29,7 +29,8 @@ async def test_without_files_recall_goes_by_words_and_it_can_be_said_why(tmp_pat
     chosen = settings(tmp_path, rerank=True)
     models = recall_models(chosen)
     assert (models.embedder, models.behind, models.reranker) == (None, None, None)
-    assert "has no model.onnx: parley models pull" in problem_of(chosen, EMBEDDING)
+    assert problem_of(chosen, EMBEDDING).endswith("has no model.onnx")
+    assert advice_for(chosen) == "Run `parley models pull`"
     await models.close()
 
 
