@@ -13,9 +13,11 @@ from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
 from memory.record import Embedding, Record
 from memory.store.ports import Filter
+from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.rows import values_of as postgres_values
 from memory.store.rows import COLUMNS
 from memory.store.shelves import owner_of, shelves_of
+from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.rows import INSERT, blob, values_of
 from tests.memory.store.conftest import memories_on, recall_on
 from tests.memory.store.records import reach, record
@@ -82,6 +84,7 @@ def old_insert(kept: Record) -> bytes:
 
 async def found(engine: Database | PostgresPool, clock: FakeClock, *, with_vector: bool) -> None:
     memories, recall = memories_on(engine, clock), recall_on(engine, clock)
+    assert isinstance(memories, SqliteMemories | PostgresMemories)
     assert await recall.lexical(reach(), "v1.2 teas", Filter(), 5) == []
     assert await memories.file() == 1
     assert await memories.file() == 0
