@@ -13,6 +13,8 @@ COPY simulators simulators
 RUN uv pip install --python /venv/bin/python --no-cache --no-deps .
 
 FROM python:3.13-slim
+# git looks up the commits that claims cite (grounding.repositories).
+RUN apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --home /data parley && install -d -o parley -g parley /data
 COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1

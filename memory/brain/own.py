@@ -1,5 +1,6 @@
 """The documents that one person reaches, here and now."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from gateway.errors import BadInput
@@ -41,8 +42,23 @@ class OwnDocuments:
         return await self._brain.restore(self._occasion, self._reach, document, number)
 
     async def undo(self, document: Writable) -> BrainResult:
-        """Bring the version before the newest one back; done twice, nothing has changed."""
-        kept = await self.versions(document)
-        if len(kept) < 2:
+        """Bring back what stood before; done again, what stood before that."""
+        before = standing_before(await self.versions(document))
+        if before is None:
             raise BadInput(f"There is no earlier version of this {document.upper()}.")
-        return await self.restore(document, kept[1].number)
+        return await self.restore(document, before.number)
+
+
+def standing_before(kept: Sequence[Version]) -> Version | None:
+    """What an undoing brings back, of versions newest first; None at the beginning.
+
+    An undoing is a version too. One that says what stood before the one it replaced is read as
+    such, so that each further undoing goes one step further back.
+    """
+    stood: list[Version] = []
+    for version in reversed(kept):
+        if len(stood) > 1 and stood[-2].content == version.content:
+            stood.pop()
+        elif not stood or stood[-1].content != version.content:
+            stood.append(version)
+    return stood[-2] if len(stood) > 1 else None

@@ -67,6 +67,12 @@ class Repositories:
         return None
 
 
+async def is_repository(folder: Path) -> bool:
+    """Whether git knows the folder, an absolute path, as the top of a repository. Raises OSError without git,
+    TimeoutError when it is too slow."""
+    return bool((await _git(folder, "rev-parse", "--git-dir")).strip())
+
+
 def _decision_records(folder: Path) -> Iterator[Path]:
     """The files in the folders where decision records are kept; links are not followed."""
     for base in _BASES:

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gateway.ports import Check
-from parley.cli import checks, heartbeat_checks, model_check, model_files, store_checks
+from parley.cli import (
+    checks,
+    grounding_checks,
+    heartbeat_checks,
+    model_check,
+    model_files,
+    store_checks,
+)
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
@@ -37,13 +44,14 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
 
 
 async def _ask(settings: Settings, platforms: Discovery) -> list[Finding]:
-    servers, models, figures, accounts = await asyncio.gather(
+    servers, models, figures, cited, accounts = await asyncio.gather(
         store_checks.servers(settings),
         model_check.models(settings),
         heartbeat_checks.heartbeats(settings),
+        grounding_checks.grounding(settings),
         diagnose_all(settings, platforms),
     )
-    return [*servers, *models, *figures, *of_platforms(accounts)]
+    return [*servers, *models, *figures, *cited, *of_platforms(accounts)]
 
 
 def of_platforms(found: Sequence[tuple[Account, list[Check]]]) -> list[Finding]:

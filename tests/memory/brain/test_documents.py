@@ -168,17 +168,23 @@ async def test_every_version_is_kept_and_comes_back(rig: Rig) -> None:
         await ada.documents.restore("soul", 9)
 
 
-async def test_undoing_twice_changes_nothing(rig: Rig) -> None:
+async def test_each_undoing_goes_one_step_further_back(rig: Rig) -> None:
     ada = await rig.handle("ada")
     with pytest.raises(ParleyError, match="no earlier"):
         await ada.documents.undo("soul")
-    await wrote(ada, "one")
-    await wrote(ada, "two")
-    contents = []
-    for _ in range(2):
+    for text in ("one", "two", "two", "three"):
+        await wrote(ada, text)
+
+    async def undone() -> str:
         await ada.documents.undo("soul")
-        contents.append((await rig.documents(ada.reach)).soul)
-    assert contents == ["one", "two"]
+        return (await rig.documents(ada.reach)).soul
+
+    assert [await undone() for _ in range(2)] == ["two", "one"]
+    with pytest.raises(ParleyError, match="no earlier"):
+        await ada.documents.undo("soul")
+    await wrote(ada, "four")
+    assert await undone() == "one"
+    assert len(await ada.documents.versions("soul")) == 8
 
 
 async def test_a_member_s_undoing_is_proposed_too(rig: Rig) -> None:
