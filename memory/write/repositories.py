@@ -68,8 +68,10 @@ class Repositories:
 
 
 async def is_repository(folder: Path) -> bool:
-    """Whether git knows the folder, an absolute path, as the top of a repository. Raises OSError without git,
-    TimeoutError when it is too slow."""
+    """Whether git knows the folder, an absolute path, as the top of a repository.
+
+    Raises OSError without git, TimeoutError when it is too slow.
+    """
     return bool((await _git(folder, "rev-parse", "--git-dir")).strip())
 
 
