@@ -1,0 +1,86 @@
+"""PostgreSQL's index of vectors, for owners with very many memories."""
+
+import math
+import random
+
+import pytest
+
+from gateway.storage.postgres.pool import PostgresPool
+from memory.record import Embedding, Kind
+from memory.store.ports import Filter
+from memory.store.postgres import nearest
+from memory.store.postgres.memories import PostgresMemories
+from memory.store.postgres.recall import PostgresRecall
+from tests.memory.store.records import BOB, reach, record
+from tests.support.clock import FakeClock
+
+pytestmark = pytest.mark.xdist_group("postgres")
+MANY = 400
+
+
+def around(number: int) -> Embedding:
+    angle = math.pi * number / MANY
+    return Embedding("m'1", (math.cos(angle), math.sin(angle), 0.0))
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "COMPARED", 20)
+
+
+@pytest.fixture
+async def memories(pool: PostgresPool, clock: FakeClock) -> PostgresMemories:
+    kept = PostgresMemories(pool, clock)
+    turns = [
+        record(f"turn {number}", role="user", kind=Kind.DECISION if number % 50 == 7 else Kind.FACT)
+        for number in range(MANY)
+    ]
+    theirs = [record(f"theirs {number}", role="user", person=BOB) for number in range(MANY)]
+    await kept.keep_turns(reach(), turns)
+    await kept.keep_turns(reach(BOB), theirs)
+    every = [(one.id, around(number)) for number, one in enumerate(turns)]
+    every += [(one.id, around(number)) for number, one in enumerate(theirs)]
+    random.Random(1).shuffle(every)
+    await kept.embed(every)
+    other = record("of another length", role="user", embedding=Embedding("m'1", (1.0, 0.0)))
+    await kept.keep_turns(reach(), [other])
+    return kept
+
+
+async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
+    pool: PostgresPool, memories: PostgresMemories, clock: FakeClock
+) -> None:
+    recall = PostgresRecall(pool, clock, memories.vectors)
+    query = around(100)
+    exact = await recall.nearest(reach(), query, Filter(), 21)
+    assert await memories.vectors.make_index() == 0
+    indexed = await memories.vectors.index_of("m'1", 3)
+    assert indexed is not None
+    by_index = await recall.nearest(reach(), query, Filter(), 21)
+    assert {hit.id for hit in by_index} == {hit.id for hit in exact}
+    assert by_index[0].score == pytest.approx(1.0)
+    rare = await recall.nearest(reach(), query, Filter(kinds=(Kind.DECISION,)), 3)
+    assert len(rare) == 3
+    kept = await memories.get(reach(), by_index[0].id)
+    assert kept is not None
+    assert kept.content == "turn 100"
+    await memories.delete(reach(), [kept.id])
+    again = await recall.nearest(reach(), query, Filter(), 20)
+    assert kept.id not in {hit.id for hit in again}
+    assert len(again) == 20
+
+
+async def test_an_index_that_was_broken_off_is_made_again(
+    pool: PostgresPool, memories: PostgresMemories
+) -> None:
+    wanted = nearest.Indexed("m'1", 3)
+    assert await memories.vectors.index_of("m'1", 3) is None
+    await memories.vectors.make_index()
+    await pool.change("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)",
+                      (wanted.name,))  # fmt: skip
+    memories.vectors._indexed.clear()
+    assert await memories.vectors.index_of("m'1", 3) is None
+    await memories.vectors.make_index()
+    assert await memories.vectors.index_of("m'1", 3) == wanted
+    assert await memories.vectors.index_of("m'1", 4_000) is None
+    assert await memories.vectors.make_index() == 0
