@@ -32,8 +32,8 @@ from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from memory.models.embedding import EmbeddingWork
+from parley.background import Background
 from parley.commands import offered_commands
-from parley.consolidating import Consolidating
 from parley.heartbeats import wire_heartbeats
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
@@ -239,18 +239,18 @@ class App:
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
 
-    def _consolidate(self) -> Consolidating | None:
+    def _consolidate(self) -> Background | None:
         consolidation = self.memory.consolidation
         if consolidation is None or self._role == "adapter":
             return None
-        return Consolidating(consolidation.step, self._clock)
+        return Background(consolidation.step, self._clock, "consolidating")
 
-    def _embed(self) -> Consolidating | None:
+    def _embed(self) -> Background | None:
         behind = self.models.behind
         if behind is None or self._role == "adapter":
             return None
         work = EmbeddingWork(self.storage.memory.memories, behind, self._clock, self.observed.count)
-        return Consolidating(work.step, self._clock, "embedding")
+        return Background(work.step, self._clock, "embedding")
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent

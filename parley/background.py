@@ -1,4 +1,4 @@
-"""Lets memory take up the turns that wait, when nobody has to wait for that."""
+"""Work that nobody waits for, and that makes way for answers: taking turns up, making vectors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,25 +10,23 @@ from gateway.errors import StoreUnavailable
 from gateway.ports import Clock
 
 REST: Final = 1.0
-"""Seconds until it is looked again for turns that wait, where none did."""
+"""Seconds until it is looked again for something to do, where there was nothing."""
 BREATH: Final = 0.02
 """Seconds between two steps."""
 LATE: Final = 0.005
 """Seconds. Where a pause takes so much longer than it should, the program has better to do."""
 LATEST: Final = 60.0
-"""Seconds of a rush after which turns are taken up all the same: it may not end soon."""
+"""Seconds of a rush after which it goes on all the same: it may not end soon."""
 AFTER_FAILURE: Final = 5.0
 
 log = structlog.get_logger(__name__)
 
 
-class Consolidating:
+class Background:
     """Calls `step` until it has nothing left, again and again, and makes way for answers; `name`
     is what the log calls it."""
 
-    def __init__(
-        self, step: Callable[[], Awaitable[int]], clock: Clock, name: str = "consolidating"
-    ) -> None:
+    def __init__(self, step: Callable[[], Awaitable[int]], clock: Clock, name: str) -> None:
         self._step = step
         self._clock = clock
         self._name = name
@@ -39,7 +37,7 @@ class Consolidating:
         self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """End; what waits goes on waiting. Safe to call twice."""
+        """End; what is left stays for the next start. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
