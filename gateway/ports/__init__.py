@@ -1,7 +1,7 @@
 """The seams between the gateway and everything that touches the outside, as small Protocols.
 
 A class takes part by having the methods; nothing is registered. What an adapter can do beyond
-sending is declared in its `Capabilities` and proven by `tests/contract/test_adapters.py`.
+sending is declared in its `Capabilities` and proven by `tests/contract`.
 """
 
 from gateway.ports.abilities import (

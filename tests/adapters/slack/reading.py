@@ -1,0 +1,22 @@
+"""Short ways to what a payload becomes."""
+
+from typing import Any
+
+from adapters.slack.frame import Me
+from adapters.slack.parse import parse
+from gateway.message import (
+    ChatMessage,
+    InboundEvent,
+    MessageReceived,
+)
+
+
+def received(payload: dict[str, Any], me: Me | None = None) -> ChatMessage:
+    (event,) = parse(payload, me)
+    assert isinstance(event, MessageReceived)
+    return event.message
+
+
+def only(payload: dict[str, Any]) -> InboundEvent:
+    (event,) = parse(payload)
+    return event

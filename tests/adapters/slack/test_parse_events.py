@@ -1,0 +1,147 @@
+"""What happens besides messages: edits, deletions, buttons, commands, reactions, members."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from adapters.slack.parse import parse
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    MembershipChanged,
+    MessageDeleted,
+    MessageEdited,
+    ReactionChanged,
+    place_of,
+)
+from gateway.people import Audience
+from tests.adapters.slack.payloads import (
+    ANNA,
+    BOT,
+    BUTTON,
+    COMMAND,
+    EVERYTHING,
+    MENU,
+    ROOM,
+    TS,
+    block_actions,
+    callback,
+    edited,
+    message,
+)
+from tests.adapters.slack.reading import only
+
+
+class TestChanges:
+    def test_an_edit_is_the_new_state_under_the_old_id(self) -> None:
+        event = only(callback(edited(message("new", edited={"ts": "1.2"}), message("old"))))
+        assert isinstance(event, MessageEdited)
+        assert (event.message.id, event.message.content) == (TS, "new")
+        assert event.event_id == "Ev0EVENT"
+
+    def test_a_link_preview_is_no_edit(self) -> None:
+        now = message("see <https://x>", attachments=[{"title": "X"}])
+        assert parse(callback(edited(now, message("see <https://x>")))) == []
+
+    def test_a_reply_below_it_is_no_edit(self) -> None:
+        now = message("root", thread_ts=TS, reply_count=1, latest_reply="2.0")
+        assert parse(callback(edited(now, message("root")))) == []
+
+    def test_a_deletion(self) -> None:
+        event = only(EVERYTHING[6])
+        assert isinstance(event, MessageDeleted)
+        assert event.message_ids == (TS,)
+
+    def test_a_deleted_root_of_a_thread_leaves_a_tombstone(self) -> None:
+        tomb = message("This message was deleted.", subtype="tombstone", thread_ts=TS)
+        event = only(callback(edited(tomb, message("root"))))
+        assert isinstance(event, MessageDeleted)
+        assert event.message_ids == (TS,)
+
+
+class TestInteractions:
+    def test_a_button_and_a_menu(self) -> None:
+        pressed, chosen = parse(block_actions(BUTTON, MENU))
+        assert isinstance(pressed, ButtonPressed)
+        assert isinstance(chosen, ButtonPressed)
+        assert (pressed.value, pressed.label, pressed.message_id) == ("yes", "Yes", TS)
+        assert (chosen.value, chosen.label) == ("2", "Two")
+        assert pressed.event_id != chosen.event_id
+        assert pressed.reply_handle.startswith("https://hooks.slack.com/")
+
+    def test_in_a_thread(self) -> None:
+        container = {"type": "message", "message_ts": "2.0", "channel_id": ROOM, "thread_ts": TS}
+        event = only(block_actions(BUTTON, container=container))
+        assert place_of(event).thread_id == TS
+
+    @pytest.mark.parametrize(
+        ("name", "audience"),
+        [
+            ("directmessage", Audience.DIRECT),
+            ("privategroup", Audience.PRIVATE_ROOM),
+            ("mpdm-anna--ben-1", Audience.PRIVATE_ROOM),
+            ("general", Audience.PUBLIC_ROOM),
+        ],
+    )
+    def test_the_channels_name_says_who_listens(self, name: str, audience: Audience) -> None:
+        pressed = only(block_actions(BUTTON, channel={"id": ROOM, "name": name}))
+        invoked = only(COMMAND | {"channel_name": name})
+        assert place_of(pressed).audience is place_of(invoked).audience is audience
+
+    def test_as_a_form(self) -> None:
+        assert parse({"payload": json.dumps(block_actions(BUTTON))}) == parse(block_actions(BUTTON))
+
+    def test_a_slash_command(self) -> None:
+        event = only(COMMAND)
+        assert isinstance(event, CommandInvoked)
+        assert (event.name, event.arguments) == ("ask", "what does @ben say & #room")
+        assert (event.author.id, event.author.name) == (ANNA, "anna")
+        assert event.event_id == "command:9.8.7"
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            {"type": "view_submission", "user": {"id": ANNA}, "view": {"id": "V1"}},
+            {"type": "view_closed", "user": {"id": ANNA}},
+            {"type": "shortcut", "user": {"id": ANNA}, "callback_id": "x"},
+            {"type": "message_action", "user": {"id": ANNA}, "message": message()},
+            {"type": "block_suggestion", "user": {"id": ANNA}},
+            block_actions(BUTTON, container={"type": "view"}, channel=None),
+            block_actions({"type": "datepicker", "action_id": "d"}),
+            {"type": "url_verification", "challenge": "c"},
+            {"type": "hello"},
+            {"envelope_id": 12345, "type": "integration-test"},
+            {"payload": "{"},
+            {},
+        ],
+    )
+    def test_what_is_ignored(self, payload: dict[str, Any]) -> None:
+        assert parse(payload) == []
+
+
+class TestOthers:
+    def test_a_reaction(self) -> None:
+        event = only(EVERYTHING[7])
+        assert isinstance(event, ReactionChanged)
+        assert (event.emoji, event.message_id, event.added) == ("👍", TS, True)
+
+    def test_the_bots_own_reaction_is_nothing(self) -> None:
+        item = {"type": "message", "channel": ROOM, "ts": TS}
+        event = {"type": "reaction_added", "user": BOT, "reaction": "eyes", "item": item}
+        assert parse(callback(event)) == []
+
+    def test_a_skin_tone_and_an_unknown_emoji(self) -> None:
+        for name, emoji in (("+1::skin-tone-2", "👍"), ("partyparrot", ":partyparrot:")):
+            payload = copy.deepcopy(EVERYTHING[7])
+            payload["event"]["reaction"] = name
+            event = only(payload)
+            assert isinstance(event, ReactionChanged)
+            assert event.emoji == emoji
+
+    def test_membership(self) -> None:
+        event = only(EVERYTHING[8])
+        assert isinstance(event, MembershipChanged)
+        assert event.joined
+        assert event.is_self

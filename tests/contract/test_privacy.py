@@ -1,0 +1,50 @@
+"""Who sees what: what is for one person is seen by nobody else, or refused."""
+
+import pytest
+
+from gateway.errors import Permanent
+from gateway.message import (
+    CommandInvoked,
+)
+from tests.contract.marks import lacks, proves
+from tests.contract.stage import Stage, by_bot
+
+
+@proves("ephemeral")
+async def test_what_is_for_one_person_is_seen_by_nobody_else(stage: Stage) -> None:
+    room = stage.platform.room("general")
+    await stage.platform.command(stage.person, room, "context")
+    asked = await stage.sink.first(CommandInvoked)
+    await stage.send(
+        "for Ada", asked.place, private_to=asked.author.id, reply_handle=asked.reply_handle
+    )
+    (seen,) = await stage.shown(room, bool)
+    assert (seen.text, seen.only_for) == ("for Ada", stage.person.id)
+
+
+@proves("ephemeral")
+async def test_without_a_command_to_answer_it_stays_private_as_well(stage: Stage) -> None:
+    room = stage.platform.room("general")
+    asked = await stage.hear("psst", room, mention=True)
+    await stage.send("for Ada", asked.place, private_to=asked.author.id)
+    openly = [seen for seen in by_bot(stage.platform.shown(room)) if not seen.only_for]
+    privately = [seen for seen in by_bot(stage.platform.shown(room)) if seen.only_for]
+    assert openly == []
+    assert len(privately) + len(by_bot(stage.platform.shown(stage.room))) == 1
+
+
+@lacks("ephemeral")
+@proves("rooms")
+async def test_where_everybody_would_read_along_it_is_refused(stage: Stage) -> None:
+    room = stage.platform.room("general")
+    asked = await stage.hear("psst", room, mention=True)
+    with pytest.raises(Permanent):
+        await stage.send("for Ada", asked.place, private_to=asked.author.id)
+    assert by_bot(stage.platform.shown(room)) == []
+
+
+@lacks("ephemeral")
+async def test_in_a_direct_conversation_everything_is_for_one_person(stage: Stage) -> None:
+    asked = await stage.hear()
+    await stage.send("for Ada", asked.place, private_to=asked.author.id)
+    assert [seen.text for seen in await stage.shown(stage.room, bool)] == ["for Ada"]
