@@ -62,8 +62,8 @@ TURN: tuple[Stage, ...] = (
     gather_context,
     read_attachments,
     ask_model,
-    close_memory,
     filter_answer,
+    close_memory,
     render_answer,
 )
 """Passed once by the messages of one author that became one turn."""

@@ -22,8 +22,8 @@ STAGES: Final = [
     "context",
     "attachments",
     "model",
-    "memory",
     "response_filter",
+    "memory",
     "render",
 ]
 PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.py"

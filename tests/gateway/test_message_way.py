@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities, ToolSpec
+from gateway.remembering import Aftermath, Forgetful
 from gateway.services import Assistant, Policies, Voice
 from gateway.storage.sqlite.database import Database
 from tests.support.gateway import gateway
@@ -193,6 +195,25 @@ async def test_secrets_stay_out_of_public_rooms(audience: Audience, said: str) -
         g.model.reply = lambda request: 'password: "hunter22"'
         await g.take(received("tell me", at=place(audience=audience), mentions_bot=True))
         assert g.texts == [said]
+
+
+class Noting(Forgetful):
+    """Keeps in mind what it is told was answered."""
+
+    def __init__(self) -> None:
+        self.answers: list[str] = []
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        self.answers.append(answer)
+        return Aftermath()
+
+
+async def test_memory_keeps_what_was_said_and_not_what_was_held_back() -> None:
+    noting = Noting()
+    async with gateway(memory=noting) as g:
+        g.model.reply = lambda request: 'password: "hunter22"'
+        await g.take(received("tell me", at=place(), mentions_bot=True))
+        assert noting.answers == g.texts == [REPLACEMENT]
 
 
 async def test_a_budget_that_is_used_up_refuses_before_the_call() -> None:

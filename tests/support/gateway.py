@@ -31,6 +31,7 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
@@ -137,6 +138,7 @@ async def gateway(
     prices: dict[str, Price] | None = None,
     database: Database | None = None,
     adapter: RecordingAdapter | None = None,
+    memory: Remembering | None = None,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -179,6 +181,7 @@ async def gateway(
         count=count,
         observe=traces.append,
         prices=prices or dict(DEFAULT_PRICES),
+        memory=memory or Forgetful(),
     )
     pipeline = Pipeline(services)
     router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)
