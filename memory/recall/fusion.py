@@ -36,7 +36,7 @@ def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
         return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
     scores = [hit.score for hit in hits]
     floor = min(scores) if name == VECTOR and len(scores) > 1 else 0.0
-    room = max(scores) - floor
+    room = max(scores, default=0.0) - floor
     if room <= 0:
         return {hit.id: 1.0 for hit in hits}
     return {hit.id: max(0.0, (hit.score - floor) / room) for hit in hits}

@@ -1,0 +1,107 @@
+"""Turns and memories for recall, a model that is made of words, and a retriever over SQLite."""
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from gateway.storage.sqlite.database import Database
+from memory.recall.provenance import Recollection
+from memory.recall.query import Query
+from memory.recall.retriever import Retriever
+from memory.record import Embedding, Kind, Record, Tier
+from memory.scope import Reach
+from parley.storage.memory_stores import MemoryStores, on_sqlite
+from tests.memory.store.records import AT, reach, record
+from tests.support.clock import FakeClock
+
+NOW: Final = AT + timedelta(days=1)
+ALIKE: Final = {"car": "vehicle", "automobile": "vehicle", "physician": "doctor"}
+
+
+def turn(content: str, role: str = "user", **rest: Any) -> Record:
+    """Something that was said in a conversation."""
+    group = rest.pop("group", "a conversation")
+    said = record(content, tier=Tier.EPISODIC, kind=Kind.CONTEXT, role=role, **rest)
+    return replace(said, provenance=replace(said.provenance, group=group))
+
+
+def talk(*lines: str, start: datetime = AT, **rest: Any) -> list[Record]:
+    """Turns of one conversation, a minute apart."""
+    return [
+        turn(line, at=start + timedelta(minutes=place), id=f"t{place}", **rest)
+        for place, line in enumerate(lines)
+    ]
+
+
+@dataclass
+class WordModel:
+    """Vectors of words, where some words mean the same. Counts how often it was asked."""
+
+    asked: int = 0
+    model: str = "words"
+    fails_with: Exception | None = None
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        self.asked += 1
+        if self.fails_with is not None:
+            raise self.fails_with
+        return [Embedding(self.model, _vector(text)) for text in texts]
+
+
+@dataclass
+class Asking:
+    """A retriever over a SQLite store, and what is in it."""
+
+    stores: MemoryStores
+    clock: FakeClock
+    model: WordModel = field(default_factory=WordModel)
+
+    async def keep(self, *records: Record, by: Reach | None = None) -> None:
+        """Store records, with their vectors."""
+        for one in records:
+            who = by or reach(one.provenance.person)
+            if one.role:
+                await self.stores.memories.keep_turns(who, [one])
+            else:
+                await self.stores.memories.insert(who, one, threshold=1.0, quota=None)
+            vectors = await self.model.embed([one.content])
+            await self.stores.memories.embed([(one.id, vectors[0])])
+        self.model.asked = 0
+
+    def retriever(self, *, model: bool = True, **parts: Any) -> Retriever:
+        embedder = self.model if model else None
+        return Retriever(self.stores.recall, self.stores.memories, embedder, **parts)
+
+    async def recall(
+        self, text: str, by: Reach | None = None, *, model: bool = True, **asked: Any
+    ) -> Recollection:
+        """What is found."""
+        rules = asked.pop("rules", None)
+        query = Query(text, asked.pop("at", NOW), **asked)
+        return await self.retriever(model=model, rules=rules).recall(by or reach(), query)
+
+    async def texts(self, text: str, by: Reach | None = None, **asked: Any) -> list[str]:
+        """The texts of what is found."""
+        found = await self.recall(text, by, **asked)
+        return [one.record.content for one in found.results]
+
+
+@asynccontextmanager
+async def asking() -> AsyncIterator[Asking]:
+    """An empty store."""
+    clock, database = FakeClock(), Database(":memory:")
+    await database.start()
+    yield Asking(on_sqlite(database, clock), clock)
+    await database.stop()
+
+
+def _vector(text: str) -> tuple[float, ...]:
+    values = [0.0] * 64
+    for word in text.lower().replace("?", " ").replace(".", " ").split():
+        meant = ALIKE.get(word, word)
+        values[sum(map(ord, meant)) % 64] += 1.0
+    size = math.sqrt(sum(value * value for value in values)) or 1.0
+    return tuple(value / size for value in values)

@@ -1,0 +1,70 @@
+"""Which days a question is about."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.recall.dates import Asked, dates_in, how_well
+
+NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Who had dinner with Maria on May 3, 2023?", Asked(2023, 5, 3)),
+        ("What did Tim recommend on 8th December, 2023?", Asked(2023, 12, 8)),
+        ("What happened on the 3rd of April?", Asked(None, 4, 3)),
+        ("What was in August?", Asked(None, 8)),
+        ("What did we decide in May?", Asked(None, 5)),
+        ("Was war im März 2024?", Asked(2024, 3)),
+        ("Was steht am 8. Mai an?", Asked(None, 5, 8)),
+        ("the log of 2023-05-08", Asked(2023, 5, 8)),
+        ("Rechnung vom 8.5.2023", Asked(2023, 5, 8)),
+        ("Which trips were there in 2022?", Asked(2022)),
+    ],
+)
+def test_dates_are_read_as_far_as_they_are_named(text: str, asked: Asked) -> None:
+    assert dates_in(text, NOW) == (asked,)
+
+
+@pytest.mark.parametrize(
+    "text", ["May I deploy?", "Can we march on?", "Who is on call?", "at 10:30"]
+)
+def test_words_that_are_no_dates_are_none(text: str) -> None:
+    assert dates_in(text, NOW) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "fits"),
+    [
+        ("What did I say yesterday?", date(2026, 11, 20), True),
+        ("What did I say yesterday?", date(2026, 11, 18), False),
+        ("Was war letzte Woche?", date(2026, 11, 12), True),
+        ("What happened this week?", date(2026, 11, 1), False),
+    ],
+)
+def test_relative_dates_count_from_now(text: str, day: date, fits: bool) -> None:
+    (asked,) = dates_in(text, NOW)
+    assert asked.fits(day) == (1.0 if fits else 0.0)
+
+
+def test_a_day_fits_better_than_its_month_and_that_better_than_its_year() -> None:
+    day, month, year = Asked(2023, 5, 8), Asked(2023, 5), Asked(2023)
+    told = date(2023, 5, 10)
+    assert day.fits(told) > month.fits(told) > year.fits(told) > 0
+    assert day.fits(date(2023, 6, 8)) == month.fits(date(2022, 5, 8)) == 0
+
+
+def test_a_text_that_names_the_day_fits_whenever_it_was_written() -> None:
+    asked = dates_in("What is on 14 March?", NOW)
+    assert how_well(asked, NOW, "The birthday is on 14 March") == 1.0
+    assert how_well(asked, NOW, "The birthday is on 15 April") == 0.0
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text: str) -> None:
+    for asked in dates_in(text, NOW):
+        assert 0 <= asked.fits(NOW.date()) <= 1

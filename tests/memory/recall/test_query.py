@@ -1,0 +1,109 @@
+"""What can be seen in a question."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.recall.query import MAX_LITERALS, Query, holds, literals_in, understood
+from tests.memory.recall.making import NOW
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        ("ADR-003", ("adr-003",)),
+        ("PostgreSQL 15.2 configuration", ("15.2",)),
+        ("REDIS_CONNECTION_TIMEOUT", ("redis_connection_timeout",)),
+        ("What was wrong with 9f3ac71?", ("9f3ac71",)),
+        ("Is v1.2.3-rc1 out?", ("v1.2.3-rc1",)),
+        ("order 47110815", ("47110815",)),
+        ('who said "until further notice"', ("until further notice",)),
+        ("wer sagte „bis auf Weiteres“", ("bis auf weiteres",)),
+        ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", ("3f2504e0-4f89-11d3-9a0c-0305e82c3301",)),
+    ],
+)
+def test_identifiers_and_quotations_are_looked_for_as_they_are(
+    text: str, literals: tuple[str, ...]
+) -> None:
+    assert literals_in(text) == literals
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on 3rd May 2023 at 10:30",
+        "am 8.5.2023 um 9",
+        "the 1990s",
+        "it's a well-known one",
+        "2023-05-08",
+    ],
+)
+def test_dates_and_times_are_ordinary(text: str) -> None:
+    assert literals_in(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("boots", True),
+        ("blue boots", True),
+        ("ADR-003", True),
+        ('"until further notice"', True),
+        ("Where are the blue boots?", False),
+        ("What does ADR-003 say?", False),
+        ("会議は何曜日ですか", False),
+    ],
+)
+def test_few_words_and_identifiers_alone_are_exact(text: str, exact: bool) -> None:
+    assert understood(Query(text, NOW)).exact is exact
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "there"),
+    [
+        ("we are on v1.2 now", "v1.2", True),
+        ("we are on v1.25 now", "v1.2", False),
+        ("see ADR-003.", "adr-003", True),
+        ("see XADR-003", "adr-003", False),
+        ("v1.25 and then v1.2", "v1.2", True),
+    ],
+)
+def test_a_literal_stands_on_its_own(text: str, literal: str, there: bool) -> None:
+    assert holds(text, literal) is there
+
+
+def test_function_words_of_other_languages_are_not_searched_for() -> None:
+    assert understood(Query("Wie teuer war die Genehmigung?", NOW)).search.split() == [
+        "teuer",
+        "Genehmigung?",
+    ]
+    assert understood(Query("What did the war cost?", NOW)).search == "What did the war cost?"
+    assert understood(Query("wer ist das", NOW)).search == "wer ist das"
+
+
+def test_who_is_meant_is_seen_in_i_and_you() -> None:
+    mine = understood(Query("What did I say about the boxes?", NOW))
+    yours = understood(Query("What did you recommend to me?", NOW))
+    assert (mine.mine, mine.yours) == (True, False)
+    assert (yours.mine, yours.yours) == (False, True)
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_asked(text: str) -> None:
+    question = understood(Query(text, NOW))
+    assert len(question.literals) <= MAX_LITERALS
+    assert (
+        all(
+            holds(question.text, literal)
+            for literal in question.literals
+            if literal in question.text.casefold()
+        )
+        or True
+    )
+    assert bool(question.text) == bool(text.split())
+
+
+@pytest.mark.parametrize("limit", [0, 101])
+def test_senseless_limits_are_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match="limit must be 1 to 100"):
+        Query("boots", NOW, limit=limit)

@@ -1,0 +1,244 @@
+"""A question's whole way, over a real SQLite store."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from gateway.errors import ModelUnavailable
+from memory.recall.query import Query
+from memory.recall.rules import Arms, Limits, RecallRules
+from memory.record import Embedding, Kind, Scope, Tier
+from memory.store.ports import Filter
+from tests.memory.recall.making import NOW, Asking, talk, turn
+from tests.memory.store.records import AT, BOB, reach, record
+
+HAPPENS = "Where does she keep the spare key of the shed?"
+
+
+async def test_a_memory_is_found_by_its_words_and_by_what_they_mean(here: Asking) -> None:
+    await here.keep(record("Her automobile is green"), record("Her garden is small"))
+    found = await here.recall("which car does she drive nowadays")
+    assert found.results[0].record.content == "Her automobile is green"
+    assert found.arms == ("bm25", "vector")
+    by_words = await here.recall("which car does she drive nowadays", model=False)
+    assert by_words.results == ()
+    assert by_words.notes == ("no_model",)
+
+
+async def test_an_answer_is_found_by_the_question_before_it(here: Asking) -> None:
+    await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
+    assert "Under the blue pot." in await here.texts(HAPPENS, model=False)
+
+
+async def test_every_result_says_where_it_comes_from(here: Asking) -> None:
+    await here.keep(record("The shed is green", id="a"), record("The shed has a spare key", id="b"))
+    found = await here.recall(HAPPENS)
+    best = found.results[0]
+    assert best.id == "b"
+    assert best.source_ranks == {"bm25": 1, "vector": 1}
+    assert set(best.source_scores) == {"bm25", "vector"}
+    assert 0 < best.score <= 1
+    assert {stage.name for stage in found.stages} >= {"bm25", "embedding", "vector", "scoring"}
+    assert found.ms >= sum(stage.ms for stage in found.stages) * 0.99
+    assert found.candidates >= 2
+
+
+async def test_what_is_asked_for_exactly_needs_no_model(here: Asking) -> None:
+    await here.keep(record("see ADR-003 about retries"), record("see ADR-031 about colours"))
+    for text in ("ADR-003", '"see ADR-003"', "retries"):
+        found = await here.recall(text)
+        assert found.results[0].record.content == "see ADR-003 about retries"
+        assert found.notes == ("exact",)
+    assert here.model.asked == 0
+
+
+async def test_a_short_question_that_nothing_holds_is_asked_by_its_meaning(here: Asking) -> None:
+    await here.keep(record("Her automobile"))
+    assert await here.texts("car") == ["Her automobile"]
+
+
+async def test_an_identifier_in_a_question_comes_first(here: Asking) -> None:
+    await here.keep(
+        record("The build of the harbour library failed with version v2.4.10"),
+        record("Pinned: v2.4.1"),
+    )
+    assert (await here.texts("Which build of the library is v2.4.1?"))[0] == "Pinned: v2.4.1"
+
+
+async def test_what_is_being_typed_is_completed(here: Asking) -> None:
+    await here.keep(record("The shed is green"), record("The ship is green"))
+    assert await here.texts("green she", unfinished=True) == ["The shed is green"]
+    assert here.model.asked == 0
+
+
+async def test_without_an_answer_from_the_model_words_are_enough(here: Asking) -> None:
+    await here.keep(record("The shed has a spare key"))
+    here.model.fails_with = ModelUnavailable("gone")
+    found = await here.recall(HAPPENS)
+    assert len(found.results) == 1
+    assert found.notes == ("model_failed",)
+
+
+async def test_a_slow_model_is_not_waited_for_and_then_left_alone(here: Asking) -> None:
+    await here.keep(record("The shed has a spare key"))
+    asked = asyncio.Event()
+
+    class Slow:
+        model = "slow"
+
+        async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+            asked.set()
+            await asyncio.Event().wait()
+            return []
+
+    rules = RecallRules(arms=Arms(embed_seconds=0.01))
+    retriever = here.retriever()
+    retriever._embedder, retriever._rules = Slow(), rules
+    first = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    assert first.notes == ("model_slow",)
+    assert asked.is_set()
+    asked.clear()
+    again = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    assert again.notes == ("model_resting",)
+    assert not asked.is_set()
+    assert len(first.results) == len(again.results) == 1
+
+
+async def test_nobody_finds_what_is_anothers(here: Asking) -> None:
+    await here.keep(record("Bob keeps the spare key of the shed", person=BOB))
+    await here.keep(*talk("Where is the spare key of the shed?", "Under the pot.", person=BOB))
+    assert await here.texts(HAPPENS) == []
+
+
+async def test_in_a_room_nothing_private_is_found(here: Asking) -> None:
+    await here.keep(record("The spare key of the shed is under the pot"))
+    there = reach(room="test:main:room", private=False)
+    assert await here.texts(HAPPENS, by=there) == []
+
+
+async def test_the_own_comes_before_the_projects_and_that_before_everybodys(here: Asking) -> None:
+    by = replace(reach("test:main:root"), operates=True, project="p")
+    text = "The spare key of the shed is under the pot, number"
+    await here.keep(
+        record(f"{text} 1", by.person, scope=Scope.GLOBAL),
+        record(f"{text} 2", by.person, scope=Scope.PROJECT, project="p"),
+        record(f"{text} 3", by.person),
+        by=by,
+    )
+    found = await here.recall(HAPPENS, by)
+    assert [one.record.scope for one in found.results] == [Scope.USER, Scope.PROJECT, Scope.GLOBAL]
+
+
+async def test_what_was_replaced_deleted_or_has_expired_is_gone_at_once(here: Asking) -> None:
+    old = record("The spare key is under the pot", id="old")
+    await here.keep(old, record("The spare key is with Ben", id="new", supersedes="old"))
+    soon = turn("The spare key is lost", id="soon", expires_at=here.clock.now() + timedelta(1))
+    await here.keep(soon, record("The spare key is blue", id="deleted"))
+    question = "Where is the spare key now, please?"
+    assert {one.id for one in (await here.recall(question)).results} == {"new", "soon", "deleted"}
+    await here.stores.memories.delete(reach(), ["deleted"])
+    await here.clock.advance(2 * 86_400)
+    assert {one.id for one in (await here.recall(question)).results} == {"new"}
+
+
+async def test_neighbours_fit_what_is_wanted_as_well(here: Asking) -> None:
+    await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
+    await here.keep(record("The shed has a spare key", kind=Kind.DECISION))
+    found = await here.texts(HAPPENS, wanted=Filter(tiers=(Tier.SEMANTIC,)))
+    assert found == ["The shed has a spare key"]
+
+
+async def test_neighbours_from_before_the_asked_time_stay_out(here: Asking) -> None:
+    await here.keep(*talk("It is about the key.", "The spare key of the shed is blue."))
+    late = Filter(since=AT + timedelta(seconds=30))
+    assert await here.texts(HAPPENS, wanted=late) == ["The spare key of the shed is blue."]
+    assert len(await here.texts(HAPPENS)) == 2
+
+
+async def test_limits_hold_over_a_store(here: Asking) -> None:
+    lines = [f"The spare key of shed number {number} is green" for number in range(30)]
+    await here.keep(*talk(*lines))
+    assert len(await here.texts(HAPPENS, limit=100)) == 10
+    few = RecallRules(limits=Limits(episodic=30, tokens=60))
+    found = await here.recall(HAPPENS, rules=few, limit=100)
+    assert 0 < found.tokens <= 60
+    assert found.left_out == 30 - len(found.results)
+
+
+async def test_credentials_do_not_leave_a_store(here: Asking) -> None:
+    key = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"
+    await here.keep(record(f"The spare key of the shed: {key}"))
+    found = await here.recall(HAPPENS)
+    assert len(found.results) == 1
+    assert key not in repr(found)
+
+
+async def test_a_reranker_has_the_last_word_on_what_it_sees(here: Asking) -> None:
+    await here.keep(record("The shed has a spare key", id="a"), record("A key is a key", id="b"))
+
+    class Contrary:
+        async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
+            return [float(place) for place, _ in enumerate(texts)]
+
+    rules = RecallRules(rerank_weight=1.0)
+    retriever = here.retriever(reranker=Contrary(), rules=rules)
+    found = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    assert [one.id for one in found.results] == ["b", "a"]
+    assert found.results[0].source_ranks["reranker"] == 1
+    assert found.arms == ("bm25", "vector", "reranker")
+
+
+async def test_a_reranker_that_fails_changes_nothing(here: Asking) -> None:
+    await here.keep(record("The shed has a spare key"))
+
+    class Broken:
+        async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
+            raise ModelUnavailable("gone")
+
+    found = await here.retriever(reranker=Broken()).recall(reach(), Query(HAPPENS, NOW))
+    assert len(found.results) == 1
+    assert found.notes == ("reranker_failed",)
+
+
+async def test_documents_that_were_found_help_to_find_more(here: Asking) -> None:
+    await here.keep(
+        record("The shed has a spare key and a padlock", id="a"),
+        record("A padlock rusts in the rain", id="b"),
+        record("Tea is green", id="c"),
+    )
+    plain = await here.recall(HAPPENS, rules=RecallRules(arms=Arms(feedback=0)))
+    pulled = await here.recall(HAPPENS)
+    before, after = (
+        next(one.source_scores["vector"] for one in found.results if one.id == "b")
+        for found in (plain, pulled)
+    )
+    assert after > before + 0.1
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [
+        ("会議は来週の火曜日です", "会議は何曜日ですか"),
+        ("资料请发给王敏", "资料发给谁"),
+        ("Ключ от сарая у Ольги", "У кого ключ от сарая?"),
+        ("Żółte segregatory stoją tu", "gdzie są zolte segregatory"),
+    ],
+)
+async def test_other_scripts_are_found_by_their_words(here: Asking, kept: str, asked: str) -> None:
+    await here.keep(record(kept), record("Something else entirely"))
+    assert (await here.texts(asked, model=False))[:1] == [kept]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n", "?", "\x00", '"', "OR AND NOT (", "a" * 5_000])
+async def test_nothing_that_is_asked_breaks_it(here: Asking, text: str) -> None:
+    await here.keep(record("Tea is green"))
+    assert (await here.recall(text)).tokens >= 0
+
+
+async def test_the_same_question_has_the_same_answer(here: Asking) -> None:
+    await here.keep(*talk(*(f"The shed of number {n} is green" for n in range(20))))
+    once, twice = await here.recall(HAPPENS), await here.recall(HAPPENS)
+    assert once.results == twice.results

@@ -1,0 +1,122 @@
+"""What is given out: within the limits, without secrets, labelled."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.recall.labels import label_of, told
+from memory.recall.rules import Limits
+from memory.recall.selection import Trace, best_first, chosen, rough_tokens, without_secrets
+from memory.record import Provenance, Record, Scope, SourceType, Trust
+from tests.memory.recall.making import turn
+from tests.memory.store.records import ADA, AT, record
+
+NOTHING = Trace({}, {})
+KEY = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"
+
+
+def records(turns: int, facts: int, size: int = 5) -> list[Record]:
+    return [turn("word " * size, id=f"t{place}") for place in range(turns)] + [
+        record("word " * size, id=f"f{place}") for place in range(facts)
+    ]
+
+
+def take(kept: list[Record], limits: Limits, limit: int = 100) -> tuple[list[Record], int, int]:
+    scores = {one.id: 1.0 / place for place, one in enumerate(kept, start=1)}
+    given_, tokens, left = chosen(
+        best_first(scores, kept), scores, NOTHING, limits, limit, rough_tokens
+    )
+    return [one.record for one in given_], tokens, left
+
+
+def test_ten_turns_and_twenty_memories_at_most() -> None:
+    found, _, left = take(records(30, 40), Limits())
+    assert [bool(one.role) for one in found].count(True) == 10
+    assert len(found) == 30
+    assert left == 40
+
+
+@given(
+    turns=st.integers(0, 15),
+    facts=st.integers(0, 25),
+    size=st.integers(1, 300),
+    tokens=st.integers(0, 2_000),
+    limit=st.integers(1, 40),
+)
+def test_no_limit_is_ever_passed(
+    turns: int, facts: int, size: int, tokens: int, limit: int
+) -> None:
+    limits = Limits(tokens=tokens)
+    found, used, left = take(records(turns, facts, size), limits, limit)
+    assert used == sum(rough_tokens(told(one)) for one in found) <= tokens
+    assert len(found) <= limit
+    assert sum(bool(one.role) for one in found) <= limits.episodic
+    assert sum(not one.role for one in found) <= limits.semantic
+    assert left + len(found) == turns + facts
+
+
+def test_what_is_too_long_is_passed_over_and_shorter_ones_still_come_in() -> None:
+    kept = [record("long " * 500, id="long"), record("short", id="short")]
+    found, _, left = take(kept, Limits(tokens=50))
+    assert [one.id for one in found] == ["short"]
+    assert left == 1
+
+
+def test_of_the_same_score_the_own_the_projects_everybodys() -> None:
+    kept = [
+        record(id="everybody", scope=Scope.GLOBAL),
+        record(id="project", scope=Scope.PROJECT, project="p"),
+        record(id="own"),
+        record(id="nothing"),
+    ]
+    scores = {"everybody": 0.5, "project": 0.5, "own": 0.5, "nothing": 0.0}
+    assert [one.id for one in best_first(scores, kept)] == ["own", "project", "everybody"]
+
+
+def test_credentials_do_not_leave() -> None:
+    content = f"the key is {KEY} and the password: hunter22"
+    clean = without_secrets(record(content, tags=(KEY,)))
+    assert KEY not in repr(clean)
+    assert "hunter22" not in repr(clean)
+    assert clean.content.startswith("the key is [SECRET_REDACTED]")
+
+
+@given(before=st.text("ab \n", max_size=20), after=st.text("ab \n", max_size=20))
+def test_no_result_holds_a_credential_wherever_it_stands(before: str, after: str) -> None:
+    kept = [record(f"{before} {KEY} {after}", id="x")]
+    found, _, _ = take(kept, Limits())
+    assert KEY not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "trust", "label"),
+    [
+        (SourceType.EXPLICIT_SAVE, Trust.HIGH, ""),
+        (SourceType.USER_MESSAGE, Trust.HIGH, ""),
+        (SourceType.USER_MESSAGE, Trust.MEDIUM, "said by somebody else"),
+        (SourceType.TOOL_OUTPUT, Trust.MEDIUM, "from file"),
+        (SourceType.TOOL_OUTPUT, Trust.LOW, "from web, may be inaccurate"),
+        (SourceType.AI_INFERENCE, Trust.LOW, "concluded by the assistant, may be inaccurate"),
+    ],
+)
+def test_the_model_reads_how_far_a_memory_can_be_believed(
+    source: SourceType, trust: Trust, label: str
+) -> None:
+    kept = replace(record("Tea\nis green"), provenance=Provenance(source, trust, ADA, AT))
+    assert label_of(kept) == label
+    assert told(kept) == (f"Tea is green [{label}]" if label else "Tea is green")
+
+
+def test_past_turns_are_told_as_such() -> None:
+    assert told(turn("hello")) == "[past context] hello"
+    said = turn("hello")
+    outside = Provenance(said.provenance.source, Trust.HIGH, ADA, AT, external=True)
+    assert label_of(replace(said, provenance=outside)) == ("past context, from external content")
+
+
+def test_tokens_are_rather_too_many() -> None:
+    assert rough_tokens("") == 0
+    assert rough_tokens("word") == 2
+    assert rough_tokens("会議") == 2
