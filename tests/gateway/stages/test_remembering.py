@@ -1,0 +1,94 @@
+"""Memory is opened for whoever asks, told how the turn ended, and nothing of one that failed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gateway.errors import StoreUnavailable
+from gateway.message import Button
+from gateway.people import PersonId
+from gateway.remembering import Aftermath, Asker, NoTools
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, received
+
+
+@dataclass
+class Diary:
+    """Writes down what it is told."""
+
+    askers: list[Asker] = field(default_factory=list)
+    finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
+    after: Aftermath = field(default_factory=Aftermath)
+    broken: bool = False
+    tools: NoTools = field(default_factory=NoTools)
+
+    async def turn(self, asker: Asker) -> "Diary":
+        if self.broken:
+            raise StoreUnavailable("the database is away")
+        self.askers.append(asker)
+        return self
+
+    async def prompt(self) -> str:
+        return "Ada likes kites."
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        self.finished.append((answer, tools_used))
+        return self.after
+
+    async def knows(self, *_: object) -> bool:
+        return False
+
+    async def edited(self, *_: object) -> None: ...
+
+    async def deleted(self, *_: object) -> None: ...
+
+
+def with_diary(g: Gateway, **how: object) -> Diary:
+    diary = Diary(**how)  # type: ignore[arg-type]
+    object.__setattr__(g.services, "memory", diary)
+    return diary
+
+
+async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        await g.take(received("hello", message_id="m1"))
+        (asker,) = diary.askers
+        assert asker.principal.person == PersonId("test", "main", "ada")
+        assert (asker.words, asker.message_ids) == (("hello",), ("m1",))
+        assert asker.place.channel_id == direct().channel_id
+        assert asker.conversation
+        assert diary.finished == [("answer", [])]
+
+
+async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        g.model.open.clear()
+        for number, text in enumerate(("one", "two", "three")):
+            await g.take(received(text, message_id=f"m{number}"))
+        g.model.open.set()
+        await g.rest()
+        assert [asker.words for asker in diary.askers] == [("one",), ("two", "three")]
+        assert diary.askers[1].message_ids == ("m1", "m2")
+
+
+async def test_a_turn_that_failed_is_not_told() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+
+        def fails(_: object) -> str:
+            raise RuntimeError("model")
+
+        g.model.reply = fails
+        await g.take(received("hello"))
+        assert len(diary.askers) == 1
+        assert diary.finished == []
+
+
+async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() -> None:
+    async with gateway() as g:
+        after = Aftermath("_Kept: likes kites._", (Button("Keep", "memory:keep:1"),))
+        with_diary(g, after=after)
+        await g.take(received("I like kites"))
+        assert "Kept: likes kites." in "".join(g.texts)
+        assert await g.stored_words() == ["I like kites"]
