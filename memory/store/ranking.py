@@ -72,14 +72,14 @@ def bm25(
     return [(id_, score) for score, _, id_ in sorted(found, reverse=True)]
 
 
-def chosen(counts: Sequence[int]) -> list[int]:
+def chosen(counts: Sequence[int], enough: int = MAX_CANDIDATES) -> list[int]:
     """Which words the candidates are taken from: the rarest, and as many more as stay within
-    `MAX_CANDIDATES`. The others count for the score only."""
+    `enough`. The others count for the score only."""
     there = sorted((count, word) for word, count in enumerate(counts) if count)
     some: list[int] = []
     total = 0
     for count, word in there:
-        if some and total + count > MAX_CANDIDATES:
+        if some and total + count > enough:
             break
         some.append(word)
         total += count

@@ -11,11 +11,13 @@ from typing import Final
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.ranking import (
+    MAX_CANDIDATES,
     MAX_WEIGHED,
     WEIGHED_CLOSELY,
     Candidate,
     Statistics,
     bm25,
+    chosen,
     ranked,
     whole,
 )
@@ -49,9 +51,11 @@ def lexical(
     """What `RecallStore.lexical` does, inside the caller's transaction. Of an unfinished question
     every word has to be there."""
     terms = asked(storable(query), unfinished=wanted.unfinished)
-    hits, counts = having(db, reach, terms)
     if wanted.unfinished:
+        hits, counts = having(db, reach, terms)
         hits = whole(hits)
+    else:
+        hits, counts = having(db, reach, terms, enough=MAX_CANDIDATES)
     if not hits:
         return []
     closely = max(limit, WEIGHED_CLOSELY)
@@ -67,20 +71,18 @@ def lexical(
 
 
 def having(
-    db: sqlite3.Connection, reach: Reach, terms: Sequence[Term]
+    db: sqlite3.Connection, reach: Reach, terms: Sequence[Term], enough: int = 0
 ) -> tuple[list[tuple[int, float]], list[int]]:
     """Who on this reach's shelves has some of the words, with the share that they have, the best
-    first; and how many have each."""
+    first; and how many have each. Where the rarest words are in `enough` memories already, the more
+    common ones are not looked for, as long as there is another."""
     shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
+    queries = [(f"shelves : ({shelves}) AND words : ({_query(term)})",) for term in terms]
+    counts = [int(db.execute(COUNT, query).fetchone()[0]) for query in queries]
     hits: dict[int, int] = {}
-    counts = []
-    for place, term in enumerate(terms):
-        query = (f"shelves : ({shelves}) AND words : ({_query(term)})",)
-        rows = db.execute(HAVING, query).fetchall()
-        full = len(rows) == MAX_WEIGHED
-        counts.append(int(db.execute(COUNT, query).fetchone()[0]) if full else len(rows))
+    for place in chosen(counts, enough) if enough else range(len(terms)):
         bit = 1 << place
-        for (seq,) in rows:
+        for (seq,) in db.execute(HAVING, queries[place]).fetchall():
             hits[seq] = hits.get(seq, 0) | bit
     return ranked(hits, counts), counts
 

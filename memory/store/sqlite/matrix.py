@@ -129,21 +129,25 @@ class Matrices:
 
 
 def best_first(
-    matrices: Sequence[Matrix], query: Sequence[float]
+    matrices: Sequence[Matrix], query: Sequence[float], first: int
 ) -> Iterator[list[tuple[int, float]]]:
-    """Numbers and cosines of all, best first, in portions that grow; each number once."""
+    """Numbers and cosines of all, best first, in portions that grow from `first`; each number
+    once."""
     asked = _unit(np.asarray(query, np.float32)[None, :])[0]
-    found = [matrix.similar(asked) for matrix in matrices]
-    numbers = np.concatenate([one for one, _ in found]) if found else np.empty(0, np.int64)
-    scores = np.concatenate([one for _, one in found]) if found else np.empty(0, np.float32)
-    numbers, places = np.unique(numbers, return_index=True)
-    scores = scores[places]
-    begin, portion = 0, 200
+    found = [matrix.similar(asked) for matrix in matrices if len(matrix)]
+    if not found:
+        return
+    numbers = np.concatenate([one for one, _ in found])
+    scores = np.concatenate([one for _, one in found])
+    if len(found) > 1:  # what was said in a room is also its speaker's
+        numbers, places = np.unique(numbers, return_index=True)
+        scores = scores[places]
+    begin, portion = 0, first
     while begin < len(numbers):
         end = min(begin + portion, len(numbers))
-        order = np.argpartition(-scores, end - 1)[:end] if end < len(scores) else np.arange(end)
+        order = np.argpartition(scores, len(scores) - end)[-end:]
         order = order[np.lexsort((-numbers[order], -scores[order]))][begin:end]
-        yield [(int(numbers[place]), float(scores[place])) for place in order]
+        yield list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
         begin, portion = end, portion * 4
 
 

@@ -25,6 +25,8 @@ from memory.store.sqlite.matrix import Matrices, Matrix, Shelf, best_first
 
 READ_AT_ONCE: Final = 1_000
 """Vectors that one step reads, because nothing else is done meanwhile: some milliseconds."""
+FEWEST: Final = 50
+"""Vectors that are looked up at least, because some of them may not fit the filter."""
 ON_LOOP: Final = 20_000
 """Vectors up to which comparing takes the event loop less than going to a thread would."""
 NEW: Final = {
@@ -69,7 +71,7 @@ class NearestVectors:
         """What `RecallStore.nearest` does: ids and cosines."""
         matrices = [await self._current(shelf) for shelf in _shelves(reach, query)]
         self._matrices.trim(len(matrices))
-        portions = best_first(matrices, query.vector)
+        portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
         found: list[tuple[str, float]] = []
         while len(found) < limit:
             if sum(map(len, matrices)) > ON_LOOP:
