@@ -94,6 +94,8 @@ KINDS: Final[tuple[SecretKind, ...]] = (
 
 _BEFORE: Final = re.compile(r"[A-Za-z0-9+]")
 _ADDRESS: Final = re.compile(r"://[^\s\"'<>]{0,300}/\Z")
+_ESCAPED: Final = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
+"""A line's end, or a sign, as JSON and addresses write it."""
 _WORDS: Final = re.compile(
     r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4})(?:[._-]+(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4}))*"
 )
@@ -193,7 +195,7 @@ def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
 
 def _stands_alone(text: str, start: int) -> bool:
     """No letter or digit before: an address may end there with `/`, emphasis begin with `_`."""
-    if not start:
+    if not start or _ESCAPED.search(text, max(0, start - 3), start):
         return True
     before = text[start - 1]
     if before == "/":

@@ -14,7 +14,9 @@ from safety.secret_kinds import Finding, Level, SecretKind
 
 SHAPED_KEY: Final = SecretKind("shaped_key", Level.PROBABLE, Pattern(literal("_"), "_"))
 
-_ALONE: Final = r"(?<![A-Za-z0-9+.@#%-])(?<![A-Za-z0-9_]_)"
+_ALONE: Final = (
+    r"(?:(?<![A-Za-z0-9+.@#%-])(?<![A-Za-z0-9_]_)|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
+)
 _PREFIXED: Final = re.compile(
     rf"{_ALONE}(?P<prefix>[A-Za-z][A-Za-z0-9]{{1,15}}(?:_[A-Za-z0-9]{{2,12}}){{0,3}})_"
     r"(?P<body>[A-Za-z0-9]{30,200})(?![A-Za-z0-9])"
