@@ -17,6 +17,13 @@ from safety.plausible import (
     may_be_a_word,
 )
 from safety.secret_kinds import Finding, Level, SecretKind
+from safety.secret_words import (
+    KEY_STEMS,
+    PASSWORD_STEMS,
+    VENDOR_NAMES,
+    WORDS_FOR_IT,
+    WORDS_FOR_KEYS,
+)
 
 CONNECTION_STRING: Final = SecretKind(
     "connection_string",
@@ -44,80 +51,7 @@ ASSIGNED_KEY: Final = _named("assigned_key", "key")
 AUTHORIZATION: Final = _named("bearer_token", "bearer")
 SEED_PHRASE: Final = _named("seed_phrase", "phrase")
 
-_WORDS_FOR_IT: Final = (
-    r"pass(?:word|wd|phrase|code|wort)s?|kennwort|pwd|mot[ ]de[ ]passe|mdp|contrase[nñ]a|clave|"
-    r"senha|wachtwoord|has[lł]o|парол[ья]|lösenord|"
-    r"adgangskode|passord|salasana|heslo|jelszó|şifre|parola|"
-    r"密码|密碼|口令|パスワード|비밀번호"
-    r"|(?<![a-z])pass(?=[\"']?\s{0,4}[:=])|(?<![a-z])pw(?=\s{0,4}[:=])"
-)
-_WORDS_FOR_KEYS: Final = (
-    r"(?:api|app|application|access|auth|authentication|secret|private|client|consumer|signing|"
-    r"encryption|master|admin|account|storage|shared|webhook|bot|license|licence|licen[sc]e|service|"
-    r"session|refresh|bearer|personal[ _-]access|deploy|user|write|read|ingest|insert|oauth|"
-    r"subscription|integration|functions?|server|live|test|bearer|id|security|root|vault|"
-    r"registration|verification|verify|developer|dev|prod|production|rest|team|organization|org)"
-    r"[ _.-]?(?:api[ _.-]?)?(?:key|token|secret|schlüssel)s?"
-    r"|api[ _-]?schlüssel|cl[eé][ _-]api|clave[ _-]api|chave[ _-](?:de[ ])?api|密钥|令牌"
-    r"|app[ _-]?certificate"
-    r"|(?<![a-z])(?:secret|token|credentials?|apikey|authkey|pat(?![a-z])|"
-    r"jeton|geheimnis|access[ ]?key|sas(?![a-z]))"
-)
-_PASSWORD_STEMS: Final = (
-    "pass",
-    "pwd",
-    "pw",
-    "kennwort",
-    "mdp",
-    "contrase",
-    "clave",
-    "senha",
-    "wachtw",
-    "hasł",
-    "haslo",
-    "парол",
-    "lösen",
-    "adgang",
-    "salasana",
-    "heslo",
-    "jelsz",
-    "şifre",
-    "parola",
-    "密",
-    "口令",
-    "パス",
-    "비밀",
-)
-_KEY_STEMS: Final = (
-    "key",
-    "token",
-    "secret",
-    "schlüssel",
-    "clé",
-    "cle api",
-    "cle-api",
-    "clave",
-    "chave",
-    "credential",
-    "pat",
-    "sas",
-    "jeton",
-    "geheimnis",
-    "sig",
-    "certificate",
-    "密钥",
-    "令牌",
-)
-_VENDOR_NAMES: Final = (
-    "adafruit|airtable|alchemy|algolia|amplitude|asana|assemblyai|beamer|bitly|bittrex|bugsnag|"
-    "codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|deepl|droneci|dropbox|elevenlabs|"
-    "etsy|facebook|fastly|finicity|finnhub|flickr|freshbooks|gitter|gocardless|heroku|hubspot|"
-    "infura|intercom|jfrog|artifactory|kraken|kucoin|launchdarkly|linkedin|mailgun|mapbox|"
-    "mattermost|messagebird|mistral|mixpanel|netlify|new[_-]?relic|nytimes|okta|openweather|plaid|"
-    "privateai|rapidapi|rollbar|sendbird|snyk|sonar|spotify|squarespace|sumo(?:logic)?|travis|"
-    "twitch|twitter|typeform|zendesk"
-)
-_VENDOR_STEM: Final = re.compile(rf"(?i){_VENDOR_NAMES}")
+_VENDOR_STEM: Final = re.compile(rf"(?i){VENDOR_NAMES}")
 SHORTEST_KEY: Final = 12
 """Characters of a key that the words around tell."""
 _DIGITS: Final = re.compile(r"\d\D*\d")
@@ -135,8 +69,8 @@ _VALUE: Final = (
     r"\s{0,10}(?:[rbuf]?(?P<quote>\\?[\"'`]|\*\*)(?P<quoted>[^\"'`\r\n]{1,300}?)(?P=quote)"
     r"|(?P<bare>[^\s\"'`<>()\[\]{},;|，。；、）」』】》”]{1,400}))"
 )
-_PASSWORD: Final = re.compile(rf"(?i)(?P<word>{_WORDS_FOR_IT}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
-_SECRET: Final = re.compile(rf"(?i)(?P<word>{_WORDS_FOR_KEYS}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
+_PASSWORD: Final = re.compile(rf"(?i)(?P<word>{WORDS_FOR_IT}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
+_SECRET: Final = re.compile(rf"(?i)(?P<word>{WORDS_FOR_KEYS}){_GLUE}{_OF}(?P<is>{_IS}){_VALUE}")
 _ANY_KEY: Final = re.compile(
     rf"(?i)(?<![a-z])(?P<word>key|sig|signature){_GLUE}(?P<is>{_SIGN}){_VALUE}"
 )
@@ -166,11 +100,13 @@ _ANY_SCHEME: Final = re.compile(
     r"(?P<bare>[A-Za-z0-9._~+/=:-]{16,4000})"
 )
 _VENDOR: Final = re.compile(
-    rf"(?i)(?<![a-z])(?:{_VENDOR_NAMES})[\w.-]{{0,20}}[\"'`]?{_SIGN}{_VALUE}"
+    rf"(?i)(?<![a-z])(?:{VENDOR_NAMES})[\w.-]{{0,20}}[\"'`]?{_SIGN}{_VALUE}"
 )
 _URL: Final = re.compile(
     r"://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/@\"'<>]{1,200})@(?=[\w\[.-])"
 )
+_LOOPBACK: Final = re.compile(r"localhost\b|127\.|\[::1\]")
+_ARN: Final = re.compile(r"arn:[\w:/.-]{0,60}\Z")
 _PORT: Final = re.compile(r"\d{1,5}")
 _SEED: Final = re.compile(
     r"(?i)(?:seed|recovery|mnemonic|backup|secret|wallet)[ _-]?(?:phrase|words|seed|mnemonic)?"
@@ -181,10 +117,10 @@ _SEED: Final = re.compile(
 def find_assigned(text: str) -> Iterator[Finding]:
     """Every secret that is told by the words before it; the place is that of the value."""
     lowered = text.lower()
-    if any(stem in lowered for stem in _PASSWORD_STEMS):
+    if any(stem in lowered for stem in PASSWORD_STEMS):
         yield from _passwords(text)
     made = _may_hold_a_key(text)
-    if made and any(stem in lowered for stem in _KEY_STEMS):
+    if made and any(stem in lowered for stem in KEY_STEMS):
         yield from _keys(text)
     if any(stem in lowered for stem in ("-u", "--", "machine", "default")):
         yield from _options(text)
@@ -258,7 +194,8 @@ def _urls(text: str) -> Iterator[Finding]:
     for match in _URL.finditer(text):
         both_generic = is_placeholder(match["bare"]) and _is_generic_user(match["user"])
         shape = match["bare"][0] in "<[({$%*" or set(match["bare"]) <= set("*xX.•-_")
-        if not both_generic and not shape and not _PORT.fullmatch(match["bare"]):
+        local = match["bare"] == match["user"] and _LOOPBACK.match(text, match.end())
+        if not both_generic and not shape and not local and not _PORT.fullmatch(match["bare"]):
             yield Finding(CONNECTION_STRING, match.start(), match.end())
 
 
@@ -316,7 +253,11 @@ def _is_hex(value: str) -> bool:
 
 
 def _may_be_secret(match: re.Match[str]) -> bool:
-    return not _NOT_SECRET.search(match.string, max(0, match.start() - 16), match.start())
+    text, start = match.string, match.start()
+    return not (
+        _NOT_SECRET.search(text, max(0, start - 16), start)
+        or _ARN.search(text, max(0, start - 64), start)
+    )
 
 
 def _value(match: re.Match[str]) -> str:

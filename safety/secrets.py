@@ -96,9 +96,8 @@ _BEFORE: Final = re.compile(r"[A-Za-z0-9+]")
 _ADDRESS: Final = re.compile(r"://[^\s\"'<>]{0,300}/\Z")
 _ESCAPED: Final = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
 """A line's end, or a sign, as JSON and addresses write it."""
-_WORDS: Final = re.compile(
-    r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4})(?:[._-]+(?:[a-z]+|[A-Z]+|[A-Z][a-z]+|\d{1,4}))*"
-)
+_WORD_OR_NUMBER: Final = r"(?:[A-Z]?[a-z]+\d{0,4}|[A-Z]+\d{0,4}|\d{1,4})"
+_WORDS: Final = re.compile(rf"{_WORD_OR_NUMBER}(?:[._-]+{_WORD_OR_NUMBER})*")
 _AFTER: Final = re.compile(r"[A-Za-z0-9]")
 _REST: Final = re.compile(r"[A-Za-z0-9_+/=-]{0,4000}")
 _BARE_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
