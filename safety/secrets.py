@@ -2,7 +2,7 @@
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
 probable ones removed with a note, possible ones shown to the person. The formats are in
-`vendors.py`, `vendors_apps.py` and `vendors_services.py`, what only the words around tell in
+the four `vendors*.py`, what only the words around tell in
 `assigned.py`, what only the shape tells in `shaped.py`.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from safety import vendors, vendors_apps, vendors_services
+from safety import vendors, vendors_apps, vendors_prefixes, vendors_services
 from safety.assigned import CONNECTION_STRING, find_assigned
 from safety.cut import REDACTED
 from safety.patterns import Pattern, literal, some
@@ -73,7 +73,7 @@ _TOKENS: Final[tuple[SecretKind, ...]] = (
     *vendors_apps.TEAMS,
     *vendors_apps.DATA,
     *vendors_apps.WALLETS,
-    *vendors_services.PREFIXED,
+    *vendors_prefixes.PREFIXED,
     *vendors_services.STRUCTURED,
     *vendors_services.WEBHOOKS,
     _AWS_SECRET,
