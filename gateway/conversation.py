@@ -1,11 +1,9 @@
 """Which conversation a message belongs to, and how much of it the model gets to see."""
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
-from typing import Protocol, TypeVar
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -64,34 +62,3 @@ class ContextLimits:
     max_messages: int = 10
     max_tokens: int = 2000
     ttl: timedelta = timedelta(hours=24)
-
-
-class _Timed(Protocol):
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def at(self) -> datetime: ...
-
-
-T = TypeVar("T", bound=_Timed)
-
-
-def window(
-    turns: Sequence[T], limits: ContextLimits, now: datetime, estimate: Callable[[str], int]
-) -> tuple[T, ...]:
-    """The latest turns that fit, oldest first; none that is older than `ttl`.
-
-    A turn that does not fit ends the window: what lies before it would be out of context without
-    it.
-    """
-    if limits.max_messages <= 0:
-        return ()
-    left = limits.max_tokens
-    kept: list[T] = []
-    for turn in reversed(turns[-limits.max_messages :]):
-        left -= estimate(turn.text)
-        if left < 0 or now - turn.at > limits.ttl:
-            break
-        kept.append(turn)
-    return tuple(reversed(kept))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gateway.context.steps import Opened
 from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
 from gateway.message import ChatMessage, Outbound, Place
@@ -10,7 +11,7 @@ from gateway.metering import Meter
 from gateway.observe.observer import Timing
 from gateway.people import Principal
 from gateway.policy.decision import Decision
-from gateway.ports import ContentBlock, ModelMessage
+from gateway.ports import ContentBlock
 from gateway.remembering import Aftermath, TurnMemory
 from gateway.services import Connected
 from gateway.stores import Trace
@@ -45,7 +46,7 @@ class Exchange:
     again: bool = False
     principal: Principal | None = None
     meter: Meter | None = None
-    history: tuple[ModelMessage, ...] = ()
+    opened: Opened = field(default_factory=Opened)
     files: tuple[ContentBlock, ...] = ()
     result: TurnResult | None = None
     live: LiveAnswer | None = None

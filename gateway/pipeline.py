@@ -38,9 +38,10 @@ from gateway.render import render
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
+from gateway.stages.context import gather_context
 from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
-from gateway.stages.thinking import ask_model, gather_context, read_attachments, reserve_budget
+from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
 from gateway.takeovers import GAVE_UP, Takeovers
 from gateway.uninterrupted import uninterrupted

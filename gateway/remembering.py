@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
 from gateway.errors import ToolError
 from gateway.message import Button, Place, Reply
 from gateway.people import Principal
@@ -70,9 +71,13 @@ class TurnMemory(Protocol):
         """What the model can do with memory in this turn."""
         ...
 
-    async def prompt(self) -> str:
-        """What the model is told before the conversation begins, empty for nothing. The same all
-        through a session, because what stays the same is cached by the model's service."""
+    async def told(self) -> Told:
+        """What the model is told before the conversation begins. The same all through a session,
+        because what stays the same is cached by the model's service."""
+        ...
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        """What is remembered that may answer this question, best first."""
         ...
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
@@ -145,9 +150,13 @@ class Forgetful:
         """Nothing."""
         return self
 
-    async def prompt(self) -> str:
+    async def told(self) -> Told:
         """Nothing."""
-        return ""
+        return NOTHING_TOLD
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        """Nothing."""
+        return ()
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """Keeps nothing."""

@@ -6,12 +6,14 @@ same memories give the same text on every day, and the model's service can cache
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 import structlog
 
+from gateway.context.blocks import BlockKind
+from gateway.context.routing import block_for
 from gateway.errors import StoreUnavailable
 from memory.handle import MemoryHandle
 from memory.record import Record, Tier
@@ -49,6 +51,18 @@ class Brief:
     made_at: datetime
     total: int
     limits: BriefLimits = BriefLimits()
+
+    def by_block(self) -> tuple[str, str]:
+        """What is the person's own, for the System block, and what is shared, for the Project
+        block; both together within the limits."""
+        blocks: dict[BlockKind, list[Record]] = {BlockKind.SYSTEM: [], BlockKind.PROJECT: []}
+        for record in self.records:
+            block = block_for(record.kind.value, record.scope.value, standing=True)
+            blocks[block].append(record)
+        personal = replace(self, records=tuple(blocks[BlockKind.SYSTEM])).text()
+        left = replace(self.limits, characters=self.limits.characters - len(personal))
+        shared = replace(self, records=tuple(blocks[BlockKind.PROJECT]), limits=left)
+        return personal, shared.text()
 
     def text(self, *, with_provenance: bool = False) -> str:
         """As the model reads it, empty when nothing is known."""

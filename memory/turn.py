@@ -5,15 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Button, Place
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.remembering import Aftermath, Asker, TurnMemory
 from memory.brain.documents import Brain
-from memory.brain.prompt import brain_prompt
 from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
+from memory.recall.items import knowledge_item
+from memory.recall.query import Query
+from memory.recall.retriever import Retriever
 from memory.scope import Reach
 from memory.skill import SKILL
 from memory.store.ports import MemoryStore
@@ -43,8 +46,15 @@ class Remembrance:
     """Implements `gateway.remembering.Remembering` over a `Memory`."""
 
     def __init__(
-        self, memory: Memory, store: MemoryStore, brain: Brain, rules: TurnRules | None = None
+        self,
+        memory: Memory,
+        store: MemoryStore,
+        brain: Brain,
+        rules: TurnRules | None = None,
+        retriever: Retriever | None = None,
     ) -> None:
+        """Without a `retriever` nothing is recalled by itself; the model can search."""
+        self.retriever = retriever
         self._memory = memory
         self._store = store
         self._rules = rules or TurnRules()
@@ -105,6 +115,7 @@ class _Turn:
         self._asker = asker
         self._handle = handle
         self._remembrance = remembrance
+        self._in_brief: set[str] = set()
         self._documents = BrainTool(handle, remembrance.brain)
         self._tools = TurnTools(
             MemoryTools(handle, lambda: remembrance.fresh_brief(handle)), self._documents
@@ -115,12 +126,24 @@ class _Turn:
         """The four memory tools, and the one for the brain's documents."""
         return self._tools
 
-    async def prompt(self) -> str:
-        """The skill, the person's SOUL and brief, the project's BIBLE and HEARTBEAT."""
+    async def told(self) -> Told:
+        """The skill, the person's SOUL and brief, the project's BIBLE, HEARTBEAT and memories."""
         brief = await self._remembrance.frozen_brief(self._handle)
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
-        return brain_prompt(SKILL, parts, brief.text())
+        self._in_brief = {record.id for record in brief.records}
+        personal, shared = brief.by_block()
+        return Told(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        """What recall brings up, but for what the brief tells already."""
+        retriever = self._remembrance.retriever
+        if retriever is None or not question.strip():
+            return ()
+        query = Query(question, self._handle.occasion.at)
+        found = await retriever.recall(self._handle.reach, query)
+        here = self._asker.conversation
+        return [knowledge_item(one, here) for one in found.results if one.id not in self._in_brief]
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from gateway.context.blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import DeliveryRules
 from gateway.llm.anthropic import DEFAULT_MODEL
@@ -54,6 +55,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
+        ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
     )
 
@@ -69,7 +71,13 @@ def assistant_of(settings: Settings) -> Assistant:
         },
         max_tokens=settings.model.max_tokens,
         default_model=model_name(settings.model),
+        window=window_of(settings),
     )
+
+
+def window_of(settings: Settings) -> int:
+    """Tokens that every configured model takes at once."""
+    return min(model.window for model in (settings.model, *settings.model.fallbacks))
 
 
 def model_name(choice: sections.ModelChoice) -> str:

@@ -20,6 +20,7 @@ from memory.consolidation import Consolidation
 from memory.handle import Memory, MemoryParts
 from memory.people import People
 from memory.plans import BUILT_IN, Plan, Plans
+from memory.recall.retriever import Retriever
 from memory.store.ports import HoldsPersonal
 from memory.turn import Remembrance, TurnRules
 from memory.write.grounding import Grounding, WritePolicy
@@ -102,9 +103,11 @@ def wire_memory(
     rules = TurnRules(
         wanted.episodic, BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars)
     )
+    chosen = models or RecallModels()
+    retriever = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
     days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
     return WiredMemory(
-        remembering=Remembrance(memory, stores.memories, brain, rules),
+        remembering=Remembrance(memory, stores.memories, brain, rules, retriever),
         commands=MemoryCommands(memory, people, questions, sync.problem, episodic_days=days),
         memory=memory,
         brain=brain,

@@ -6,7 +6,7 @@ from gateway.auditing import audit
 from gateway.commands import confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Confirmation
-from gateway.conversation import window
+from gateway.context.steps import since, summary_in_time
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
@@ -29,6 +29,7 @@ from gateway.policy.kept_words import kept_words
 from gateway.policy.roles import role_of
 from gateway.services import Services
 from gateway.stages.admission import access_of
+from gateway.stages.context import limits_of
 from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
 from gateway.turn.tokens import estimate
@@ -145,17 +146,22 @@ class Control:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
     async def _context(self, exchange: Exchange) -> str:
-        limits, now = self._services.policies.context, self._services.clock.now()
-        stored = await self._services.stores.conversations.latest(exchange.key, limits.max_messages)
-        turns = window(stored, limits, now, estimate)
-        if not turns:
+        now = self._services.clock.now()
+        limits = limits_of(self._services)
+        stored, notes = await self._services.stores.conversations.opened(
+            exchange.key, limits.max_messages
+        )
+        summary = summary_in_time(notes.summary, limits, now)
+        turns = since(stored, summary, limits, now)
+        if not turns and summary is None:
             return "I remember nothing of this conversation yet."
         tokens = sum(estimate(turn.text) for turn in turns)
+        more = "What was before is in a summary." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)
         return (
             f"From this conversation I see the last **{len(turns)}** of at most "
             f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
-            f"I look back at most {hours} hours. `/clear` deletes them."
+            f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
     async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:

@@ -62,6 +62,9 @@ class Told:
     shared: str = ""
 
 
+NOTHING_TOLD: Final = Told()
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What a conversation is about at present. `set_by` is a person's name."""
@@ -88,6 +91,7 @@ class KnowledgeItem:
     `confidence` is 0 to 1, `score` is the retrieval's own and comparable within one answer only.
     `label` says how far it can be trusted ("from web, may be inaccurate"), empty for nothing to
     say. `kind` and `scope` are those of `memory/record.py`, empty for what is no memory.
+    `message_id` is set for what was said in this very conversation: it may be in sight already.
     """
 
     id: str
@@ -99,6 +103,7 @@ class KnowledgeItem:
     label: str = ""
     at: datetime | None = None
     score: float = 0.0
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

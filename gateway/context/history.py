@@ -101,7 +101,7 @@ class Talk:
         fit = self._fit(self._summed(before, limit - used), cut, used, before)
         lost = sum(needs) - used
         return (
-            replace(fit, losses=(*fit.losses, Loss("latest turns", "cut", lost))) if lost else fit
+            replace(fit, losses=(*fit.losses, Loss("latest_turns", "cut", lost))) if lost else fit
         )
 
     def _summed(self, start: int, limit: int) -> str:

@@ -13,11 +13,7 @@ from safety.unicode import safe_unicode
 SET_TASK: Final = ToolSpec(
     "set_task",
     "Note this chat's task; empty: done",
-    {
-        "type": "object",
-        "required": ["task"],
-        "properties": {"task": {"type": "string"}},
-    },
+    {"type": "object", "properties": {"task": {"type": "string"}}},
     side_effects=False,
 )
 NO_TASK: Final = frozenset({"clear", "done", "none", "off"})
@@ -44,8 +40,10 @@ class WithTask:
         self._clock = clock
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """Those there are, and this one last."""
-        return (*await self._tools.tools(), SET_TASK)
+        """Those there are, and this one last; none where there are none, because not every model
+        takes tools."""
+        others = await self._tools.tools()
+        return (*others, SET_TASK) if others else ()
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool. Raises `ToolError`."""

@@ -3,27 +3,28 @@
 from functools import partial
 
 from gateway.auditing import AuditedTools
-from gateway.conversation import window
+from gateway.context.task import SET_TASK, WithTask
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.live import live_answer
 from gateway.llm.prices import price_of, reserve
 from gateway.message import Attachment, ChatMessage
 from gateway.metering import Meter
+from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import CanFetch, ContentBlock, ModelMessage, TextBlock
+from gateway.ports import CanFetch, ContentBlock, ToolProvider
 from gateway.presence import Presence
 from gateway.services import Services
-from gateway.stores import StoredTurn
+from gateway.stages.context import Question, turn_request
+from gateway.stages.shortening import Shortening
 from gateway.turn.attachments import AttachmentLimits, FetchedFile, bytes_to_fetch, to_content
 from gateway.turn.loop import run_turn
-from gateway.turn.prompt import PromptFacts, said_by, system_prompt, user_content
+from gateway.turn.prompt import user_content
 from gateway.turn.tokens import estimate
 from gateway.turn.toolbox import Toolbox
-from gateway.turn.types import TurnRequest
 
 PROMPT_TOKENS = 1_000
 """What the system prompt and the tools add to an estimate."""
@@ -61,17 +62,6 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     return await exchange.meter.set_aside(most)
 
 
-async def gather_context(exchange: Exchange, services: Services) -> Decision:
-    """What was said before, as much as fits."""
-    limits = services.policies.context
-    turns = await services.stores.conversations.latest(exchange.key, limits.max_messages)
-    asked = {message.id for message in exchange.messages}
-    earlier = [turn for turn in turns if turn.message_id not in asked]
-    kept = window(earlier, limits, services.clock.now(), estimate)
-    exchange.history = as_dialogue(kept, exchange.place.audience)
-    return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
-
-
 async def read_attachments(exchange: Exchange, services: Services) -> Decision:
     """Fetch the files within bounds; what cannot be read is named to the model."""
     attachments = [a for message in exchange.messages for a in message.attachments]
@@ -100,40 +90,27 @@ async def fetched(files: CanFetch | None, attachment: Attachment) -> FetchedFile
 
 async def ask_model(exchange: Exchange, services: Services) -> Decision:
     """One turn with the model and the tools that this person may use before these people."""
-    place, policies, meter = exchange.place, services.policies, exchange.meter
+    place, meter, policies = exchange.place, exchange.meter, services.policies
     if meter is None:
         raise AssertionError("the model is asked before the stage that sets money aside")
     voice = services.assistant.voice_in(place.platform, place.channel_id)
-    facts = PromptFacts(
-        services.assistant.name,
-        place.platform,
-        place.audience,
-        services.clock.now().date(),
-        voice.persona,
-        await exchange.memory.prompt() if exchange.memory is not None else "",
-    )
-    request = TurnRequest(
-        system=system_prompt(facts),
-        history=exchange.history,
-        user=question(exchange),
-        model=voice.model,
-        max_tokens=services.assistant.max_tokens,
-        reference=exchange.id,
-    )
-    permit = partial(
-        allowed_tools, role=exchange.who.role, audience=place.audience, policy=policies.tools
-    )
+    tools = tools_of(exchange, services)
+    asked = Question(question(exchange), voice.persona, voice.model, tools)
+    request = await turn_request(exchange, services, asked)
     exchange.live = live = live_answer(exchange, services)
-    async with Presence(exchange, services):
+    shortening = Shortening(exchange, services, meter, voice.model)
+    async with Presence(exchange, services), shortening:
         exchange.result = await run_turn(
             request,
             meter,
-            AuditedTools(toolbox_of(exchange, services).limited(permit), exchange, services),
+            tools,
             policies.turn,
             services.clock,
             live.on_text if live is not None else None,
             live.take_back if live is not None else _unseen,
         )
+    model = voice.model or services.assistant.default_model
+    services.calibrations.learn(model, exchange.result.calibration)
     exchange.answer = exchange.result.text
     for use in exchange.result.calls:
         exchange.note(Decision("tool", use.ok, use.name, use.note))
@@ -142,8 +119,25 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     return Decision("model", True, exchange.result.outcome, exchange.result.model)
 
 
+def tools_of(exchange: Exchange, services: Services) -> ToolProvider:
+    """The tools that this person may use before these people: what memory offers them here, then
+    everybody's, then the one for the task."""
+    permit = partial(
+        allowed_tools,
+        role=exchange.who.role,
+        audience=exchange.place.audience,
+        policy=services.policies.tools,
+    )
+    tools: ToolProvider = toolbox_of(exchange, services).limited(permit)
+    if SET_TASK.name in permit((SET_TASK,)):
+        last = exchange.last
+        by = SetTask("", str(exchange.who.person), last.author.name, last.id)
+        tools = WithTask(tools, services.stores.notes, exchange.key, by, services.clock)
+    return AuditedTools(tools, exchange, services)
+
+
 def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
-    """The tools of this turn: what memory offers this person here, then everybody's."""
+    """What memory offers this person here, then everybody's."""
     if exchange.memory is None:
         return services.toolbox
     further = () if services.toolbox.empty else (services.toolbox,)
@@ -153,24 +147,6 @@ def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
 def _unseen(_: str) -> bool:
     """Nothing of an answer is shown before it is complete."""
     return True
-
-
-def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:
-    """Stored turns as messages to the model: beginning with a person, roles alternating.
-
-    In a room each person's words carry their name, so that the model can tell people apart.
-    """
-    dialogue: list[ModelMessage] = []
-    for turn in turns:
-        if not turn.text or (not dialogue and turn.role == "assistant"):
-            continue
-        spoken = turn.role == "user" and audience is not Audience.DIRECT
-        block = TextBlock(said_by(turn.speaker, turn.text) if spoken else turn.text)
-        if dialogue and dialogue[-1].role == turn.role:
-            dialogue[-1] = ModelMessage(turn.role, (*dialogue[-1].content, block))
-        else:
-            dialogue.append(ModelMessage(turn.role, (block,)))
-    return tuple(dialogue)
 
 
 def question(exchange: Exchange) -> tuple[ContentBlock, ...]:

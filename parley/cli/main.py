@@ -107,7 +107,7 @@ def context(
     message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
     config: Config = None,
 ) -> None:
-    """Show how full the blocks of a message's prompt were, and what did not fit."""
+    """Show how full the blocks of a prompt were."""
     from parley.cli import context as context_module  # noqa: PLC0415
 
     raise typer.Exit(context_module.run(message_id, chosen(config), os.environ))

@@ -18,6 +18,7 @@ from parley.settings.consistency import (
 from parley.settings.document import Settings, settings_model
 from parley.settings.environment import Overlay, read_dotenv
 from parley.settings.explain import Explainer
+from parley.settings.personas import long_personas
 from parley.settings.problems import Path as KeyPath
 from parley.settings.problems import SettingsError
 from parley.settings.references import Resolver
@@ -76,6 +77,7 @@ def _settings(
         found += incomplete(sound_accounts(values, platforms.manifests))
         raise SettingsError(problems + found) from None
     problems += incomplete(settings.platforms.accounts())
+    problems += long_personas(settings)
     problems += shared_port(settings) + strange_platforms(settings, platforms.manifests)
     if problems:
         raise SettingsError(problems)

@@ -126,6 +126,9 @@ class ModelChoice(Section):
     """Another address of the service: a proxy, a local server."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Longest answer, in tokens."""
+    window: int = Field(default=200_000, ge=2_048, le=10_000_000)
+    """Tokens that the model takes at once; how much of it each block of a prompt may fill goes by
+    the smallest of all models."""
     timeout: float = Field(default=60.0, gt=0, le=600)
     """Seconds to wait for the service."""
 
@@ -292,6 +295,9 @@ class Context(Section):
     """Tokens, estimated."""
     ttl_hours: float = Field(default=24, gt=0, le=8_760)
     """Hours after which a quiet conversation is forgotten."""
+    keep: Literal["history", "knowledge"] = "history"
+    """What stays longer where a prompt is too long for the model: what was said, which cannot be
+    recalled again, or what was recalled, where single questions are answered."""
 
 
 class Conversation(Section):

@@ -273,7 +273,7 @@ async def test_a_bug_is_answered_with_a_reference_and_no_details(
         async def broken(*_: object) -> None:
             raise RuntimeError("secret detail")
 
-        monkeypatch.setattr(g.services.stores.conversations, "latest", broken)
+        monkeypatch.setattr(g.services.stores.conversations, "opened", broken)
         await g.take(received("hi"))
         assert "Something went wrong on my side" in g.texts[0]
         assert "secret detail" not in g.texts[0]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import ToolProvider
@@ -135,8 +136,11 @@ class Keeping:
     def tools(self) -> ToolProvider:
         return self.turn.tools
 
-    async def prompt(self) -> str:
-        return await self.turn.prompt()
+    async def told(self) -> Told:
+        return await self.turn.told()
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        return await self.turn.knowledge(question)
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         after = await self.turn.finish(answer, tools_used)

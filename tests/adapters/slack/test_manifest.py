@@ -57,7 +57,7 @@ class TestAppManifest:
         assert set(made["oauth_config"]["scopes"]["bot"]) == set(SCOPES)
         assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
         commands = [c["command"] for c in made["features"]["slash_commands"]]
-        assert commands == ["/ask", "/context", "/clear", "/stop"]
+        assert commands == ["/ask", "/context", "/clear", "/task", "/stop"]
 
     def test_http_mode_names_it_everywhere(self) -> None:
         url = "https://chat.example.org/webhook/slack"

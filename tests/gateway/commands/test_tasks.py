@@ -9,8 +9,10 @@ from gateway.message import MessageAuthor
 from gateway.notes import SetTask
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.commands.test_control import BUTTONS, command, press
+from tests.gateway.llm.asking import ADD
+from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
-from tests.support.messages import direct
+from tests.support.messages import direct, received
 
 KEY = ConversationKey("default", "test", "main", "W1", "C1")
 BY = SetTask("", "test:main:ada", "Ada", "m1")
@@ -32,6 +34,13 @@ async def test_a_task_is_set_shown_and_ended() -> None:
         assert g.texts[-1].startswith("Done")
         await g.take(command("task", "  "))
         assert g.texts[-1].startswith("No task is set here")
+
+
+async def test_a_model_without_other_tools_is_not_offered_this_one() -> None:
+    async with gateway() as g:
+        assert not await WithTask(Toolbox(), g.services.stores.notes, KEY, BY, g.clock).tools()
+        await g.take(received("hello"))
+        assert not g.model.requests[-1].tools
 
 
 async def test_a_task_belongs_to_its_conversation() -> None:
@@ -70,8 +79,8 @@ async def test_no_secret_is_kept_in_a_task() -> None:
 
 async def test_the_model_sets_and_ends_a_task() -> None:
     async with gateway() as g:
-        tools = WithTask(Toolbox(), g.services.stores.notes, KEY, BY, g.clock)
-        assert [tool.name for tool in await tools.tools()] == ["set_task"]
+        tools = WithTask(StubTools(ADD), g.services.stores.notes, KEY, BY, g.clock)
+        assert [tool.name for tool in await tools.tools()] == ["add", "set_task"]
 
         assert await tools.call("set_task", {"task": "Bake bread"}) == '{"success": true}'
         assert await kept(g) == SetTask("Bake bread", BY.person, "Ada", "m1")

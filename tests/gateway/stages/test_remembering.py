@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
 from gateway.message import Button
 from gateway.people import PersonId
@@ -27,8 +28,11 @@ class Diary:
         self.askers.append(asker)
         return self
 
-    async def prompt(self) -> str:
-        return "Ada likes kites."
+    async def told(self) -> Told:
+        return Told(brief="Ada likes kites.")
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        return ()
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         self.finished.append((answer, tools_used))

@@ -5,14 +5,19 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.context.assembler import assemble
+from gateway.context.blocks import ContextParts
+from gateway.context.budgets import budget_for
 from gateway.errors import BadInput, ModelUnavailable, Permanent
 from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
 from gateway.services import Policies
-from gateway.stages.thinking import FILE_LIMITS, as_dialogue
+from gateway.stages.context import dialogue, said_of
+from gateway.stages.thinking import FILE_LIMITS
 from gateway.stores import StoredTurn
+from gateway.turn.tokens import estimate
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.messages import AT, message, received
@@ -30,6 +35,11 @@ def shape(dialogue: tuple[ModelMessage, ...]) -> list[tuple[str, list[str]]]:
     return [
         (step.role, [b.text for b in step.content if isinstance(b, TextBlock)]) for step in dialogue
     ]
+
+
+def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:
+    parts = ContextParts("You are Parley.", turns=said_of(turns, audience))
+    return dialogue(assemble(parts, budget_for(8_192), estimate))
 
 
 def test_a_dialogue_begins_with_a_person_and_takes_turns() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import date
 
 import pytest
 
@@ -14,7 +13,7 @@ from gateway.people import Audience
 from gateway.ports import OpaqueBlock, TextBlock, ToolCall, ToolOutcome
 from gateway.turn import sentences
 from gateway.turn.loop import run_turn
-from gateway.turn.prompt import PromptFacts, system_prompt, user_content
+from gateway.turn.prompt import PromptFacts, own_text, user_content
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
@@ -424,8 +423,8 @@ async def test_the_first_hello_is_small(
 ) -> None:
     for platform in ("discord", "slack", "telegram", "whatsapp", "web"):
         for audience in Audience:
-            facts = PromptFacts("Parley", platform, audience, date(2026, 11, 21))
-            request = TurnRequest(system_prompt(facts), (), user_content("hello", writer="Ana"))
+            facts = PromptFacts("Parley", platform, audience)
+            request = TurnRequest(own_text(facts), (), user_content("hello", writer="Ana"))
             await run_turn(request, provider, StubTools(), TurnLimits(), RealClock())
 
     assert max(call.size for call in claude.requests) < 2_000

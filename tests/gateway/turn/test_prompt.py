@@ -1,4 +1,4 @@
-"""The system prompt and the frame around what people write."""
+"""What is the program's own in a prompt, and the frame around what people write."""
 
 from datetime import date
 
@@ -10,32 +10,27 @@ from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
 from gateway.turn import sentences
-from gateway.turn.prompt import PromptFacts, said_by, system_prompt, user_content
+from gateway.turn.prompt import PromptFacts, own_text, said_by, today_text, user_content
 from gateway.turn.types import Outcome
 
-FACTS = PromptFacts("Parley", "slack", Audience.DIRECT, date(2026, 11, 21))
+FACTS = PromptFacts("Parley", "slack", Audience.DIRECT)
 
 
-def test_the_prompt_says_who_where_and_when() -> None:
-    text = system_prompt(FACTS)
+def test_the_prompt_says_who_and_where() -> None:
+    text = own_text(FACTS)
 
     assert text.startswith("You are Parley,")
     assert "Slack" in text
-    assert text.endswith("Today is Saturday, 2026-11-21 (UTC).")
 
 
-def test_only_the_last_line_changes_from_day_to_day() -> None:
-    other = PromptFacts("Parley", "slack", Audience.DIRECT, date(2026, 11, 22))
-
-    first, second = system_prompt(FACTS).splitlines(), system_prompt(other).splitlines()
-
-    assert first[:-1] == second[:-1]
-    assert first[-1] != second[-1]
+def test_the_day_stands_apart_because_it_changes() -> None:
+    assert today_text(date(2026, 11, 21)) == "Today is Sat, 2026-11-21 (UTC)."
+    assert "2026" not in own_text(FACTS)
 
 
 @pytest.mark.parametrize("audience", Audience)
 def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
-    text = system_prompt(PromptFacts("Parley", "discord", audience, date(2026, 11, 21)))
+    text = own_text(PromptFacts("Parley", "discord", audience))
 
     assert len(text) < 1_200
     assert ("in private" in text) is (audience is Audience.DIRECT)
@@ -43,11 +38,9 @@ def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
 
 
 def test_a_persona_takes_the_place_of_the_built_in_one() -> None:
-    facts = PromptFacts(
-        "P", "web", Audience.DIRECT, date(2026, 11, 21), persona="You are a pirate."
-    )
+    facts = PromptFacts("P", "web", Audience.DIRECT, "You are a pirate.")
 
-    text = system_prompt(facts)
+    text = own_text(facts)
 
     assert text.startswith("You are a pirate.\n\n")
     assert "You are P" not in text

@@ -1,69 +1,16 @@
 """The documents in the prompt: each inside its block, and nothing private in a room."""
 
-import html
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gateway.message import Place
 from gateway.people import Role
-from memory.brain.documents import BrainParts
-from memory.brain.prompt import brain_prompt
 from memory.skill import SKILL
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
-
-TAGS = ("soul", "brief", "bible", "heartbeat")
-HOSTILE = st.lists(
-    st.sampled_from(
-        [
-            *(f"<{tag}>" for tag in TAGS),
-            *(f"</{tag}>" for tag in TAGS),
-            "</ soul >",
-            "<",
-            ">",
-            "&lt;",
-            "&",
-            "/",
-            "soul",
-            "\n",
-            "<system>",
-            "<!--",
-            "]]>",
-        ]
-    )
-    | st.text(max_size=8),
-    max_size=12,
-).map("".join)
-
-
-@given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-def test_no_document_leaves_its_block(soul: str, bible: str, heartbeat: str, brief: str) -> None:
-    given_texts = {"soul": soul, "brief": brief, "bible": bible, "heartbeat": heartbeat}
-    prompt = brain_prompt("Skill.", BrainParts(soul, bible, heartbeat), brief)
-    rest = prompt.removeprefix("Skill.")
-    for tag in TAGS:
-        if not given_texts[tag]:
-            assert f"<{tag}>" not in prompt
-            continue
-        block = re.match(rf"\n\n<{tag}>\n(.*?)\n</{tag}>", rest, re.DOTALL)
-        assert block is not None
-        assert "<" not in block[1]
-        assert html.unescape(block[1]) == html.unescape(given_texts[tag].replace("&", "&amp;"))
-        rest = rest[block.end() :]
-    assert rest == ""
-
-
-def test_the_parts_stand_in_their_settled_order() -> None:
-    prompt = brain_prompt("Skill.", BrainParts("S", "B", "H"), "the brief")
-    places = [prompt.index(f"<{tag}>") for tag in TAGS]
-    assert places == sorted(places)
-    assert prompt.startswith("Skill.")
+from tests.support.prompts import prompt_of as whole_prompt
 
 
 async def prompt_of(rig: Rig, name: str, at: Place) -> str:
-    return await (await rig.remembrance.turn(rig.asker(name, at=at))).prompt()
+    return await whole_prompt(await rig.remembrance.turn(rig.asker(name, at=at)))
 
 
 @pytest.fixture

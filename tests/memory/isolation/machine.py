@@ -29,6 +29,7 @@ from parley.storage.memory_stores import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
+from tests.support.prompts import prompt_of
 
 NUMBERS: Final = itertools.count(1)
 WORD: Final = re.compile(r"mk\d+n\d+z")
@@ -316,9 +317,10 @@ class Isolation(RuleBasedStateMachine):
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
         turn = self.do(self.rig.remembrance.turn(asker))
-        prompt = self.said(self.do(turn.prompt()))
+        prompt = self.said(self.do(prompt_of(turn, " ".join(world.everything[-3:]))))
         known = world.words(scene, "memory", "soul", "bible")
-        assert prompt <= known, f"the prompt tells {scene} {prompt - known}"
+        recalled = known | world.words(scene, "turn")
+        assert prompt <= recalled, f"the prompt tells {scene} {prompt - recalled}"
         assert self.said(self.text(turn, "memory_brief", {})) <= known, f"the brief tells {scene}"
         everything = {"include_superseded": True, "limit": 100}
         assert self.said(self.text(turn, "memory_search", everything)) <= stored

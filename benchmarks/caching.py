@@ -1,0 +1,240 @@
+"""How much of what the model reads comes from its service's cache, over twenty turns.
+
+    python -m benchmarks.caching                 one speaker in private, three in a room
+
+A whole Parley in this process with the Telegram simulator, an Anthropic simulator and SQLite. The
+project has a BIBLE, the people have memories; every third answer stores a memory, so that memory
+and history grow. What is cached is counted from the requests by the service's own rules (prefixes
+of 4,096 tokens at least, five minutes, four marks), with half a minute between two turns. The
+first turn does not count. A fresh installation says so little that it is below what is cached at
+all; `--bare` shows that.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from gateway.clock import SystemClock
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.remembering import Asker
+from memory.people import People
+from memory.record import Draft, Kind, Scope
+from parley.app import App
+from parley.settings import from_mapping
+from simulators.anthropic import Answer, AnthropicSimulator, UseTool
+from simulators.anthropic.prompt_cache import PromptCache
+from simulators.base import Shown, SimPerson, SimRoom
+from simulators.telegram import TelegramSimulator
+
+PROMISED: Final = 0.85
+TURNS: Final = 20
+PAUSE: Final = 30.0
+"""Seconds between two turns, by the cache's clock."""
+LIFTED: Final = {"user_per_minute": 0, "channel_per_minute": 0, "workspace_per_minute": 0}
+TOPICS: Final = (
+    "the harbour lights and when they are repainted",
+    "which ferry takes bicycles on a Sunday",
+    "what the museum asks for a guided tour",
+    "how the library lends out its old maps",
+    "where the market sets up when it rains",
+)
+BIBLE: Final = "".join(
+    f"The town keeps rule {n} of its harbour: boats of class {n % 7} moor at pier {n % 11} and "
+    f"leave before {6 + n % 5} in the morning, unless the master says otherwise. "
+    for n in range(64)
+)
+SOUL: Final = "".join(
+    f"Likes point {n} of an answer put plainly, with the reason behind it and no more. "
+    for n in range(60)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Tokens of all requests after the first turn, by what they were billed as."""
+
+    requests: int
+    fresh: int
+    read: int
+    written: int
+    first_prompt: int
+    last_prompt: int
+
+    @property
+    def share(self) -> float:
+        """The part that was read from the cache."""
+        return self.read / max(1, self.fresh + self.read + self.written)
+
+
+def billed(bodies: Sequence[Sequence[Mapping[str, Any]]]) -> Figures:
+    """What a service would bill for these requests, turn by turn."""
+    now = 0.0
+    cache = PromptCache(lambda: now)
+    splits = []
+    sizes = []
+    for turn in bodies:
+        now += PAUSE
+        some = [cache.split(body) for body in turn]
+        splits.append(some)
+        sizes.append(sum((some[-1].fresh, some[-1].read, some[-1].written)))
+    counted = [split for some in splits[1:] for split in some]
+    return Figures(
+        len(counted),
+        sum(split.fresh for split in counted),
+        sum(split.read for split in counted),
+        sum(split.written for split in counted),
+        sizes[0],
+        sizes[-1],
+    )
+
+
+async def measure(speakers: int, *, bare: bool = False, turns: int = TURNS) -> Figures:
+    """Twenty turns of so many speakers: one in private, several in a room."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with _running(Path(folder)) as (app, telegram, model):
+            people = [telegram.person(f"Speaker {n}") for n in range(speakers)]
+            room = telegram.direct(people[0]) if speakers == 1 else telegram.room("harbour")
+            if not bare:
+                await _prepare(app, people, room)
+            bodies: list[list[Mapping[str, Any]]] = []
+            for n in range(turns):
+                seen = len(model.bodies)
+                await _ask(app, telegram, people[n % speakers], room, n)
+                bodies.append(list(model.bodies[seen:]))
+            return billed(bodies)
+
+
+async def _ask(
+    app: App, telegram: TelegramSimulator, person: SimPerson, room: SimRoom, n: int
+) -> None:
+    topic = TOPICS[n % len(TOPICS)]
+    before = len(_by_bot(telegram.shown(room)))
+    text = f"Question {n}: please tell me {topic}, and what else I should know about it."
+    await telegram.say(person, room, text, mention=True)
+    await telegram.wait_for(room, lambda shown: len(_by_bot(shown)) > before, 20)
+    async with asyncio.timeout(20):
+        while not app.settled():  # noqa: ASYNC110 - the app tells nobody when it is done
+            await asyncio.sleep(0.01)
+
+
+def _by_bot(shown: Sequence[Shown]) -> list[Shown]:
+    return [message for message in shown if message.by_bot and not message.deleted]
+
+
+@asynccontextmanager
+async def _running(
+    folder: Path,
+) -> AsyncIterator[tuple[App, TelegramSimulator, AnthropicSimulator]]:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    telegram, model = TelegramSimulator(), AnthropicSimulator(reply=_Guide())
+    await model.start()
+    await telegram.start()
+    settings = {
+        "model": {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url},
+        "platforms": {"telegram": telegram.settings()},
+        "limits": LIFTED,
+        "delivery": {"live": False, "chat_per_second": 500, "platform_per_second": 1_000},
+        "database": {"url": f"sqlite:///{folder}/parley.db"},
+        "server": {"port": 0},
+        "webhooks": {"port": 0},
+    }
+    app = App(from_mapping(settings))
+    try:
+        await app.start()
+        yield app, telegram, model
+    finally:
+        await app.stop(1)
+        await telegram.stop()
+        await model.stop()
+
+
+class _Guide:
+    """A model that answers at some length and stores a memory with every third answer."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def __call__(self, body: Mapping[str, object]) -> Answer | str:
+        tools = body.get("tools")
+        if not tools:
+            return "They asked about the town; harbour, ferry and museum were explained."
+        number = next(self._numbers)
+        words = f"Answer {number}. The harbour office has the times, and the guide at pier four "
+        words += "knows the rest; ask before noon, because it closes early out of season. "
+        if number % 4 == 3:
+            insight = {"type": "fact", "content": f"Asked about the harbour for the {number}. time"}
+            return Answer("", (UseTool("memory_store", insight),))
+        return words * (1 + number % 3)
+
+
+async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None:
+    """A project with a BIBLE, figures and memories of its own; people with a SOUL and memories."""
+    memory, brain = app.memory.memory, app.memory.brain
+    assert memory is not None
+    assert brain is not None
+    hall = Place("telegram", "main", room.id, Audience.PUBLIC_ROOM)
+    if len(people) == 1:
+        hall = Place("telegram", "main", "-100200300", Audience.PUBLIC_ROOM)
+    operator = await memory.for_principal(_asker(people[0], hall, Role.OPERATOR))
+    await operator.documents.write("bible", BIBLE)
+    await brain.set_heartbeat(
+        "default", operator.reach.project, "142 boats, 3 more.", SystemClock().now()
+    )
+    for number in range(45):
+        fact = f"Pier {number} has room for {number + 3} boats of the harbour's own, and water and "
+        fact += f"light for {number + 1} of them until ten in the evening"
+        await operator.remember(Draft(fact, Kind.FACT, scope=Scope.PROJECT))
+    for n, person in enumerate(people):
+        home = Place("telegram", "main", person.id, Audience.DIRECT)
+        private = await memory.for_principal(_asker(person, home))
+        await private.documents.write("soul", SOUL)
+        for number in range(15):
+            await private.remember(Draft(f"Has visited pier {number} with guest {n}", Kind.FACT))
+        if len(people) == 1:
+            projects = People(app.storage.memory.people, SystemClock())
+            await projects.choose_project(private.occasion, operator.reach.project)
+
+
+def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Asker:
+    principal = Principal("default", PersonId("telegram", "main", person.id), role)
+    return Asker("prepare", principal, person.name, place, "prepare", SystemClock().now())
+
+
+def main() -> int:
+    """Command line; 1 when the promise is broken."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.caching")
+    parser.add_argument("--bare", action="store_true", help="nothing is written down before")
+    bare = parser.parse_args().bare
+    held = True
+    for speakers in (1, 3):
+        figures = asyncio.run(measure(speakers, bare=bare))
+        held = held and figures.share >= PROMISED
+        row = {
+            "speakers": speakers,
+            "cache_read_share": round(figures.share, 3),
+            "requests": figures.requests,
+            "fresh": figures.fresh,
+            "read": figures.read,
+            "written": figures.written,
+            "first_prompt": figures.first_prompt,
+            "last_prompt": figures.last_prompt,
+        }
+        print(json.dumps(row), flush=True)
+    print(json.dumps({"promised": PROMISED, "held": held or bare}), flush=True)
+    return 0 if held or bare else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""What the model reads: opened before the question is asked, and made to fit.
+
+`gateway/context/` decides; here is what it decides on, and what is kept of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from gateway.context.assembler import assemble
+from gateway.context.blocks import (
+    NOTHING_TOLD,
+    Assembled,
+    BlockKind,
+    ContextParts,
+    Count,
+    Piece,
+    Said,
+    Task,
+    Told,
+)
+from gateway.context.budgets import TokenBudget, budget_for
+from gateway.context.figures import told
+from gateway.context.steps import Opened, leaving, since, summary_in_time, summed_up
+from gateway.conversation import ContextLimits
+from gateway.exchange import Exchange
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.services import Services
+from gateway.stores import StoredTurn
+from gateway.turn.calibration import EXACT
+from gateway.turn.prompt import PromptFacts, clean_name, own_text, said_by, today_text
+from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+from gateway.turn.types import TurnRequest
+
+ROOMY: Final = 32_000
+"""Tokens from which on a window has room for tools beside what its budget sums up to."""
+DAY: Final = 20
+"""Tokens of the line that says which day it is."""
+
+
+async def gather_context(exchange: Exchange, services: Services) -> Decision:
+    """What was said before, as much as the limits allow; the rest is in a summary."""
+    limits, now = limits_of(services), services.clock.now()
+    turns, notes = await services.stores.conversations.opened(
+        exchange.key, 2 * limits.max_messages + 2
+    )
+    asked = {message.id for message in exchange.messages}
+    earlier = [turn for turn in turns if turn.message_id not in asked]
+    summary = summary_in_time(notes.summary, limits, now)
+    kept = since(earlier, summary, limits, now)
+    gone = leaving(kept, limits, estimate)
+    if gone:
+        summary = summed_up(summary, kept[:gone], said_of(kept[:gone], exchange.place.audience))
+        await services.stores.notes.set_summary(exchange.key, summary, now)
+        kept = kept[gone:]
+    exchange.opened = Opened(notes.task, summary, tuple(kept))
+    return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: the blocks of the person's message, of which model, with which persona and
+    tools. `model` is empty for the default one."""
+
+    blocks: tuple[ContentBlock, ...]
+    persona: str
+    model: str
+    tools: ToolProvider
+
+
+async def turn_request(exchange: Exchange, services: Services, question: Question) -> TurnRequest:
+    """The five blocks, put together for this question. Raises `OwnTextTooLong`."""
+    assistant, known = services.assistant, services.calibrations
+    model = question.model or assistant.default_model
+    budget, steady = budget_for(assistant.window), known.steady(model)
+    count: Count = estimate if steady is EXACT else partial(estimate, calibration=steady)
+    memory = exchange.memory
+    place = exchange.place
+    facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
+    told_of = await memory.told() if memory is not None else NOTHING_TOLD
+    parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
+    if memory is not None:
+        seen = {said.id for said in parts.turns} | {message.id for message in exchange.messages}
+        found = await memory.knowledge(exchange.content)
+        parts = replace(parts, knowledge=tuple(one for one in found if one.message_id not in seen))
+    total = budget.blocks_total
+    if assistant.window < ROOMY:
+        asked = estimate_messages((ModelMessage("user", question.blocks),), steady)
+        offered = estimate_tools(await question.tools.tools(), steady)
+        total = room_for_blocks(assistant.window, budget, offered + round(steady.constant), asked)
+    # That it fits was seen at the start: what was learned of counting since is no reason to fail.
+    budget = replace(budget, system=max(budget.system, count(parts.own)))
+    made = assemble(parts, budget, count, ranks=services.policies.ranks, total=total)
+    reserved = budget.grand_total - budget.blocks_total
+    exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
+    today = today_text(services.clock.now().date())
+    return TurnRequest(
+        system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
+        history=dialogue(made),
+        user=user_blocks(made, question.blocks),
+        model=question.model,
+        max_tokens=min(assistant.max_tokens, budget.response),
+        window=assistant.window,
+        reference=exchange.id,
+        calibration=known.latest(model),
+        system_now=_joined(made[BlockKind.TASK].text, today),
+    )
+
+
+def parts_of(own: str, told_of: Told, opened: Opened, audience: Audience) -> ContextParts:
+    """Everything that there is for the blocks but knowledge."""
+    task, summary = opened.task, opened.summary
+    return ContextParts(
+        own=own,
+        skills=told_of.skill,
+        personal=(Piece("soul", told_of.soul, 0.4), Piece("brief", told_of.brief, 0.6)),
+        project=(
+            Piece("bible", told_of.bible, 0.5),
+            Piece("heartbeat", told_of.heartbeat, 0.2),
+            Piece("shared", told_of.shared, 0.3),
+        ),
+        task=Task(task.text, clean_name(task.name)) if task is not None else None,
+        summary=summary.text if summary is not None else "",
+        turns=said_of(opened.turns, audience),
+    )
+
+
+def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) -> int:
+    """What is left for the blocks of a small window, where tools and question take more than is
+    reserved: the blocks go short, by rank, before the question does."""
+    return window - budget.response - budget.safety_buffer - DAY - offered - asked
+
+
+def limits_of(services: Services) -> ContextLimits:
+    """How much of a conversation is shown: never more than its block holds."""
+    limits, history = services.policies.context, budget_for(services.assistant.window).history
+    return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Said, ...]:
+    """Stored turns as the model reads them. In a room each person's words carry their name, so
+    that the model can tell people apart."""
+    named = audience is not Audience.DIRECT
+    return tuple(
+        Said(
+            turn.message_id,
+            turn.role,
+            said_by(turn.speaker, turn.text) if named and turn.role == "user" else turn.text,
+            turn.at,
+        )
+        for turn in turns
+        if turn.text
+    )
+
+
+def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
+    """The history as messages: beginning with a person, roles alternating, the summary before the
+    first words."""
+    messages: list[ModelMessage] = []
+    summary = made[BlockKind.HISTORY].text
+    for said in made.turns:
+        block = TextBlock(said.text)
+        if messages and messages[-1].role == said.role:
+            messages[-1] = ModelMessage(said.role, (*messages[-1].content, block))
+        elif messages or said.role == "user":
+            lead = (TextBlock(summary),) if summary and not messages else ()
+            messages.append(ModelMessage(said.role, (*lead, block)))
+    return tuple(messages)
+
+
+def user_blocks(made: Assembled, asked: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+    """The question, the person's own words last: before it what was recalled for it, and the
+    summary where nothing else was said before."""
+    summary = made[BlockKind.HISTORY].text if not made.turns else ""
+    before = (summary, made[BlockKind.KNOWLEDGE].text)
+    return (*(TextBlock(text) for text in before if text), *asked)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)
