@@ -29,7 +29,7 @@ bench: $(DEV_STAMP)
 
 nightly: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
-	$(BIN)/python -m benchmarks soak outages twice
+	$(BIN)/python -m benchmarks soak outages twice million
 
 lock: $(VENV)/bin/uv
 	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q pyproject.toml -o requirements.lock

@@ -4,6 +4,7 @@ python -m benchmarks                     all of them, some minutes
 python -m benchmarks startup gateway     only these
 python -m benchmarks soak                ten minutes, in `make nightly`, never among all of them
 python -m benchmarks outages twice       six minutes and two, there as well
+python -m benchmarks million             a million memories in PostgreSQL, six minutes, there as well
 """
 
 import subprocess
@@ -12,9 +13,9 @@ from typing import Final
 
 ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
-    *("faults", "refusals", "drops", "model_faults", "safety", "memory_write"),
+    *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors"),
 )
-LONG: Final = ("soak", "outages", "twice")
+LONG: Final = ("soak", "outages", "twice", "million")
 
 
 def main() -> int:
