@@ -4,7 +4,7 @@ python -m benchmarks                     all of them, some minutes
 python -m benchmarks startup gateway     only these
 python -m benchmarks soak                ten minutes, in `make nightly`, never among all of them
 python -m benchmarks outages twice       six minutes and two, there as well
-python -m benchmarks million             a million memories in PostgreSQL, six minutes, there as well
+python -m benchmarks million             six minutes of a million memories in PostgreSQL, as well
 """
 
 import subprocess
