@@ -13,7 +13,7 @@ from typing import Final
 
 ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
-    *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors"),
+    *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors", "recall"),
 )
 LONG: Final = ("soak", "outages", "twice", "million")
 

@@ -1,0 +1,109 @@
+"""The collections recall is measured on, the measures, and a floor under our own chats."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
+from benchmarks.recollection.filled import id_in, library
+from benchmarks.recollection.measures import measured, summary
+from benchmarks.recollection.runs import answered
+from memory.recall.rules import RecallRules
+
+FLOOR = 0.75
+
+
+def test_shares_and_gains_are_counted_over_what_answers_a_question() -> None:
+    one = measured(["a", "x", "b", "y"], ["a", "b", "c"], 2.0)
+    assert one.recall == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert one.ndcg == pytest.approx((1 + 1 / 2) / ideal)
+    assert summary([one, measured([], ["a"], 4.0)])["recall@5"] == pytest.approx(1 / 3, abs=1e-4)
+    assert summary([]) == {}
+
+
+def test_a_conversation_without_half_of_its_fields_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    turns = [{"text": "bare"}, {"id": "D1:2", "speaker": "Ada", "text": "hello", "when": "never"}]
+    questions = [
+        {"question": "Who said hello?", "evidence": ["D1:2", "gone"]},
+        {"question": "What else?"},
+        {"question": "Whose?", "evidence": None},
+    ]
+    path.write_text(json.dumps([{"turns": turns, "questions": questions}]))
+    (corpus,) = locomo(path)
+    assert [one.text for one in corpus.documents] == ["bare", "Ada: hello"]
+    assert [(one.text, one.relevant) for one in corpus.questions] == [
+        ("Who said hello?", ("D1:2",))
+    ]
+
+
+def test_documents_without_titles_and_grades_as_lists_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "papers.json"
+    data = {
+        "documents": [{"id": 1, "text": "one"}, {"id": 2, "title": "Two", "text": "two"}],
+        "queries": [{"id": 7, "text": "q"}, {"id": 8, "text": "r"}, {"id": 9, "text": "s"}],
+        "relevant": {"7": {"1": 3, "2": 0, "5": 1}, "8": [2]},
+    }
+    path.write_text(json.dumps(data))
+    (corpus,) = cranfield(path)
+    assert [one.text for one in corpus.documents] == ["one", "Two\ntwo"]
+    assert [one.relevant for one in corpus.questions] == [("1",), ("2",)]
+
+
+@pytest.mark.parametrize("corpus", own(), ids=lambda corpus: corpus.name)
+def test_our_own_chats_answer_their_questions(corpus: Corpus) -> None:
+    known = {one.id for one in corpus.documents}
+    assert len(known) == len(corpus.documents)
+    assert all(set(one.relevant) <= known for one in corpus.questions)
+    assert all(one.at < corpus.now for one in corpus.documents)
+    replaced = {one.replaces for one in corpus.documents} - {""}
+    assert not any(replaced & set(one.relevant) for one in corpus.questions)
+
+
+async def test_by_words_alone_our_own_chats_stay_above_a_floor() -> None:
+    corpora = own()
+    replaced = {
+        id_in(corpus, one.replaces)
+        for corpus in corpora
+        for one in corpus.documents
+        if one.replaces
+    }
+    async with library(corpora, None) as full:
+        answers = await answered(full, None, RecallRules())
+    assert summary([one.measured for one in answers])["recall@10"] >= FLOOR
+    exact = [one for one in answers if one.ask.kind in ("identifier", "exact", "script")]
+    assert summary([one.measured for one in exact])["recall@10"] == 1.0
+    assert not any(replaced & set(one.found) for one in answers)
+
+
+def test_the_last_line_is_json_also_as_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "papers.json"
+    documents = [{"id": 1, "text": "green tea"}, {"id": 2, "text": "red wine"}]
+    queries = [{"id": 1, "text": "which tea is there"}]
+    path.write_text(
+        json.dumps({"documents": documents, "queries": queries, "relevant": {"1": {"1": 1}}})
+    )
+    script = Path(__file__).parents[2] / "benchmarks" / "recall.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--cranfield", str(path), "--without-models", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert figures["recall@5"] == figures["ndcg@10"] == 1.0
+    assert figures.keys() >= {"recall@10", "recall@20", "p50_ms", "p95_ms", "arms"}
+    empty = subprocess.run(
+        [sys.executable, str(script), "--locomo", str(path / "gone")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert empty.returncode == 2
+    assert "cannot read the collection" in empty.stderr
