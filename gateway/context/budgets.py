@@ -5,6 +5,7 @@ lies between, a smaller or larger one gets the nearest table in proportion.
 """
 
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.context.blocks import BlockKind
@@ -40,6 +41,8 @@ class TokenBudget:
         return share
 
 
+MAX_WINDOWS: Final = 100
+"""Windows whose budgets are remembered: a program has a few."""
 SMALL: Final = 4_096
 MIDDLE: Final = 8_192
 LARGE: Final = 128_000
@@ -50,6 +53,7 @@ TABLES: Final = {
 }
 
 
+@lru_cache(MAX_WINDOWS)
 def budget_for(window: int) -> TokenBudget:
     """The budget for a window of so many tokens; all zero for one of none."""
     if window in TABLES:

@@ -3,10 +3,13 @@
 `gateway/context/` decides; here is what it decides on, and what is kept of it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+import structlog
 
 from gateway.context.assembler import assemble
 from gateway.context.blocks import (
@@ -15,6 +18,7 @@ from gateway.context.blocks import (
     BlockKind,
     ContextParts,
     Count,
+    KnowledgeItem,
     Piece,
     Said,
     Task,
@@ -24,10 +28,12 @@ from gateway.context.budgets import TokenBudget, budget_for
 from gateway.context.figures import told
 from gateway.context.steps import Opened, leaving, since, summary_in_time, summed_up
 from gateway.conversation import ContextLimits
+from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.remembering import TurnMemory
 from gateway.services import Services
 from gateway.stores import StoredTurn
 from gateway.turn.calibration import EXACT
@@ -35,10 +41,13 @@ from gateway.turn.prompt import PromptFacts, clean_name, own_text, said_by, toda
 from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest
 
+RECALL_SECONDS: Final = 3.0
 ROOMY: Final = 32_000
 """Tokens from which on a window has room for tools beside what its budget sums up to."""
 DAY: Final = 20
 """Tokens of the line that says which day it is."""
+
+log = structlog.get_logger(__name__)
 
 
 async def gather_context(exchange: Exchange, services: Services) -> Decision:
@@ -82,9 +91,8 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
     told_of = await memory.told() if memory is not None else NOTHING_TOLD
     parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
-    if memory is not None:
+    if memory is not None and (found := await recalled(exchange, memory)):
         seen = {said.id for said in parts.turns} | {message.id for message in exchange.messages}
-        found = await memory.knowledge(exchange.content)
         parts = replace(parts, knowledge=tuple(one for one in found if one.message_id not in seen))
     total = budget.blocks_total
     if assistant.window < ROOMY:
@@ -108,6 +116,22 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
         calibration=known.latest(model),
         system_now=_joined(made[BlockKind.TASK].text, today),
     )
+
+
+async def recalled(exchange: Exchange, memory: TurnMemory) -> Sequence[KnowledgeItem]:
+    """What is remembered that may answer the question. Nobody goes without an answer because
+    recall breaks or takes long: the model can still search. Raises `StoreUnavailable`."""
+    try:
+        async with asyncio.timeout(RECALL_SECONDS):
+            return await memory.knowledge(exchange.content)
+    except StoreUnavailable:
+        raise
+    except TimeoutError:
+        exchange.note(Decision("context", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s"))
+    except Exception:
+        log.exception("recall_failed")
+        exchange.note(Decision("context", True, "recall_failed", "see the log"))
+    return ()
 
 
 def parts_of(own: str, told_of: Told, opened: Opened, audience: Audience) -> ContextParts:

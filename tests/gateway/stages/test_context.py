@@ -106,6 +106,18 @@ async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
         assert "Wheat" in texts(g.model.requests[-1].messages[-1])[0]
 
 
+async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
+    class Broken(Remembers):
+        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+            raise RuntimeError("a bug")
+
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Broken(Told()))
+        await g.take(received("hello"))
+        assert g.texts == ["answer"]
+        assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
+
+
 async def test_the_task_stands_behind_what_lasts() -> None:
     async with gateway(policies=LIFTED) as g:
 
