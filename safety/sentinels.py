@@ -26,12 +26,12 @@ _BRACKET_NAMES: Final = (
 _MARKER: Final = re.compile(
     rf"""
     <\s{{0,4}}\|\s{{0,4}}(?i:/?(?:{_PIPED_NAMES}))\s{{0,4}}\|[\s/]{{0,4}}>   # <|im_start|>
-    | <\|[^\s<>|]{{1,64}}\|[\s/]{{0,4}}>                      # <|any_other|>
+    | <\s{{0,4}}\|[^\s<>|]{{1,64}}\|[\s/]{{0,4}}>                      # <|any_other|>
     | <\|(?i:{_PIPED_NAMES})>                                 # <|turn>
     | <(?i:{_PIPED_NAMES})\|>                                 # <turn|>
     | <\s*<\s*/?\s*(?i:SYS)\s*>\s*>                           # <<SYS>>
     | <\s{{0,4}}/?\s{{0,4}}(?i:{_TAG_NAMES})\s{{0,4}}/?>
-    | </?(?i:antml:)?(?i:invoke|parameter)(?:[ \t]+name=[^<>\n]{{0,100}})?>
+    | </?(?i:antml:)?(?i:invoke|parameter)(?:[ \t]+(?i:name)=[^<>\n]{{0,100}})?>
     | <(?i:function|parameter)=[^<>\n]{{1,100}}> | </(?i:function)>
     | (?:(?<![\w\])])|(?!\[[ \t]*/?[ \t]*[a-z]+[ \t]*\]))     # x[inst] is an index
       \[[ \t]*/?[ \t]*(?i:{_BRACKET_NAMES})[ \t]*\]
