@@ -81,8 +81,11 @@ _TOKENS: Final[tuple[SecretKind, ...]] = (
 )
 _UNSPACED: Final = tuple(kind for kind in _TOKENS if kind.pattern.unspaced)
 _SPACED: Final = tuple(kind for kind in _TOKENS if not kind.pattern.unspaced)
-_WORD: Final = re.compile(rf"\S{{{min(kind.pattern.shortest for kind in _UNSPACED)}}}")
+_SHORTEST: Final = min(kind.pattern.shortest for kind in _UNSPACED)
 """Without a word of this length a text holds none of `_UNSPACED`: most texts have none."""
+_SHORTEST_BY_SHAPE: Final = 23
+"""Without one of this length nothing that only its shape tells, nor a key's body."""
+_ARMOUR: Final = re.compile("PRIVATE|Private|PuTTY")
 KINDS: Final[tuple[SecretKind, ...]] = (
     *_TOKENS,
     PRIVATE_KEY,
@@ -131,15 +134,19 @@ def find_secrets(text: str) -> list[Finding]:
 
     Time grows with the length of the text and nothing else.
     """
-    found = list(find_private_keys(text))
-    for kind in _TOKENS if _WORD.search(text) else _SPACED:
+    longest = max(map(len, text.split()), default=0)
+    by_shape = longest >= _SHORTEST_BY_SHAPE
+    found = list(find_private_keys(text)) if by_shape or _ARMOUR.search(text) else []
+    for kind in _TOKENS if longest >= _SHORTEST else _SPACED:
         if kind.pattern.anchor in text:
             found.extend(_of_kind(kind, text))
-    found.extend(_bare_aws_secrets(text, found))
+    if by_shape:
+        found.extend(_bare_aws_secrets(text, found))
     found.extend(find_assigned(text))
-    found.extend(find_shaped(text))
-    found.extend(_possible(text))
-    return _without_overlaps(found)
+    if by_shape:
+        found.extend(find_shaped(text))
+        found.extend(_possible(text))
+    return _without_overlaps(found) if found else []
 
 
 def redact_secrets(text: str) -> Redaction:
@@ -149,6 +156,8 @@ def redact_secrets(text: str) -> Redaction:
     not seen.
     """
     findings = find_secrets(text)
+    if not findings:
+        return Redaction(text, ())
     for _ in range(_PASSES):
         redacted, starts = _without(text, findings)
         if redacted == text:
