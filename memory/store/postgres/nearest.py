@@ -54,7 +54,7 @@ async def nearest(
     now: datetime,
 ) -> list[tuple[str, float]]:
     """What `RecallStore.nearest` does: ids and cosines."""
-    if not await vectors.there():
+    if not await vectors.there(by_now=True):
         return []
     asked = parameters(reach) | values_of(wanted) | {"now": now, "limit": limit}
     asked |= {

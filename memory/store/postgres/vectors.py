@@ -58,9 +58,10 @@ class PostgresVectors:
         self._indexed: set[Indexed] = set()
         self._wanted: Indexed | None = None
 
-    async def there(self) -> bool:
-        """Whether the table is there. Raises `StoreUnavailable`."""
-        if self._there is None:
+    async def there(self, *, by_now: bool = False) -> bool:
+        """Whether the table is there; `by_now`: where it was not, another process may have made it
+        since. Raises `StoreUnavailable`."""
+        if self._there is None or (by_now and not self._there):
             rows = await self._engine.fetch("SELECT to_regclass('memory_vectors') IS NOT NULL")
             self._there = bool(rows[0][0])
         return self._there

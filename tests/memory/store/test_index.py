@@ -11,6 +11,7 @@ from memory.store.ports import Filter
 from memory.store.postgres import nearest
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.recall import PostgresRecall
+from memory.store.postgres.vectors import Indexed
 from tests.memory.store.records import BOB, reach, record
 from tests.support.clock import FakeClock
 
@@ -73,7 +74,7 @@ async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
 async def test_an_index_that_was_broken_off_is_made_again(
     pool: PostgresPool, memories: PostgresMemories
 ) -> None:
-    wanted = nearest.Indexed("m'1", 3)
+    wanted = Indexed("m'1", 3)
     assert await memories.vectors.index_of("m'1", 3) is None
     await memories.vectors.make_index()
     await pool.change("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)",

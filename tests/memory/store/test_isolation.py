@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.record import Record, Scope
+from memory.recall.ports import RecallStore
+from memory.record import Embedding, Record, Scope
 from memory.scope import Reach, may_change, sees
 from memory.store.ports import Filter, MemoryStore
 from tests.memory.store.records import record
@@ -16,6 +17,7 @@ from tests.memory.store.records import record
 PERSONS: Final = ("test:main:ada", "test:main:bob", "other:main:ada")
 ROOMS: Final = ("", "test:main:W1:C1", "test:main:W1:C2")
 PROJECTS: Final = ("", "p", "q")
+VECTOR: Final = Embedding("m", (1.0, 0.0))
 NUMBERS: Final = itertools.count()
 CONTROLLED: Final = settings(
     deadline=None,
@@ -35,6 +37,8 @@ def records(draw: st.DrawFn) -> Record:
         scope=draw(st.sampled_from(list(Scope))),
         project=draw(st.sampled_from(PROJECTS)),
         role=draw(st.sampled_from(("", "user", "assistant"))),
+        group=draw(st.sampled_from(("", "g"))),
+        embedding=VECTOR,
     )
 
 
@@ -67,11 +71,23 @@ async def stored(memories: MemoryStore, some: list[Record], example: str) -> lis
     return own
 
 
+async def recalled(recall: RecallStore, by: Reach, there: list[Record]) -> list[set[str]]:
+    """What each arm finds, and what stands around everything."""
+    by_words = await recall.lexical(by, "tea", Filter(), 100)
+    by_meaning = await recall.nearest(by, VECTOR, Filter(), 100)
+    around = await recall.neighbours(by, [one.id for one in there], 3)
+    return [{hit.id for hit in by_words}, {hit.id for hit in by_meaning}, {m.id for m in around}]
+
+
 @pytest.mark.parametrize("text", ["", "tea"])
 @CONTROLLED
 @given(some=st.lists(records(), max_size=12), asking=st.lists(reaches(), min_size=1, max_size=4))
 async def test_nothing_else_is_found_than_what_may_be_seen(
-    memories: MemoryStore, text: str, some: list[Record], asking: list[Reach]
+    memories: MemoryStore,
+    recall: RecallStore,
+    text: str,
+    some: list[Record],
+    asking: list[Reach],
 ) -> None:
     example = str(next(NUMBERS))
     own = await stored(memories, some, example)
@@ -81,6 +97,8 @@ async def test_nothing_else_is_found_than_what_may_be_seen(
         found = await memories.find(by, Filter(text=text, limit=100))
         assert {match.record.id for match in found} == visible
         assert {one.id for one in there if await memories.get(by, one.id)} == visible
+        if text:
+            assert await recalled(recall, by, there) == [visible] * 3
         mine = await memories.find(by, Filter(text=text, own_only=True, limit=100))
         assert {match.record.id for match in mine} == {
             one.id
