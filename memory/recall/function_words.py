@@ -33,6 +33,8 @@ with you your
 """
 _OTHERS: Final = tuple(frozenset(text.split()) for text in (_GERMAN, _FRENCH, _SPANISH))
 _OURS: Final = frozenset(_ENGLISH.split())
+FUNCTION_WORDS: Final = _OURS.union(*_OTHERS)
+"""Those of all these languages."""
 
 
 def telling(words: Sequence[str]) -> tuple[str, ...]:

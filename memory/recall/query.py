@@ -45,7 +45,7 @@ class Query:
 
     text: str
     at: datetime
-    limit: int = 20
+    limit: int = 30
     unfinished: bool = False
     wanted: Filter = field(default_factory=Filter)
 

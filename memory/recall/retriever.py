@@ -156,9 +156,12 @@ class Retriever:
             return
         work.vector = vector
         with work.stage(VECTOR):
-            work.arms[VECTOR] = await self._store.nearest(
-                work.reach, vector, work.wanted, self._rules.arms.depth
-            )
+            work.arms[VECTOR] = await self._alike(work, vector)
+
+    async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
+        rules = self._rules.arms
+        found = await self._store.nearest(work.reach, vector, work.wanted, rules.depth)
+        return [hit for hit in found if hit.score >= rules.least_alike]
 
     # --- what is around -------------------------------------------------------------------------
 
@@ -197,7 +200,7 @@ class Retriever:
         if asked is None or not vectors:
             return scores, around
         moved = replace(asked, vector=towards(asked.vector, vectors, rules.feedback_weight))
-        work.arms[VECTOR] = await self._store.nearest(work.reach, moved, work.wanted, rules.depth)
+        work.arms[VECTOR] = await self._alike(work, moved)
         again = fused(work.arms, rules)
         more = await self._alone(work, again, around.records)
         return again, replace(around, alone=(*around.alone, *more))

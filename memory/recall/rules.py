@@ -29,7 +29,8 @@ class Arms:
     sum. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a question's
     vector is waited for; after a failure the arm rests for `rest_seconds`. With `feedback`, the
     best so many memories (no turns: they are too short) pull the question's vector towards
-    themselves, by `feedback_weight`, and vectors are asked again.
+    themselves, by `feedback_weight`, and vectors are asked again. What is less alike than
+    `least_alike`, a cosine, has nothing to do with the question: nothing is recalled for a "hello".
     """
 
     depth: int = 50
@@ -41,6 +42,7 @@ class Arms:
     rest_seconds: float = 30.0
     feedback: int = 3
     feedback_weight: float = 0.8
+    least_alike: float = 0.2
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:

@@ -1,0 +1,41 @@
+"""What only repeats: turns that say again what was asked, or what is told by something else found.
+
+Whoever asks about their memories gets them, and not the conversations in which they were made or
+were talked about. A turn is an echo when next to nothing in it is new.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from memory.recall.function_words import FUNCTION_WORDS
+from memory.recall.provenance import Recalled
+
+NEXT_TO_NOTHING: Final = 0.4
+"""Up to this share of its telling words may be new in an echo: "remember that", "you said"."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def without_echoes(question: str, found: Sequence[Recalled]) -> list[Recalled]:
+    """What is left of the results, in their order. Of two turns that say the same the older stays;
+    what is no turn always does."""
+    asked = _words(question)
+    told = [_words(one.record.content) for one in found if not one.record.role]
+    kept = {one.id for one in found if not one.record.role}
+    turns = [one for one in found if one.record.role]
+    for one in sorted(turns, key=lambda turn: turn.record.provenance.at):
+        new = _words(one.record.content) - asked
+        if new and not any(_adds_little(new, other) for other in told):
+            told.append(new)
+            kept.add(one.id)
+    return [one for one in found if one.id in kept]
+
+
+def _adds_little(new: frozenset[str], told: frozenset[str]) -> bool:
+    return len(new - told) <= NEXT_TO_NOTHING * len(new)
+
+
+def _words(text: str) -> frozenset[str]:
+    words = frozenset(_WORD.findall(text.casefold()))
+    return words - FUNCTION_WORDS or words

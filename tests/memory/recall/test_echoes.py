@@ -1,0 +1,67 @@
+"""Of what was found, what only repeats is left out."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.recall.echoes import without_echoes
+from memory.recall.provenance import Recalled
+from memory.record import Record
+from tests.memory.store.records import AT, record
+
+QUESTION = "What do you know about tea?"
+
+
+def memory(content: str) -> Recalled:
+    return Recalled(record(content), 0.9, {}, {})
+
+
+def turn(content: str, minutes: int = 0, role: str = "user") -> Recalled:
+    said: Record = replace(record(content, at=AT + timedelta(minutes=minutes)), role=role)  # type: ignore[arg-type]
+    return Recalled(said, 0.5, {}, {})
+
+
+def told(question: str, *found: Recalled) -> list[str]:
+    return [one.record.content for one in without_echoes(question, found)]
+
+
+def test_a_memory_comes_without_the_turns_that_it_was_made_and_told_in() -> None:
+    asked = turn("Remember that I like green tea", 1)
+    answer = turn("I remember: “I like green tea” (2026-11-21)", 3, "assistant")
+    again = turn(QUESTION, 2)
+    assert told(QUESTION, asked, answer, again, memory("I like green tea")) == ["I like green tea"]
+
+
+def test_a_turn_with_something_new_in_it_stays() -> None:
+    more = "I like green tea, but my doctor allows three cups and no coffee"
+    assert told(QUESTION, turn(more), memory("I like green tea")) == [more, "I like green tea"]
+
+
+def test_of_two_turns_that_say_the_same_the_older_stays() -> None:
+    first = turn("The cellar key hangs behind the clock", 1)
+    later = turn("You said: the cellar key hangs behind the clock.", 2, "assistant")
+    assert told("Where is the key?", later, first) == [first.record.content]
+
+
+def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
+    found = [memory("I like tea"), turn("Something else entirely"), memory("I like tea")]
+    assert without_echoes("tea", found) == found
+
+
+def test_words_without_meaning_of_their_own_are_told_by_themselves() -> None:
+    assert told("x", turn("who are you"), turn("东京的天气")) == ["who are you", "东京的天气"]
+
+
+@given(st.text(), st.lists(st.tuples(st.text(), st.booleans(), st.integers(0, 9)), max_size=8))
+def test_what_is_left_is_a_part_in_order_and_nothing_more_is_left_out_the_second_time(
+    question: str, given_: list[tuple[str, bool, int]]
+) -> None:
+    found = [turn(text, at) if said else memory(text) for text, said, at in given_]
+    left = without_echoes(question, found)
+    assert left == [one for one in found if one in left]
+    assert without_echoes(question, left) == left
+    assert [one for one in left if not one.record.role] == [
+        one for one in found if not one.record.role
+    ]
