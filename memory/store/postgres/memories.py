@@ -31,7 +31,8 @@ from memory.store.rows import origin, storable
 AT_ONCE: Final = 2_000
 """Rows that one step of forgetting deletes, so that no lock is held for long."""
 
-MAX_SEQ: Final = 2**62
+WINDOW: Final = 50_000
+"""Numbers among which memories without a vector are looked for at once."""
 
 GET: Final = f"SELECT {SELECTED} FROM memories m WHERE m.id = %(id)s AND {VISIBLE}"  # noqa: S608
 VECTOR: Final = """
@@ -78,6 +79,7 @@ REVISE: Final = f"""
     )
     SELECT * FROM unasked UNION ALL SELECT * FROM gone UNION ALL SELECT * FROM changed
 """  # noqa: S608 - constants
+NEXT: Final = "SELECT coalesce(max(seq), 0) + 1 FROM memories"
 NOT_EMBEDDED: Final = """
     SELECT m.seq, m.id, m.content FROM memories m
     LEFT JOIN memory_vectors v ON v.memory = m.seq
@@ -232,11 +234,17 @@ class PostgresMemories:
         be kept."""
         if not await self.vectors.made():
             return []
-        asked = {"model": model, "limit": limit, "now": self._clock.now()}
-        rows = await self._engine.fetch(
-            NOT_EMBEDDED, asked | {"before": before or MAX_SEQ, "after": after}
-        )
-        return [Unembedded(*row) for row in rows]
+        upper = before
+        if upper is None:
+            upper = int((await self._engine.fetch(NEXT))[0][0])
+        found: list[Unembedded] = []
+        while len(found) < limit and upper > after + 1:
+            lower = max(after, upper - WINDOW)
+            asked = {"model": model, "limit": limit - len(found), "now": self._clock.now()}
+            asked |= {"before": upper, "after": lower}
+            found += [Unembedded(*row) for row in await self._engine.fetch(NOT_EMBEDDED, asked)]
+            upper = lower + 1
+        return found
 
     async def embedded(self, model: str) -> tuple[int, int]:
         """How many memories have a vector of this model, of how many."""

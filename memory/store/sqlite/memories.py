@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from gateway.ports import Clock
@@ -62,6 +63,8 @@ KNOWS: Final = f"""
     SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})
         OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
 """  # noqa: S608 - constants
+WINDOW: Final = "SELECT seq FROM memories WHERE seq < ? ORDER BY seq DESC LIMIT 1 OFFSET 1999"
+"""Memories that are looked through at once: some milliseconds."""
 UNEMBEDDED: Final = """
     SELECT m.seq, m.id, m.content FROM memories m LEFT JOIN memory_vectors v ON v.memory = m.seq
     WHERE m.seq < :before AND m.seq > :after AND v.model IS NOT :model AND m.superseded_by = ''
@@ -195,10 +198,13 @@ class SqliteMemories:
         self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
         """Current memories without a vector of this model, newest first."""
-        asked = {"model": model, "limit": limit, "now": self._now(), "after": after}
-        asked["before"] = before or MAX_SEQ
-        rows = await self._engine.run(lambda db: db.execute(UNEMBEDDED, asked).fetchall())
-        return [Unembedded(*row) for row in rows]
+        found: list[Unembedded] = []
+        upper = before or MAX_SEQ
+        while len(found) < limit and upper > after + 1:
+            asked = {"model": model, "limit": limit - len(found), "now": self._now()}
+            some, upper = await self._engine.run(partial(_window, asked, upper, after))
+            found += some
+        return found
 
     async def embedded(self, model: str) -> tuple[int, int]:
         """How many memories have a vector of this model, of how many."""
@@ -226,6 +232,17 @@ class SqliteMemories:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _window(
+    asked: dict[str, object], before: int, after: int, db: sqlite3.Connection
+) -> tuple[list[Unembedded], int]:
+    """Some memories without a vector, and below which number it goes on; at most 2,000 are looked
+    at."""
+    last = db.execute(WINDOW, (before,)).fetchone()
+    lowest = after if last is None else max(int(last[0]) - 1, after)
+    rows = db.execute(UNEMBEDDED, asked | {"before": before, "after": lowest}).fetchall()
+    return [Unembedded(*row) for row in rows], lowest + 1
 
 
 def _merge(db: sqlite3.Connection) -> int:

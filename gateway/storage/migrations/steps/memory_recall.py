@@ -40,6 +40,7 @@ SQLITE: Final = """
     DROP TABLE memory_vectors;
     ALTER TABLE numbered_vectors RENAME TO memory_vectors;
     CREATE INDEX memory_vectors_owner ON memory_vectors (owner, model, number);
+    CREATE INDEX memory_vectors_model ON memory_vectors (memory, model);
     CREATE INDEX memory_vectors_room ON memory_vectors (room, model, number) WHERE room <> '';
     CREATE INDEX memories_conversation ON memories (tenant, conversation, at, seq)
         WHERE role <> '';
