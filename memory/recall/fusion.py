@@ -2,8 +2,9 @@
 
 Scores of two arms mean different things, so each list is scaled for itself. The best word match
 becomes 1 and the others their share of it: no common words is 0, a fact. A cosine has no such zero,
-so the list's last becomes 0. Ranks alone, as reciprocal rank fusion takes them, lose how much
-better the best one is; on short turns that is most of what there is to know (`docs/recall.md`).
+so the last of a full list becomes 0, or what is hardly alike. Ranks alone, as reciprocal rank
+fusion takes them, lose how much better the best one is; on short turns that is most of what there
+is to know (`docs/recall.md`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +36,9 @@ def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
     if rules.fusion is Fusion.RANKS:
         return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
     scores = [hit.score for hit in hits]
-    floor = min(scores) if name == VECTOR and len(scores) > 1 else 0.0
+    floor = 0.0
+    if name == VECTOR:
+        floor = min(scores) if len(scores) >= rules.depth else rules.least_alike
     room = max(scores, default=0.0) - floor
     if room <= 0:
         return {hit.id: 1.0 for hit in hits}

@@ -72,10 +72,15 @@ def test_ranks_are_fused_as_the_source_has_it() -> None:
     assert found["c"] == found["d"] == pytest.approx(1 / 63 * 61 / 2)
 
 
-def test_no_common_word_is_nothing_but_the_least_alike_is_nothing_as_well() -> None:
-    hits = [Hit("a", 8.0), Hit("b", 4.0)]
+def test_no_common_word_is_nothing_and_so_is_the_last_of_a_full_list_of_vectors() -> None:
+    hits = [Hit("a", 0.8), Hit("b", 0.4)]
     assert scaled(LEXICAL, hits, Arms()) == {"a": 1.0, "b": 0.5}
-    assert scaled(VECTOR, hits, Arms()) == {"a": 1.0, "b": 0.0}
+    assert scaled(VECTOR, hits, Arms(depth=2)) == {"a": 1.0, "b": 0.0}
+
+
+def test_where_few_are_alike_the_last_counts_as_well() -> None:
+    found = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], Arms(least_alike=0.2))
+    assert found == {"a": 1.0, "b": pytest.approx(0.5)}
 
 
 def test_the_same_score_has_the_same_rank() -> None:
