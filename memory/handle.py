@@ -12,6 +12,10 @@ from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.people import People
+from memory.recall.echoes import without_echoes
+from memory.recall.provenance import Recalled
+from memory.recall.query import Query
+from memory.recall.retriever import Retriever
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
@@ -52,6 +56,7 @@ class MemoryParts:
     clock: Clock
     brain: Brain
     consolidation: Consolidation
+    retriever: Retriever
     holders: Sequence[HoldsPersonal] = ()
 
 
@@ -195,6 +200,14 @@ class MemoryHandle:
         kind = "text" if wanted.text else "recent"
         await self._audit("memory_read", query=kind, results=len(found))
         return found
+
+    async def look_up(self, query: Query) -> list[Recalled]:
+        """What is remembered about something, best first, without its echoes."""
+        await self._parts.consolidation.of_reach(self.reach)
+        found = await self._parts.retriever.recall(self.reach, query)
+        results = without_echoes(query.text, found.results)
+        await self._audit("memory_read", query="recall", results=len(results))
+        return results
 
     async def get(self, memory_id: str) -> Record | None:
         """One memory, None when there is none for this person here."""

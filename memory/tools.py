@@ -17,8 +17,9 @@ from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.brief import Brief
 from memory.handle import MemoryHandle
-from memory.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Scope
-from memory.store.ports import Filter, Match
+from memory.recall.query import Query
+from memory.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
+from memory.store.ports import Filter
 from memory.write.outcome import Outcome, WriteResult
 
 MAX_QUERY: Final = 500
@@ -163,17 +164,21 @@ class MemoryTools:
         return _json(stored_answer(result))
 
     async def _search(self, wanted: _Search) -> str:
-        found = await self._handle.search(
-            Filter(
-                text=wanted.query,
-                tags=tuple(wanted.tags),
-                kinds=(Kind(wanted.type),) if wanted.type else (),
-                superseded=wanted.include_superseded,
-                at=self._handle.occasion.at,
-                limit=wanted.limit,
-            )
+        now = self._handle.occasion.at
+        narrowed = Filter(
+            tags=tuple(wanted.tags),
+            kinds=(Kind(wanted.type),) if wanted.type else (),
+            superseded=wanted.include_superseded,
+            at=now,
+            limit=wanted.limit,
         )
-        return _json({"results": [found_answer(match) for match in found]})
+        if wanted.query.strip():
+            query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
+            recalled = await self._handle.look_up(query)
+            found = [(one.record, one.score) for one in recalled]
+        else:
+            found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+        return _json({"results": [found_answer(record, score) for record, score in found]})
 
     async def _brief(self, wanted: _Brief) -> str:
         brief = await self._brief_of()
@@ -202,9 +207,8 @@ def stored_answer(result: WriteResult) -> dict[str, object]:
     return answer
 
 
-def found_answer(match: Match) -> dict[str, object]:
+def found_answer(record: Record, score: float) -> dict[str, object]:
     """What the model reads of a memory; its source is told, so that it can be weighed."""
-    record = match.record
     return {
         "id": record.id,
         "type": record.kind.value,
@@ -212,7 +216,7 @@ def found_answer(match: Match) -> dict[str, object]:
         "behavioral": record.behavioral,
         "tags": list(record.tags),
         "created_at": _iso(record.provenance.at),
-        "relevance_score": round(match.score, 3),
+        "relevance_score": round(score, 3),
         "source": record.provenance.source.value,
         "trust": record.provenance.trust.value,
     }

@@ -14,6 +14,7 @@ from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
+from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
@@ -142,8 +143,9 @@ class _Turn:
             return ()
         query = Query(question, self._handle.occasion.at)
         found = await retriever.recall(self._handle.reach, query)
+        told = [one for one in found.results if one.id not in self._in_brief]
         here = self._asker.conversation
-        return [knowledge_item(one, here) for one in found.results if one.id not in self._in_brief]
+        return [knowledge_item(one, here) for one in without_echoes(question, told)]
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""

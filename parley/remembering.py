@@ -87,6 +87,8 @@ def wire_memory(
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
     consolidation = Consolidation(stores.waiting, path)
+    chosen = models or RecallModels()
+    retriever = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
     memory = Memory(
         MemoryParts(
             stores.memories,
@@ -97,14 +99,13 @@ def wire_memory(
             clock,
             brain,
             consolidation,
+            retriever,
             holders,
         )
     )
     rules = TurnRules(
         wanted.episodic, BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars)
     )
-    chosen = models or RecallModels()
-    retriever = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
     days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
     return WiredMemory(
         remembering=Remembrance(memory, stores.memories, brain, rules, retriever),

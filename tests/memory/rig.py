@@ -21,6 +21,7 @@ from memory.consolidation import Consolidation, Said, waiting_turn
 from memory.handle import Memory, MemoryHandle, MemoryParts
 from memory.people import People
 from memory.plans import Plans
+from memory.recall.retriever import Retriever
 from memory.scope import Reach
 from memory.store.ports import AuditEntry
 from memory.turn import Remembrance
@@ -212,6 +213,7 @@ def rig_on(
             clock,
             brain,
             Consolidation(stores.waiting, path),
+            Retriever(stores.recall, stores.memories),
             [stores.personal],
         )
     )

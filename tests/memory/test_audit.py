@@ -1,6 +1,5 @@
 """Everything that happens to memory leaves its entry, and no entry holds what was remembered."""
 
-import string
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -289,8 +288,8 @@ async def test_review_export_import_erasure_and_links_leave_theirs(rig: Audited)
     assert first_broken(SEAL.encode(), await rig.links()) == 0
 
 
-word = st.text(alphabet=string.ascii_lowercase.replace("e", ""), min_size=9, max_size=14)
-"""Long, and without the most common letter: none of ours is such a word by chance."""
+word = st.text(alphabet="jkpqvwxyz", min_size=9, max_size=14)
+"""Long, of rare letters and none of hexadecimal digits: none of ours is one by chance."""
 said = st.lists(word, min_size=1, max_size=4).map(" ".join)
 
 

@@ -7,7 +7,7 @@ const WORDS = {
   loop: "Two bots talking?", access: "May they?", limits: "Within the limits?",
   budget: "Within the budget?", context: "What was said before", attachments: "Files",
   model: "The model", tool: "A tool", response_filter: "Nothing secret?", render: "Rendered for",
-  save: "Kept", lane: "Its turn", confirmation: "Confirmed?",
+  memory: "Memory", "context blocks": "What the model reads", save: "Kept", lane: "Its turn", confirmation: "Confirmed?",
 };
 let openCalls = new Set();
 
@@ -68,12 +68,16 @@ function drawDecision(decision) {
   const step = make("li", decision.allowed ? "yes" : "no");
   const verdict = make("span", "visually-hidden", decision.allowed ? "yes: " : "no: ");
   step.append(
-    make("p", "", verdict, make("b", "", WORDS[decision.stage] || decision.stage), " ", make("code", "", decision.reason)),
+    make("p", "", verdict, make("b", "", words(decision)), " ", make("code", "", decision.reason)),
   );
   if (decision.detail) {
     step.append(make("p", "detail", decision.detail));
   }
   return step;
+}
+
+function words(decision) {
+  return WORDS[`${decision.stage} ${decision.reason}`] || WORDS[decision.stage] || decision.stage;
 }
 
 function tone(outcome) {
