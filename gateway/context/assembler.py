@@ -193,4 +193,5 @@ class _Filling:
             return _Fit("", 0, (Loss("task", "left_out", needed),))
         cut = written(text)
         tokens = count(cut)
-        return _Fit(cut, tokens, (Loss("task", "cut", needed - tokens),))
+        losses = (Loss("task", "cut", needed - tokens),) if text != task.text else ()
+        return _Fit(cut, tokens, losses)

@@ -166,6 +166,14 @@ def test_a_single_exchange_that_is_too_long_is_cut_and_stays() -> None:
     assert made.tokens <= 5_000
 
 
+def test_a_task_that_fits_with_what_others_left_is_not_called_cut() -> None:
+    budget = replace(BUDGET, system=12, project=0, task=0, history=0, knowledge=0)
+    made = assemble(ContextParts(OWN, task=Task("0")), budget, estimate, total=12)
+    assert made[TASK].losses
+    made = assemble(ContextParts("", task=Task("0")), budget, estimate, total=12)
+    assert not made[TASK].losses
+
+
 # --- properties ---------------------------------------------------------------------------------
 
 
