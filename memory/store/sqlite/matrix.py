@@ -145,10 +145,17 @@ def best_first(
     begin, portion = 0, first
     while begin < len(numbers):
         end = min(begin + portion, len(numbers))
-        order = np.argpartition(scores, len(scores) - end)[-end:]
-        order = order[np.lexsort((-numbers[order], -scores[order]))][begin:end]
+        order = _order(numbers, scores, end)[begin:]
         yield list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
         begin, portion = end, portion * 4
+
+
+def _order(numbers: npt.NDArray[np.int64], scores: Floats, count: int) -> npt.NDArray[np.int64]:
+    """The places of the `count` best; of those that are alike the newer come first."""
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    places = np.flatnonzero(scores >= least)
+    order: npt.NDArray[np.int64] = places[np.lexsort((-numbers[places], -scores[places]))]
+    return order[:count]
 
 
 def _unit(rows: Floats) -> Floats:

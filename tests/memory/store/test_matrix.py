@@ -4,13 +4,13 @@ import itertools
 import struct
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.store.sqlite.matrix import FIRST_ROWS, Matrices, Matrix, Shelf, best_first
 
 COORDINATE = st.integers(-3, 3)
-VECTORS = st.lists(st.tuples(COORDINATE, COORDINATE), max_size=300)
+VECTORS = st.lists(st.tuples(COORDINATE, COORDINATE), max_size=150)
 
 
 def packed(vector: tuple[float, ...]) -> bytes:
@@ -22,9 +22,10 @@ def cosine(one: tuple[int, int], other: tuple[int, int]) -> float:
     return float(np.dot(one, other) / lengths) if lengths else 0.0
 
 
+@settings(max_examples=60)
 @given(
     vectors=VECTORS,
-    gone=st.sets(st.integers(1, 300)),
+    gone=st.sets(st.integers(1, 150), max_size=80),
     query=st.tuples(COORDINATE, COORDINATE),
     parts=st.integers(1, 5),
     first=st.integers(1, 60),
