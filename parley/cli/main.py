@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from parley.cli import audit, memory, models
-from parley.cli.options import DEFAULT_CONFIG, Config, chosen
+from parley.cli.options import DEFAULT_CONFIG, AsJson, Config, chosen
 from parley.roles import Role
 
 REFUSED: Final = 3
@@ -111,6 +111,20 @@ def context(
     from parley.cli import context as context_module  # noqa: PLC0415
 
     raise typer.Exit(context_module.run(message_id, chosen(config), os.environ))
+
+
+@app.command()
+def recall(
+    query: Annotated[str, typer.Argument(help="A question, or words.")],
+    person: memory.Person = "",
+    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 20,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a question brings up, with each arm's rank and score."""
+    from parley.cli import recall as recall_module  # noqa: PLC0415
+
+    raise typer.Exit(recall_module.run(memory.whose(person, config, as_json), query, limit))
 
 
 @app.command()

@@ -73,7 +73,7 @@ def clear(
     """Delete what was said (episodic), what is known (semantic), or both."""
     from parley.cli import memory_deeds  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.clear(wanted, what, yes))
 
 
@@ -88,7 +88,7 @@ def forget(
     """Delete what is about a topic."""
     from parley.cli import memory_deeds  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.forget(wanted, topic, yes))
 
 
@@ -113,7 +113,7 @@ def export(
     """Write all memories of a person into a file."""
     from parley.cli import memory_files  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(
         memory_files.give_out(
             wanted,
@@ -138,7 +138,7 @@ def import_(
     """Bring memories in, each as if the person had asked for it."""
     from parley.cli import memory_files  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(memory_files.take_in(wanted, file, key_file))
 
 
@@ -157,7 +157,7 @@ def review(
     """Decide what waits for the person's word."""
     from parley.cli import memory_review  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(memory_review.review(wanted, approve or (), reject or ()))
 
 
@@ -166,11 +166,12 @@ def _found(
 ) -> None:
     from parley.cli import memory_deeds  # noqa: PLC0415
 
-    wanted = _wanted(person, config, as_json)
+    wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.found(wanted, query, limit, superseded=superseded))
 
 
-def _wanted(person: str, config: Path | None, as_json: bool) -> "Wanted":
+def whose(person: str, config: Path | None, as_json: bool) -> "Wanted":
+    """What every command is told. Raises `typer.BadParameter` where nobody is named."""
     from parley.cli.memory_access import Wanted  # noqa: PLC0415
 
     if person.count(":") < 2:

@@ -19,6 +19,7 @@ from gateway.remembering import Asker
 from memory.handle import Memory, MemoryHandle
 from memory.store.ports import Counted
 from parley.policies import policies_of
+from parley.recall_models import recall_models
 from parley.remembering import wire_memory
 from parley.settings import Settings, load
 from parley.settings.sections import MEMORY, sqlite_file
@@ -98,16 +99,17 @@ def person_of(text: str) -> PersonId:
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[tuple[Storage, Memory]]:
     clock = SystemClock()
-    storage = Storage(settings, clock)
+    storage, models = Storage(settings, clock), recall_models(settings)
     try:
         wired = wire_memory(
-            settings, storage.memory, storage.personal, storage.stores.states, clock
+            settings, storage.memory, storage.personal, storage.stores.states, clock, models
         )
         if wired.memory is None:
             raise BadInput(OFF)
         await storage.start(exclusive=False)
         yield storage, wired.memory
     finally:
+        await models.close()
         await storage.stop()
 
 
