@@ -102,10 +102,21 @@ def dates_in(text: str, now: datetime) -> tuple[Asked, ...]:
 def how_well(asked: tuple[Asked, ...], when: datetime, text: str) -> float:
     """How well what was written `when` fits the best of these dates, 0 to 1; 1 where the text
     names one of them."""
-    told = dates_in(text, when)
+    told = dates_in(text, when) if _may_name(asked, text) else ()
     if any(one.names(other) for one in asked for other in told):
         return 1.0
     return max((one.fits(when.date()) for one in asked), default=0.0)
+
+
+def _may_name(asked: tuple[Asked, ...], text: str) -> bool:
+    """Most texts do not, and looking closely at every candidate would take 4 ms."""
+    folded = text.casefold()
+    months = {one.month for one in asked if one.month is not None}
+    if not months:
+        return False
+    return any(name in folded for name, month in _MONTHS.items() if month in months) or (
+        _NUMERIC.search(text) is not None
+    )
 
 
 def _numeric(match: re.Match[str]) -> Asked:

@@ -17,7 +17,7 @@ from typing import Final
 
 from memory.store.terms import Term
 
-MAX_CANDIDATES: Final = 2_000
+MAX_CANDIDATES: Final = 1_000
 """Memories that are weighed in one search, as long as a word is not more common than that."""
 MAX_WEIGHED: Final = 5_000
 """Memories that are weighed for one word, or at all: the newest, where it is in more."""
