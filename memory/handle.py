@@ -37,6 +37,7 @@ from memory.write.trust import Way, stated_by_person
 from safety.secrets import redact_secrets
 
 MAX_REASON = 500
+DECIDED = "Nothing waits under this id. It may have been decided already."
 FORGET_AT_ONCE = 200
 """Memories that one `/forget` deletes at most; a topic that fits more is not narrow enough."""
 CERTAIN = 0.35
@@ -320,28 +321,47 @@ class MemoryHandle:
         return await self._parts.reviews.waiting(self.reach, limit)
 
     async def approve(self, review_id: str) -> WriteResult:
-        """Keep what waits. Raises `NotThere` when nothing waits under this id for this person."""
-        pending = await self._take(review_id, "approved", "")
-        try:
-            result = await self._carry_out(pending)
-        except BaseException:
-            await self._parts.reviews.put_back(self.reach, pending)
-            raise
+        """Keep what waits. Raises `NotThere` when nothing waits under this id for this person.
+
+        It is kept before the decision is noted, and the text goes with the decision: whoever is
+        killed in between finds it waiting still, and keeping it again changes nothing.
+        """
+        pending = await self._parts.reviews.get(self.reach, review_id)
+        if pending is None or pending.state != "pending":
+            raise NotThere(DECIDED)
+        if pending.target:
+            return await self._approve_document(review_id)
+        result = await self._parts.path.approve(self.occasion, self.reach, pending)
         if result.outcome is Outcome.REFUSED:
-            await self._parts.reviews.put_back(self.reach, pending)
+            return result
+        await self._take_or_undo(pending)
         await self._audit("memory_review", decision="approved", review=review_id)
         return result
 
+    async def _take_or_undo(self, pending: Pending) -> None:
+        try:
+            await self._take(pending.id, "approved", "")
+        except NotThere:
+            decided = await self._parts.reviews.get(self.reach, pending.id)
+            if decided is None or decided.state == "rejected":
+                await self._parts.memories.delete(self.reach, [pending.record.id])
+            raise
+
+    async def _approve_document(self, review_id: str) -> WriteResult:
+        pending = await self._take(review_id, "approved", "")
+        try:
+            await self._parts.brain.accept(self.occasion, self.reach, pending)
+        except BaseException:
+            await self._parts.reviews.put_back(self.reach, pending)
+            raise
+        await self._audit("memory_review", decision="approved", review=review_id)
+        return WriteResult(Outcome.STORED, "stored", "Stored.", pending.record.content)
+
     async def reject(self, review_id: str, reason: str = "") -> None:
         """Do not keep it. Raises `NotThere` when nothing waits under this id for this person."""
-        await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
+        pending = await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
+        await self._parts.memories.delete(self.reach, [pending.record.id])
         await self._audit("memory_review", decision="rejected", review=review_id)
-
-    async def _carry_out(self, pending: Pending) -> WriteResult:
-        if not pending.target:
-            return await self._parts.path.approve(self.occasion, self.reach, pending)
-        await self._parts.brain.accept(self.occasion, self.reach, pending)
-        return WriteResult(Outcome.STORED, "stored", "Stored.", pending.record.content)
 
     async def _take(
         self, review_id: str, state: Literal["approved", "rejected"], note: str
@@ -349,7 +369,7 @@ class MemoryHandle:
         now = self._parts.clock.now()
         pending = await self._parts.reviews.take(self.reach, review_id, state, note, now)
         if pending is None:
-            raise NotThere("Nothing waits under this id. It may have been decided already.")
+            raise NotThere(DECIDED)
         return pending
 
     async def _audit(self, action: AuditAction, **details: str | int) -> None:

@@ -1,10 +1,11 @@
 """What one person can do with memory, and nobody else with theirs."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, NotThere
 from gateway.people import Role
 from memory.plans import Plans
 from memory.record import Draft, Kind, Scope, SourceType, Tier, Trust
@@ -253,3 +254,44 @@ async def test_erasing_takes_everything_of_one_person() -> None:
         assert await ada.erase_all() > 0
         assert await ada.export_all() == []
         assert len(await bob.search(Filter())) == 1
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_whoever_is_killed_while_keeping_what_was_approved_finds_it_waiting(
+    decision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle()
+        waiting = await ada.infer(Draft("Lives in Rome", Kind.FACT))
+
+        async def killed(*_: object) -> None:
+            raise asyncio.CancelledError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(rig.stores.reviews, "take", killed)
+            with pytest.raises(asyncio.CancelledError):
+                await ada.approve(waiting.review_id)
+        (pending,) = await ada.waiting()
+        assert pending.record.content == "Lives in Rome"
+        await getattr(ada, decision)(waiting.review_id)
+        kept = [match.record.content for match in await ada.search(Filter())]
+        assert kept == (["Lives in Rome"] if decision == "approve" else [])
+
+
+async def test_what_is_rejected_while_it_is_being_kept_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle()
+        waiting = await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        approve = rig.path.approve
+
+        async def overtaken(_: object, *rest: Any) -> object:
+            await (await rig.handle()).reject(waiting.review_id)
+            return await approve(*rest)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(rig.path), "approve", overtaken)
+            with pytest.raises(NotThere):
+                await ada.approve(waiting.review_id)
+        assert await ada.search(Filter()) == []
