@@ -121,7 +121,7 @@ def recall(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a question brings up, with each arm's rank and score."""
+    """Show what a question brings up, arm by arm."""
     from parley.cli import recall as recall_module  # noqa: PLC0415
 
     raise typer.Exit(recall_module.run(memory.whose(person, config, as_json), query, limit))
@@ -200,7 +200,7 @@ def token(
     ] = False,
     config: Config = None,
 ) -> None:
-    """Print a token for one person's own memory over HTTP; list them; revoke one, or all."""
+    """Print, list or revoke people's tokens for HTTP."""
     if bool(person) == revoke_all:
         raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
     if bool(which) != (person == "revoke"):
