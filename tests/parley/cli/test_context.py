@@ -53,12 +53,12 @@ def test_the_blocks_are_shown_with_what_is_missing_and_what_to_look_at() -> None
         "  missing in knowledge: mem-2, 10 tokens: left out, it did not fit",
         "  [WARNING] History block is very short - context may be lost",
         (
-            "  [WARNING] Older turns were dropped without a summary: raise context.max_tokens, or use a"
-            " model with a larger window"
+            "  [WARNING] Older turns were dropped without a summary: raise context.max_tokens, "
+            "or use a model with a larger window"
         ),
         (
-            "  [WARNING] Project block was shortened: make its documents shorter, or use a model with a"
-            " larger window"
+            "  [WARNING] Project block was shortened: make its documents shorter, or use a model "
+            "with a larger window"
         ),
     ]
 
