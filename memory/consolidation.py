@@ -76,6 +76,10 @@ class Consolidation:
         """Take up the oldest that wait; how many, 0 when none does."""
         return await self._take_up(await self._waiting.oldest(self._limit))
 
+    async def everything(self) -> None:
+        """Take up all that waits, whoever's it is."""
+        await self._all(lambda: self._waiting.oldest(self._limit))
+
     async def of_reach(self, reach: Reach) -> None:
         """Take up what this person said, and what was said in this room."""
         await self._all(lambda: self._waiting.within(reach, self._limit))

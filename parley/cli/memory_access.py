@@ -104,9 +104,10 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Storage, Memory]]:
         wired = wire_memory(
             settings, storage.memory, storage.personal, storage.stores.states, clock, models
         )
-        if wired.memory is None:
+        if wired.memory is None or wired.consolidation is None:
             raise BadInput(OFF)
         await storage.start(exclusive=False)
+        await wired.consolidation.everything()
         yield storage, wired.memory
     finally:
         await models.close()
