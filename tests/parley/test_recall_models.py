@@ -40,7 +40,8 @@ async def test_what_is_there_is_used_and_the_reranker_only_when_wanted(tmp_path:
     models = recall_models(settings(tmp_path))
     assert models.embedder is not None
     assert models.embedder.model == "all-MiniLM-L6-v2"
-    assert models.behind is models.embedder
+    same: object = models.embedder
+    assert models.behind is same
     assert models.reranker is None
     assert recall_models(settings(tmp_path, rerank=True)).reranker is not None
     assert recall_models(settings(tmp_path, embedding_provider="none")).embedder is None

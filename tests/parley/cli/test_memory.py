@@ -73,9 +73,7 @@ async def filled(folder: Path, url: str) -> Path:
     for name in ("ada", "bob"):
         handle = await memory.for_principal(asker(name))
         await remembered(handle, name)
-        await answered(
-            storage.stores.journal, handle, f"turn of {name}", "hello there", "good day"
-        )
+        await answered(storage.stores.journal, handle, f"turn of {name}", "hello there", "good day")
     await storage.stop()
     return folder
 
