@@ -22,6 +22,7 @@ class Asker:
 
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
+    `said` is the same as others read it: in a room with the name of who wrote it.
     `conversation` is a `str(ConversationKey)`.
     """
 
@@ -33,6 +34,7 @@ class Asker:
     at: datetime
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

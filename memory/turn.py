@@ -153,7 +153,8 @@ class _Turn:
         if not self._remembrance.keeps_turns:
             return after
         external = bool(set(tools_used) - OWN_TOOLS)
-        said = Said(self._handle.occasion, "\n".join(self._asker.words), answer, external)
+        words = self._asker.said or "\n".join(self._asker.words)
+        said = Said(self._handle.occasion, words, answer, external)
         return replace(after, turn=waiting_turn(self._asker.id, said, self._handle.reach))
 
 

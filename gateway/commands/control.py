@@ -32,6 +32,7 @@ from gateway.stages.admission import access_of
 from gateway.stages.context import limits_of
 from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
+from gateway.turn.prompt import said_in
 from gateway.turn.tokens import estimate
 
 MAX_INLINE = 250
@@ -125,7 +126,8 @@ class Control:
         else:
             content = decide_invocation(event.message, services.policies.invocation).content
             await conversations.edit(place, event.message.id, kept_words(content))
-            await services.memory.edited(tenant, place, event.message.id, content[:MAX_CONTENT])
+            said = said_in(place, event.message.author.name, content[:MAX_CONTENT])
+            await services.memory.edited(tenant, place, event.message.id, said)
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())
 

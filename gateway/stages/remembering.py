@@ -4,6 +4,7 @@ from gateway.exchange import Exchange
 from gateway.policy.decision import Decision
 from gateway.remembering import Asker
 from gateway.services import Services
+from gateway.turn.prompt import said_in
 
 
 async def open_memory(exchange: Exchange, services: Services) -> Decision:
@@ -32,4 +33,5 @@ def asker_of(exchange: Exchange, services: Services) -> Asker:
         at=services.clock.now(),
         message_ids=tuple(message.id for message in exchange.messages),
         words=exchange.contents,
+        said=said_in(exchange.place, exchange.last.author.name, "\n".join(exchange.contents)),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from gateway.message import Quote
+from gateway.message import Place, Quote
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
 
@@ -93,6 +93,11 @@ def user_content(
 def said_by(writer: str, text: str) -> str:
     """A message of a room with its writer before it. A name cannot pose as anything else."""
     return f"[{clean_name(writer) or 'somebody'}] {text}"
+
+
+def said_in(place: Place, writer: str, text: str) -> str:
+    """A message as it is kept: in a room with its writer, because several people write there."""
+    return text if place.audience is Audience.DIRECT else said_by(writer, text)
 
 
 def clean_name(name: str) -> str:

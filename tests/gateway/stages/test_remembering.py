@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
-from gateway.message import Button
+from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.remembering import Aftermath, Asker, NoTools
 from tests.support.gateway import Gateway, gateway
-from tests.support.messages import direct, received
+from tests.support.messages import direct, message, place, received
 
 
 @dataclass
@@ -19,6 +19,7 @@ class Diary:
     askers: list[Asker] = field(default_factory=list)
     finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     after: Aftermath = field(default_factory=Aftermath)
+    edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
     tools: NoTools = field(default_factory=NoTools)
 
@@ -39,9 +40,10 @@ class Diary:
         return self.after
 
     async def knows(self, *_: object) -> bool:
-        return False
+        return bool(self.finished)
 
-    async def edited(self, *_: object) -> None: ...
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        self.edits.append((message_id, text))
 
     async def deleted(self, *_: object) -> None: ...
 
@@ -62,6 +64,18 @@ async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() ->
         assert asker.place.channel_id == direct().channel_id
         assert asker.conversation
         assert diary.finished == [("answer", [])]
+
+
+async def test_in_a_room_what_was_said_carries_the_name_of_who_said_it() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        await g.take(received("hello", message_id="m1", at=place(), mentions_bot=True))
+        await g.take(received("hello", message_id="m2"))
+        in_room, alone = diary.askers
+        assert (in_room.words, in_room.said) == (("hello",), "[Ada] hello")
+        assert (alone.words, alone.said) == (("hello",), "hello")
+        await g.take(MessageEdited("e1", message("good day", message_id="m1", at=place())))
+        assert diary.edits == [("m1", "[Ada] good day")]
 
 
 async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -> None:
