@@ -7,7 +7,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import Gauges, Now
 from gateway.observe.metrics import Metrics
-from gateway.storage.migrations.steps import hot_state, long_lived_state
+from gateway.storage.migrations.steps import (
+    conversation_notes,
+    hot_state,
+    long_lived_state,
+    waiting_turns,
+)
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.keys import Keys
 from tests.parley.cli.kit import ROOT
@@ -45,7 +50,8 @@ def kept(text: str, column: int) -> set[str]:
 
 def test_everything_that_is_stored_is_listed_with_its_end() -> None:
     text = PAGE.read_text("utf-8")
-    made = f"{hot_state.STEP.sqlite}{long_lived_state.STEP.sqlite}"
+    steps = (hot_state, long_lived_state, conversation_notes, waiting_turns)
+    made = "".join(str(step.STEP.sqlite) for step in steps)
     assert kept(text, 1) == set(CREATED.findall(made))
     attributes = {"inbox_prefix": "inbox"}
     client = RedisClient("redis://127.0.0.1:1")

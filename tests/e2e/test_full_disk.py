@@ -37,6 +37,9 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
 
 
 def _no_room(db) -> None:  # type: ignore[no-untyped-def]
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    db.execute("CREATE TABLE filler (content)")
+    db.execute("INSERT INTO filler VALUES (zeroblob(?))", (4096 * free,))
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
 

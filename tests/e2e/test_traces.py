@@ -21,6 +21,7 @@ STAGES: Final = [
     "memory",
     "context",
     "attachments",
+    "context",
     "model",
     "response_filter",
     "memory",

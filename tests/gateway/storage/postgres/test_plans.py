@@ -20,6 +20,10 @@ FILL = (
         " now() + n * interval '1 s', 'ada', 'Ada' FROM generate_series(1, 20000) AS n"
     ),
     (
+        "INSERT INTO conversation_notes (conversation, channel, at) SELECT 'c' || n, 'c' || n / 5,"
+        " now() + n * interval '1 s' FROM generate_series(1, 20000) AS n"
+    ),
+    (
         "INSERT INTO traces SELECT 'x' || n, 'm' || n, 'p', 'a', 'c', 'message',"
         " now() + n * interval '1 s', '[]', 'answered', 1 FROM generate_series(1, 20000) AS n"
     ),
@@ -33,11 +37,12 @@ FILL = (
 ASKED: tuple[tuple[str, Parameters], ...] = (
     (conversations.LATEST, ("c", 10)),
     (conversations.KNOWS, ("c", ["m"])),
-    (conversations.EDIT, ("text", "c", "m")),
+    (conversations.OPENED, {"conversation": "c", "limit": 10}),
+    (conversations.EDIT, {"text": "text", "channel": "c", "ids": ["m"]}),
     (conversations.DELETE, {"channel": "c", "ids": ["m"]}),
-    (conversations.CLEAR, ("c",)),
+    (conversations.CLEAR, {"conversation": "c"}),
     (conversations.TAKES_PART, ("c",)),
-    (conversations.PRUNE, (AT, 10)),
+    (conversations.PRUNE, {"before": AT, "limit": 10}),
     (traces.FIND, ("m", 10)),
     (traces.RECENT, (10,)),
     (traces.PRUNE, (AT, 10)),
