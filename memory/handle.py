@@ -154,6 +154,11 @@ class MemoryHandle:
         return await self._parts.brain.parts(self.reach, self._arrival.documents)
 
     @property
+    def remembers(self) -> bool:
+        """False where there was surely nothing to recall when this handle was made."""
+        return self._arrival.remembers
+
+    @property
     def documents(self) -> OwnDocuments:
         """SOUL, BIBLE and HEARTBEAT within this person's reach."""
         return OwnDocuments(self._parts.brain, self.occasion, self.reach)

@@ -139,7 +139,7 @@ class _Turn:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """What recall brings up, but for what the brief tells already."""
         retriever = self._remembrance.retriever
-        if retriever is None or not question.strip():
+        if retriever is None or not self._handle.remembers or not question.strip():
             return ()
         query = Query(question, self._handle.occasion.at)
         found = await retriever.recall(self._handle.reach, query)

@@ -265,11 +265,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Who asks, the session, and the newest version of every document that may be read here."""
+    """Who asks, the session, and the newest version of every document that may be read here.
+    `remembers` is false where there is surely no memory that may be: nobody has to look for one."""
 
     who: Self
     session: Session
     documents: Mapping[Document, Version]
+    remembers: bool = True
 
 
 SessionUse = Literal["stores", "supersedes", "deletes"]

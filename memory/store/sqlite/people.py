@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Final
 
 from gateway.ports import Clock
+from memory.scope import Reach
 from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.rows import storable
+from memory.store.shelves import owners_within
 from memory.store.sqlite.brain import newest
 from memory.store.sqlite.engine import SqliteEngine
 
@@ -30,6 +32,7 @@ KNOWN: Final = """
         ON chosen.tenant = :tenant AND chosen.person = one.person
     ORDER BY one.person
 """
+ANY: Final = "SELECT 1 FROM memories WHERE owner = ? LIMIT 1"
 USE: Final[dict[SessionUse, str]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = ? AND stores < ?",
     "supersedes": (
@@ -58,7 +61,8 @@ class SqlitePeople:
             private = project is None or known.shows_private
             meant = known.project if project is None else project
             documents = newest(db, tenant, known.persons if private else (), meant)
-            return Arrival(known, _session(db, who, at), documents)
+            remembers = project is not None or _remembers(db, tenant, known)
+            return Arrival(known, _session(db, who, at), documents, remembers)
 
         return await self._engine.run(job)
 
@@ -206,6 +210,13 @@ def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
         project=next(project for one, project, _ in rows if one == person),
         shows_private=all(shows for _, _, shows in rows),
     )
+
+
+def _remembers(db: sqlite3.Connection, tenant: str, known: Self) -> bool:
+    """Whether anything is remembered that this person may read in private."""
+    reach = Reach(tenant, "", known.persons, "", known.project, private=True, operates=False)
+    found = (db.execute(ANY, (owner,)).fetchone() for owner in owners_within(reach))
+    return any(row is not None for row in found)
 
 
 def _session(db: sqlite3.Connection, who: tuple[str, str, str], at: float) -> Session:

@@ -5,9 +5,19 @@ from datetime import timedelta
 
 import pytest
 
-from memory.store.ports import BrainStore, Document, PeopleStore, Self, Session
+from gateway.storage.sqlite.database import Database
+from memory.record import Scope
+from memory.store.ports import (
+    BrainStore,
+    Document,
+    MemoryStore,
+    PeopleStore,
+    Self,
+    Session,
+)
 from tests.memory.store.arrivals import known, session
-from tests.memory.store.records import ADA, AT, BOB, reach
+from tests.memory.store.conftest import Engine
+from tests.memory.store.records import ADA, AT, BOB, reach, record, store
 from tests.support.clock import FakeClock
 
 LATER = AT + timedelta(minutes=10)
@@ -176,3 +186,20 @@ async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
     for minutes in (0.5, 20, 49, 78):
         assert await session(people, "t", ADA, "c", AT + timedelta(minutes=minutes)) == first
     assert (await session(people, "t", ADA, "c", AT + timedelta(minutes=109))).id != first.id
+
+
+async def test_where_nothing_is_remembered_nobody_looks(
+    people: PeopleStore, memories: MemoryStore, engine: Engine
+) -> None:
+    async def remembers(person: str = ADA, project: str | None = None) -> bool:
+        return (await people.arrive("t", person, "c", AT, project)).remembers
+
+    assert await remembers() is not isinstance(engine, Database)
+    assert await remembers(project="p")
+    await store(memories, record("a fact", BOB))
+    assert await remembers() is not isinstance(engine, Database)
+    await link(people, ADA, BOB)
+    assert await remembers()
+    everybody = record("for all", "root", scope=Scope.GLOBAL)
+    await store(memories, everybody, reach("root", operates=True))
+    assert await remembers(EVE)
