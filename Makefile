@@ -12,7 +12,7 @@ demo: $(RUN_STAMP)
 	$(BIN)/python -m parley.demo $(ARGS)
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff format --check .

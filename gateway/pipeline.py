@@ -86,8 +86,10 @@ log = structlog.get_logger(__name__)
 class Pipeline:
     """Answers messages. One call of `handle` is one turn of one conversation."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, shared: bool = False) -> None:
+        """`shared`: other processes take up what one of them had begun and died of."""
         self._services = services
+        self._shared = shared
         self._since = services.clock.now()
         self.patience = Patience(services.clock)
         self.takeovers = Takeovers(
@@ -264,7 +266,7 @@ class Pipeline:
     def may_be_again(self, entry: InboxEntry) -> bool:
         """Whether another run may have begun to answer this, and died."""
         waited = self._services.clock.now() - entry.received_at
-        return entry.received_at < self._since or waited > SURELY_FIRST
+        return entry.received_at < self._since or (self._shared and waited > SURELY_FIRST)
 
     def _remember_shown(self, turn: Exchange) -> None:
         """Whoever stops a turn drops its messages; what was shown of the answer is closed then."""

@@ -117,7 +117,7 @@ class App:
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
-        pipeline = Pipeline(self.services)
+        pipeline = Pipeline(self.services, shared=self.storage.hot.shared is not None)
         control = Control(self.services, pipeline)
         self._router = Router(
             pipeline,

@@ -15,6 +15,8 @@ BREATH: Final = 0.02
 """Seconds between two steps."""
 LATE: Final = 0.005
 """Seconds. Where a pause takes so much longer than it should, the program has better to do."""
+CALM: Final = 5
+"""Pauses in a row that are not longer than they should be, after which a rush is over."""
 LATEST: Final = 60.0
 """Seconds of a rush after which it goes on all the same: it may not end soon."""
 AFTER_FAILURE: Final = 5.0
@@ -44,13 +46,15 @@ class Background:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause, calm_at = REST, self._clock.monotonic()
+        pause, calm, calm_at = REST, CALM, self._clock.monotonic()
         while True:
             in_a_rush = await self._paused(pause) > LATE
             now = self._clock.monotonic()
-            if not in_a_rush:
+            calm = 0 if in_a_rush else min(CALM, calm + 1)
+            if calm == CALM:
                 calm_at = now
-            if now - calm_at < LATEST and in_a_rush:
+            elif now - calm_at < LATEST:
+                pause = BREATH
                 continue
             pause = await self._next()
 

@@ -22,6 +22,7 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.people import Audience, Role
+from gateway.pipeline import Pipeline
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy, Trigger
@@ -32,6 +33,7 @@ from gateway.ports import Capabilities, ToolSpec
 from gateway.remembering import Aftermath, Forgetful
 from gateway.services import Assistant, Policies, Voice
 from gateway.storage.sqlite.database import Database
+from gateway.stores import InboxEntry
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 
@@ -448,3 +450,15 @@ async def test_of_what_was_said_nothing_stays_but_the_conversation() -> None:
             )
             assert "telling" not in str(rows), table
         assert await g.rows("inbox") == await g.rows("outbox") == 1
+
+
+async def test_what_waited_long_may_have_been_begun_only_where_processes_share_the_work() -> None:
+    async with gateway() as g:
+        alone, shared = Pipeline(g.services), Pipeline(g.services, shared=True)
+        entry = InboxEntry("e1", "lane", received("hello"), g.clock.now())
+        assert not alone.may_be_again(entry)
+        assert not shared.may_be_again(entry)
+        await g.clock.advance(11)
+        assert not alone.may_be_again(entry)
+        assert shared.may_be_again(entry)
+        assert Pipeline(g.services).may_be_again(entry)  # from before the start
