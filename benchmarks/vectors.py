@@ -135,15 +135,15 @@ async def measure(engine: str, stores: MemoryStores, questions: int) -> dict[str
     after, machine = process.memory_info().rss, Machine()
     for _ in range(questions):
         text, vector = made.question()
-        ms, hits = await timed(lambda: recall.lexical(reach(), text, Filter(), TOP))  # noqa: B023
+        ms, hits = await timed(lambda: recall.lexical(reach(), text, Filter(), TOP))  # noqa: B023 - run at once
         took["words"].append(ms)
         typed = Filter(unfinished=True)
-        ms, _ = await timed(lambda: recall.lexical(reach(), text[-9:-2], typed, TOP))  # noqa: B023
+        ms, _ = await timed(lambda: recall.lexical(reach(), text[-9:-2], typed, TOP))  # noqa: B023 - run at once
         took["typed"].append(ms)
-        ms, near = await timed(lambda: recall.nearest(reach(), vector, Filter(), TOP))  # noqa: B023
+        ms, near = await timed(lambda: recall.nearest(reach(), vector, Filter(), TOP))  # noqa: B023 - run at once
         took["meaning"].append(ms)
         ids = [hit.id for hit in hits[:20]]
-        ms, _ = await timed(lambda: recall.neighbours(reach(), ids, 1))  # noqa: B023
+        ms, _ = await timed(lambda: recall.neighbours(reach(), ids, 1))  # noqa: B023 - run at once
         took["around"].append(ms)
         right += near[0].id in ids
     report = {

@@ -30,7 +30,7 @@ def waiting(engine: Engine, clock: FakeClock) -> WaitingTurns:
 async def put(engine: Engine, *turns: WaitingTurn) -> None:
     for turn in turns:
         if isinstance(engine, Database):
-            await engine.run(lambda db, turn=turn: insert_waiting_turn(db, turn))  # type: ignore[misc]
+            await engine.run(lambda db, turn=turn: insert_waiting_turn(db, turn))  # type: ignore[misc] # default
         else:
             await engine.change(PUT_WAITING, waiting_parameters(turn))
 
