@@ -22,7 +22,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def quiet_logs() -> None:
-    """Warnings and errors only; pytest shows them where a test fails."""
+    """Warnings and errors only, whatever an earlier test chose; pytest shows them where a test
+    fails."""
     configure_logs(level=logging.WARNING)
