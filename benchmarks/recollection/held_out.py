@@ -59,7 +59,7 @@ async def held_out(full: Library, embedder: Embedder | None) -> list[str]:
     lines, all_of = [], []
     for name in names:
         others = [other for other in names if other != name]
-        best = max(tried, key=lambda run, others=others: _worth(run, others))  # type: ignore[misc]
+        best = max(tried, key=lambda run, others=others: _worth(run, others))  # type: ignore[misc] # default
         all_of += best[name]
         lines.append(f"held out {name:12} setting {tried.index(best):2}  {_line(best[name])}")
     return [*lines, f"held out {'all':12} {'':11} {_line(all_of)}"]

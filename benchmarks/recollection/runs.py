@@ -75,7 +75,7 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
     plain = replace(arms, feedback=0)
 
     def on(**changed: object) -> RecallRules:
-        return replace(rules, weights=replace(weights, **changed))  # type: ignore[arg-type]
+        return replace(rules, weights=replace(weights, **changed))  # type: ignore[arg-type] # by name
 
     return {
         "words alone": RecallRules(replace(plain, vector=0.0), bare),
