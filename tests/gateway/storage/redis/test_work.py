@@ -56,7 +56,7 @@ async def test_the_events_of_a_worker_that_died_go_to_another_one(
     await feed(other.state, range(400, 500))
     other.gate.set()
     await all_answered(other.state, 500)
-    assert time.monotonic() - since < 10 * LEASE
+    assert time.monotonic() - since < 40 * LEASE  # nothing but the lease brings them back
     assert lost
     assert lost <= {item.id for item in other.won}
     assert in_order(other.taken)
@@ -97,11 +97,11 @@ async def test_a_new_worker_gets_its_share_and_nothing_twice(another: Open, hire
 async def test_a_partition_changes_hands_only_when_nothing_of_it_is_in_hand(
     another: Open, hire: Hire
 ) -> None:
-    old = hire(await another(), closed=True)
+    old = hire(await another(lease=UNHURRIED), closed=True)
     await feed(old.state, range(300), lanes=300)
     await eventually(lambda: len(old.taken) == 300)
-    new = hire(await another())
-    await new.state.client.pop("nothing", 2 * LEASE)  # longer than handing over takes
+    new = hire(await another(lease=UNHURRIED))
+    await new.state.client.pop("nothing", UNHURRIED)  # longer than handing over takes
     assert new.taken == []
     old.gate.set()
     await all_answered(old.state, 300)
@@ -110,14 +110,15 @@ async def test_a_partition_changes_hands_only_when_nothing_of_it_is_in_hand(
 
 
 async def test_a_worker_that_leaves_hands_over_at_once(another: Open, hire: Hire) -> None:
-    leaving, staying = hire(await another(), closed=True), hire(await another())
+    leaving = hire(await another(lease=UNHURRIED), closed=True)
+    staying = hire(await another(lease=UNHURRIED))
     await eventually(lambda: staying.state.work.partitions == 32)
     await feed(staying.state, range(100))
     await eventually(lambda: len(leaving.taken) + len(staying.taken) == 100)
     await leaving.stop()
     since = time.monotonic()
     await eventually(lambda: staying.state.work.partitions == PARTITIONS)
-    assert time.monotonic() - since < LEASE
+    assert time.monotonic() - since < UNHURRIED
     await all_answered(staying.state, 100)
 
 
