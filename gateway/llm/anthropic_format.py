@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.errors import ModelUnavailable
-from gateway.llm.anthropic_cache import MARK, mark_ends, worth_caching
+from gateway.llm.anthropic_cache import mark_last, marks_for
 from gateway.llm.json_text import parse_object, sendable
 from gateway.ports import (
     ContentBlock,
@@ -40,7 +40,7 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
     """The JSON body, with at most four cache marks, each where something ends that stays the same
     for longer than what follows: the tools, the system prompt, the history, and, while tools run,
-    what was said last. What is too short to be cached has none."""
+    what was said last. What is too short for this model to cache has none."""
     messages = list(_messages(request.messages, model))
     tools = [_tool(tool) for tool in request.tools]
     body: dict[str, Any] = {
@@ -52,24 +52,27 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
         body["tools"] = tools
         if request.tool_choice == "none":
             body["tool_choice"] = {"type": "none"}
-    cached = worth_caching(request)
-    if system := _system(request, cached=cached):
+    settled = sum(1 for _ in _messages(request.messages[: request.settled], model))
+    marks = marks_for(request, model, messages, settled)
+    if system := _system(request, marked=marks.system):
         body["system"] = system
-    if cached:
-        settled = sum(1 for _ in _messages(request.messages[: request.settled], model))
-        mark_ends(request, tools, messages, settled)
+    if marks.tools:
+        mark_last(tools)
+    for place in marks.messages:
+        mark_last(messages[place]["content"])
     safe: dict[str, Any] = sendable(body)
     return safe
 
 
-def _system(request: ModelRequest, *, cached: bool) -> str | list[dict[str, Any]]:
+def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]]:
     """In one text, or with a mark between what lasts and what is of today."""
-    if not (cached and request.system.strip()):
+    if not (marked and request.system.strip()):
         return request.whole_system
-    lasting: dict[str, Any] = {"type": "text", "text": request.system, "cache_control": MARK}
-    if not request.system_now.strip():
-        return [lasting]
-    return [lasting, {"type": "text", "text": request.system_now}]
+    parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
+    mark_last(parts)
+    if request.system_now.strip():
+        parts.append({"type": "text", "text": request.system_now})
+    return parts
 
 
 def _tool(tool: ToolSpec) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from simulators.anthropic.usage import count_tokens, prompt_of, without_marks
 
 MINIMUM: Final = 4_096
-"""Tokens of the shortest prefix that is kept; some models take 1,024 or 2,048."""
+"""Tokens of the shortest prefix that is kept; most models take less, the present ones 512."""
 LOOKBACK: Final = 20
 LIFETIMES: Final[Mapping[str, float]] = {"5m": 300.0, "1h": 3_600.0}
 MAX_REMEMBERED: Final = 10_000

@@ -4,15 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from gateway.llm.anthropic_cache import APART, LETTERS, shortest_prefix
 from gateway.llm.anthropic_format import to_body
 from gateway.ports import ModelMessage, ModelRequest, TextBlock, ToolSpec
 from tests.gateway.llm.asking import ADD, assistant, user
 
 LONG = "a rule to follow " * 300
-TALK = (user("one"), assistant("first"), user("two"), assistant("second"))
+FIRST, SECOND, THIRD = "the first answer " * 30, "the second one " * 30, "the third question " * 30
+TALK = (user("one"), assistant(FIRST), user("two"), assistant(SECOND))
 ASKED = ModelRequest(
     system=LONG,
-    messages=(*TALK, user("three")),
+    messages=(*TALK, user(THIRD)),
     tools=(ADD,),
     system_now="<task>\nBake bread\n</task>",
     settled=4,
@@ -35,12 +39,12 @@ def marked(body: dict[str, Any]) -> list[str]:
 def test_marks_stand_behind_what_lasts_what_is_settled_and_what_was_said_last() -> None:
     body = to_body(ASKED, "m")
 
-    assert marked(body) == [LONG, "second", "three"]
+    assert marked(body) == [LONG, SECOND, THIRD]
     assert [block["text"] for block in body["system"]] == [LONG, ASKED.system_now]
 
 
 def test_without_tools_nothing_is_asked_again_so_the_question_is_not_marked() -> None:
-    assert marked(to_body(replace(ASKED, tools=()), "m")) == [LONG, "second"]
+    assert marked(to_body(replace(ASKED, tools=()), "m")) == [LONG, SECOND]
 
 
 def test_many_tools_are_marked_because_everybody_has_the_same() -> None:
@@ -56,10 +60,56 @@ def test_never_more_than_four_marks() -> None:
 
 
 def test_what_no_model_would_cache_has_no_marks_and_one_system_text() -> None:
-    body = to_body(replace(ASKED, system="Be brief."), "m")
+    short = replace(ASKED, system="Be brief.", messages=(user("hello"),), settled=0)
+    body = to_body(short, "m")
 
     assert not marked(body)
     assert body["system"] == f"Be brief.\n\n{ASKED.system_now}"
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-sonnet-5-5", 512),
+        ("claude-opus-4-8", 1_024),
+        ("claude-opus-4-7", 2_048),
+        ("claude-haiku-4-5", 4_096),
+        ("claude-haiku-4-5-20251001", 4_096),
+        ("one that nobody has heard of", 512),
+    ],
+)
+def test_each_model_has_its_own_shortest_prefix(model: str, tokens: int) -> None:
+    assert shortest_prefix(model) == tokens
+
+    letters = tokens * LETTERS
+    enough = replace(ASKED, system="x" * letters, messages=(user("hello"),), tools=(), settled=0)
+    short = replace(enough, system="x" * (letters - 1), system_now="")
+    assert marked(to_body(enough, model)) == [enough.system]
+    assert not marked(to_body(short, model))
+
+
+def test_what_is_too_short_alone_is_cached_with_what_stands_before_it() -> None:
+    """Tools and rules of a fresh installation, and no history yet."""
+    bare = replace(ASKED, system="y" * 700, messages=(user("hello"),), settled=0)
+    tools = (ToolSpec("remember", "x" * 900, {}),)
+
+    assert not marked(to_body(bare, "claude-sonnet-5-5"))
+    assert marked(to_body(replace(bare, tools=tools), "claude-sonnet-5-5")) == [bare.system]
+
+
+def test_a_history_is_marked_as_soon_as_it_makes_the_prompt_long_enough() -> None:
+    talk = replace(ASKED, system="Be brief.", tools=(), messages=(*TALK, user("and then?")))
+
+    assert not marked(to_body(talk, "claude-opus-4-8"))
+    assert marked(to_body(replace(talk, system="Be brief. " * 230), "claude-opus-4-8")) == [SECOND]
+
+
+def test_a_mark_close_behind_another_one_is_left_out() -> None:
+    hello = replace(ASKED, messages=(user("x" * (APART - 60)),), settled=0)
+    longer = replace(hello, messages=(user("x" * APART),))
+
+    assert marked(to_body(hello, "m")) == [LONG]
+    assert len(marked(to_body(longer, "m"))) == 2
 
 
 def test_what_changes_by_the_day_stands_behind_the_mark() -> None:
@@ -71,6 +121,6 @@ def test_what_changes_by_the_day_stands_behind_the_mark() -> None:
 
 def test_messages_that_are_not_sent_do_not_move_the_mark() -> None:
     empty = ModelMessage("assistant", (TextBlock(" "),))
-    asked = replace(ASKED, messages=(empty, *TALK, user("three")), settled=5)
+    asked = replace(ASKED, messages=(empty, *TALK, user(THIRD)), settled=5)
 
-    assert marked(to_body(asked, "m")) == [LONG, "second", "three"]
+    assert marked(to_body(asked, "m")) == [LONG, SECOND, THIRD]
