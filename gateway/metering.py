@@ -1,5 +1,6 @@
 """What the calls of one turn cost: each is set aside before it is made, and counted after it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import cast
@@ -42,6 +43,8 @@ class Meter:
         self._default_model = default_model
         self._event = count
         self._alerts: set[str] = set()
+        self._one_by_one = asyncio.Lock()
+        self._answer_first = asyncio.Event()
         self.accounts = tuple(accounts)
         self.usage = Usage()
         self.micros = 0
@@ -72,14 +75,7 @@ class Meter:
         self, request: ModelRequest, *, aside: bool = False
     ) -> AsyncIterator[ModelEvent]:
         """The same; a call `aside` counts, and says nothing of how the turn went."""
-        most = 0
-        if self.accounts:
-            most = self._most(request)
-            decision = await self.set_aside(most)
-            if not decision.allowed:
-                self.refusal = self.refusal if aside else decision
-                raise ModelRefused("the budget is used up")
-        self.micros += most
+        most = await self._held(request, aside=aside) if self.accounts else 0
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
         answered = False
         try:
@@ -97,11 +93,27 @@ class Meter:
 
     def aside(self) -> LLMProvider:
         """The same, for calls that may be left out: one that the budget does not bear is no reason
-        to refuse the answer."""
+        to refuse the answer, whose first call has its money before them."""
         return _Aside(self)
 
     async def close(self) -> None:
         """Nothing to close: the provider outlives the turn."""
+
+    async def _held(self, request: ModelRequest, *, aside: bool) -> int:
+        """Set the most that a call may cost aside, and owe it. Raises `ModelRefused`."""
+        if aside:
+            await self._answer_first.wait()
+        try:
+            most = self._most(request)
+            async with self._one_by_one:  # each adds to what the one before came to
+                decision = await self.set_aside(most)
+                self.micros += most if decision.allowed else 0
+        finally:
+            self._answer_first.set()
+        if not decision.allowed:
+            self.refusal = self.refusal if aside else decision
+            raise ModelRefused("the budget is used up")
+        return most
 
     def _count(self, finished: ModelFinished, most: int) -> None:
         self.usage += finished.usage

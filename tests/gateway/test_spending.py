@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.conversation import ContextLimits, key_of
 from gateway.errors import ModelUnavailable
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
@@ -195,3 +196,28 @@ async def test_passing_half_of_a_budget_is_logged_once() -> None:
         assert [line["passed"] for line in logs if line["event"] == "budget_alert"] == [
             "user_per_day at 50%"
         ]
+
+
+async def test_a_summary_that_the_budget_does_not_bear_is_made_of_what_was_said() -> None:
+    """The third question fills the window, and while it is answered nothing is left for more."""
+    asked = Policies(
+        budgets=Budgets(user_per_day=0.0028),
+        limits=RateLimits(0, 0, 0),
+        context=ContextLimits(max_messages=4, max_tokens=500),
+    )
+    async with gateway(policies=asked, assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        for n in range(2):
+            await g.take(received(f"question {n}", message_id=f"q{n}"))
+        g.model.open.clear()
+        await g.take(received("question 2", message_id="q2"))
+        g.model.open.set()
+        await g.rest()
+        assert g.texts == ["answer"] * 3
+        assert g.outcomes() == ["answered"] * 3
+        assert len(g.model.requests) == 3, "nobody was asked for a summary"
+        assert (await spent(g), await g.rows("reserved")) == (3 * 120, 0)
+
+        _, notes = await g.services.stores.conversations.opened(key_of("default", direct()), 10)
+        assert notes.summary is not None
+        assert notes.summary.text.startswith("- They: question 0")
