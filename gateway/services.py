@@ -82,6 +82,12 @@ class Assistant:
     default_model: str = "offline"
     window: int = 200_000
 
+    @property
+    def models(self) -> frozenset[str]:
+        """Every model that can be asked, by the names under which calls are priced."""
+        voices = (self.voice, *self.channels.values())
+        return frozenset((self.default_model, *(voice.model for voice in voices if voice.model)))
+
     def voice_in(self, platform: str, channel_id: str) -> Voice:
         """Persona and model in force in a channel."""
         own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
+from gateway.context.calibrations import KeptCalibrations
 from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
@@ -128,7 +129,12 @@ class App:
         self._sharing = self._share(connected)
         self._intake = Intake(self.services, self._workplace(control))
         self.supervisor = self._supervise(connected)
-        chores = (*self.storage.chores(), *self.memory.chores)
+        self._counting = KeptCalibrations(
+            self.services.calibrations,
+            self.storage.stores.states.of("parley", "counting"),
+            self.services.assistant.models,
+        )
+        chores = (*self.storage.chores(), *self.memory.chores, self._counting.save)
         self.housekeeping = Housekeeping(chores, self._clock)
         self.heartbeats = wire_heartbeats(
             settings, self.storage, self.memory.sync, extensions.tenant_provider, self._clock
@@ -146,6 +152,7 @@ class App:
         """
         self._on_ready = on_ready
         await self.storage.start()
+        await self._counting.load()
         await self.watching.start()
         await self.local.start()
         self.services.toolbox.start()
@@ -189,6 +196,7 @@ class App:
             services.provider.close,
             self.watching.stop,
             *((self._tracing.close,) if self._tracing is not None else ()),
+            self._counting.save,
             self.storage.stop,
         ):
             await _closed(close)
@@ -416,7 +424,7 @@ def toolbox_of(settings: Settings, clock: Clock) -> Toolbox:
     return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
 
 
-async def _closed(close: Callable[[], Awaitable[None]]) -> None:
+async def _closed(close: Callable[[], Awaitable[object]]) -> None:
     """Close one part. Whatever it does, the next one is closed too."""
     try:
         async with asyncio.timeout(CLOSE_SECONDS):

@@ -1,11 +1,33 @@
-"""What was learned about counting tokens, by model, for as long as the program runs."""
+"""What was learned about counting tokens, by model."""
 
+import json
+import math
 from collections import OrderedDict
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
 
-from gateway.turn.calibration import EXACT, Calibration
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import AdapterState
+from gateway.turn.calibration import (
+    EXACT,
+    LEAST_RATIO,
+    MOST_CONSTANT,
+    MOST_RATIO,
+    Calibration,
+)
 
 MAX_MODELS: Final = 100
+MAX_NAME: Final = 200
+"""Characters of a model's name whose figures are kept."""
+KEPT: Final = timedelta(days=90)
+"""How long the figures of a model stay that is not asked any more."""
+_FIGURES: Final = len(EXACT.covariance)
+
+log = structlog.get_logger(__name__)
 
 
 class Calibrations:
@@ -38,3 +60,68 @@ class Calibrations:
         while len(self._latest) > MAX_MODELS:
             forgotten, _ = self._latest.popitem(last=False)
             self._steady.pop(forgotten, None)
+
+
+class KeptCalibrations:
+    """Lets what was learned outlive the program: a few hundred bytes a model, written now and then.
+
+    `models` are those that can be asked. Where several processes learn, the last one to write is
+    the one that is remembered.
+    """
+
+    def __init__(self, known: Calibrations, state: AdapterState, models: Iterable[str]) -> None:
+        self._known = known
+        self._state = state
+        self._models = sorted({m for m in models if 0 < len(m) <= MAX_NAME})[:MAX_MODELS]
+        self._written: dict[str, Calibration] = {}
+
+    async def load(self) -> None:
+        """Take up what an earlier run learned. What cannot be read is learned anew."""
+        try:
+            for model in self._models:
+                text = await self._state.get(model)
+                found = read(text) if text is not None else None
+                if found is not None:
+                    self._known.learn(model, found)
+                    self._written[model] = found
+        except StoreUnavailable as error:
+            log.warning("counting_begins_anew", error=str(error))
+
+    async def save(self) -> int:
+        """Write what changed since; always 0, because nothing is left to do then."""
+        try:
+            for model in self._models:
+                latest = self._known.latest(model)
+                if latest != self._written.get(model, EXACT):
+                    await self._state.put(model, written(latest), KEPT)
+                    self._written[model] = latest
+        except StoreUnavailable as error:
+            log.warning("counting_not_kept", error=str(error))
+        return 0
+
+
+def written(calibration: Calibration) -> str:
+    """A state as JSON, below 1,000 characters."""
+    return json.dumps(asdict(calibration), separators=(",", ":"))
+
+
+def read(text: str) -> Calibration | None:
+    """The state in a JSON text; None for anything that is none within its bounds."""
+    try:
+        told: Any = json.loads(text)
+        covariance = tuple(tuple(map(float, row)) for row in told.pop("covariance"))
+        samples = told.pop("samples")
+        found = Calibration(**told, covariance=covariance, samples=samples)
+        ratios = (found.latin, found.two, found.three, found.four)
+        sound = (
+            all(LEAST_RATIO <= ratio <= MOST_RATIO for ratio in ratios)
+            and 0 <= found.constant <= MOST_CONSTANT
+            and isinstance(samples, int)
+            and samples >= 0
+            and [len(row) for row in covariance] == [_FIGURES] * _FIGURES
+            and all(math.isfinite(value) for row in covariance for value in row)
+            and all(covariance[place][place] > 0 for place in range(_FIGURES))
+        )
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None
+    return found if sound else None

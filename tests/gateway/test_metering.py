@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
-
 from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
 from gateway.metering import Meter
@@ -77,14 +75,14 @@ async def test_an_answer_that_the_budget_does_not_bear_is_one() -> None:
 async def test_what_goes_beside_an_answer_does_not_wait_where_that_was_refused() -> None:
     async with metered(500) as (meter, _, database):
         made = await asyncio.gather(ask(meter.aside(), SUMMARY), ask(meter, ANSWER))
-        assert made == [False, False]
+        assert list(made) == [False, False]
         assert (meter.micros, await reserved(database)) == (0, 0)
 
 
 async def test_where_the_budget_bears_only_one_of_both_it_is_the_answer() -> None:
     async with metered(2_100) as (meter, model, _):
         made = await asyncio.gather(ask(meter.aside(), SUMMARY), ask(meter, ANSWER))
-        assert made == [False, True]
+        assert list(made) == [False, True]
         assert [request.max_tokens for request in model.requests] == [1_000]
 
 
@@ -96,5 +94,5 @@ async def test_calls_at_once_are_set_aside_together() -> None:
         assert len(model.requests) == 2
         assert await reserved(database) == meter.micros > 3_000
         model.open.set()
-        assert await both == [True, True]
+        assert list(await both) == [True, True]
         assert meter.micros == 240

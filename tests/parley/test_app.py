@@ -112,6 +112,23 @@ async def test_it_answers_and_leaves_nothing_behind(app: App) -> None:
     await app.stop()
 
 
+async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings: Settings) -> None:
+    await app.start()
+    for n in range(3):
+        await Account.made.ask(f"m{n}")
+        await eventually(app.settled)
+    learned = app.services.calibrations.latest("offline")
+    await app.stop()
+
+    again = App(settings)
+    await again.start()
+    try:
+        assert learned.samples == 3
+        assert again.services.calibrations.latest("offline") == learned
+    finally:
+        await again.stop(0)
+
+
 async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
     class Watcher(Unobserved):
         sent: ClassVar[list[Attempt]] = []
