@@ -13,7 +13,7 @@ from parley.settings.problems import Problem
 
 def long_personas(settings: Settings) -> list[Problem]:
     """Each persona that exceeds the System block of the smallest model, with the excess."""
-    window = min(model.window for model in (settings.model, *settings.model.fallbacks))
+    where, window = _smallest(settings)
     most = budget_for(window).system
     problems = []
     for path, persona in _personas(settings):
@@ -22,8 +22,17 @@ def long_personas(settings: Settings) -> list[Problem]:
         if tokens > most:
             text = f"is too long: with the program's own rules it has about {tokens} tokens, "
             text += f"{tokens - most} more than the {most} that a window of {window} has for it."
-            problems.append(Problem(path, text, "Make it shorter, or raise model.window."))
+            fix = f"Make it shorter, or raise {where}, if that model takes more at once."
+            problems.append(Problem(path, text, fix))
     return problems
+
+
+def _smallest(settings: Settings) -> tuple[str, int]:
+    """The key of the smallest window of all models, and that window."""
+    windows = {"model.window": settings.model.window}
+    for place, fallback in enumerate(settings.model.fallbacks):
+        windows[f"model.fallbacks[{place}].window"] = fallback.window
+    return min(windows.items(), key=lambda entry: entry[1])
 
 
 def _personas(settings: Settings) -> Iterator[tuple[str, str]]:

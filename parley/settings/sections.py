@@ -106,7 +106,8 @@ class Assistant(Section):
     name: str = Field(default="Parley", min_length=1, max_length=80)
     """What the assistant is called in its prompt and its messages."""
     persona: str = Field(default="", max_length=MAX_PERSONA)
-    """What it is for and how it speaks, in your words; part of every prompt."""
+    """What it is for and how it speaks, in your words; part of every prompt and never cut: what the
+    smallest model has no room for is refused at the start."""
     channels: dict[Id, ChannelAssistant] = {}
     """By channel id ("platform:id" or bare): another persona or model there."""
 
