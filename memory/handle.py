@@ -13,7 +13,7 @@ from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.people import People
 from memory.recall.echoes import without_echoes
-from memory.recall.provenance import Recalled
+from memory.recall.provenance import Recollection
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
 from memory.record import ID_PREFIX, Draft, Record, Tier
@@ -207,13 +207,13 @@ class MemoryHandle:
         await self._audit("memory_read", query=kind, results=len(found))
         return found
 
-    async def look_up(self, query: Query) -> list[Recalled]:
+    async def look_up(self, query: Query) -> Recollection:
         """What is remembered about something, best first, without its echoes."""
         await self._parts.consolidation.of_reach(self.reach)
         found = await self._parts.retriever.recall(self.reach, query)
-        results = without_echoes(query.text, found.results)
+        results = tuple(without_echoes(query.text, found.results))
         await self._audit("memory_read", query="recall", results=len(results))
-        return results
+        return replace(found, results=results, echoes=len(found.results) - len(results))
 
     async def get(self, memory_id: str) -> Record | None:
         """One memory, None when there is none for this person here."""

@@ -175,7 +175,7 @@ class MemoryTools:
         if wanted.query.strip():
             query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
             recalled = await self._handle.look_up(query)
-            found = [(one.record, one.score) for one in recalled]
+            found = [(one.record, one.score) for one in recalled.results]
         else:
             found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
         return _json({"results": [found_answer(record, score) for record, score in found]})

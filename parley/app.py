@@ -257,7 +257,8 @@ class App:
         behind = self.models.behind
         if behind is None or self._role == "adapter":
             return None
-        work = EmbeddingWork(self.storage.memory.memories, behind, self._clock, self.observed.count)
+        memories, count = self.storage.memory.memories, self.observed.count
+        work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm)
         return Background(work.step, self._clock, "embedding")
 
     def _find_leftovers(self) -> Leftovers | None:

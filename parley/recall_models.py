@@ -22,7 +22,7 @@ BY_WORDS: Final = "memories are found by their words only"
 
 log = structlog.get_logger(__name__)
 
-Close = Callable[[], Awaitable[None]]
+Action = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,13 @@ class RecallModels:
     embedder: Embedder | None = None
     behind: PatientEmbedder | None = None
     reranker: Reranker | None = None
-    closes: tuple[Close, ...] = ()
+    warms: tuple[Action, ...] = ()
+    closes: tuple[Action, ...] = ()
+
+    async def warm(self) -> None:
+        """Load what there is, which takes seconds. Raises `ModelError` subclasses."""
+        for warm in self.warms:
+            await warm()
 
     async def close(self) -> None:
         """Let go of threads and connections."""
@@ -52,6 +58,7 @@ def recall_models(settings: Settings) -> RecallModels:
             log.info("model_not_used", problem=problem, effect=BY_WORDS, hint=advice_for(settings))
     reranker = LocalReranker(models_folder(settings)) if _here(settings, RERANKING) else None
     closes = (reranker.close,) if reranker else ()
+    warms = (reranker.warm,) if reranker else ()
     made: LocalEmbedder | OpenAiEmbedder
     if wanted.embedding_provider == "openai":
         key = wanted.embedding.api_key
@@ -60,8 +67,8 @@ def recall_models(settings: Settings) -> RecallModels:
     elif _here(settings, EMBEDDING):
         made = LocalEmbedder(models_folder(settings))
     else:
-        return RecallModels(reranker=reranker, closes=closes)
-    return RecallModels(made, made, reranker, (*closes, made.close))
+        return RecallModels(reranker=reranker, warms=warms, closes=closes)
+    return RecallModels(made, made, reranker, (made.warm, *warms), (*closes, made.close))
 
 
 def models_folder(settings: Settings) -> Path:

@@ -4,7 +4,7 @@ What is new comes first, what was there before afterwards, from the newest to th
 of the model makes all of them anew in that way. Until then a memory is found by its words.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -40,9 +40,14 @@ class PatientEmbedder(Protocol):
         ...
 
 
+async def _nothing_to_warm() -> None:
+    """For models that are ready as they are."""
+
+
 class EmbeddingWork:
     """One step of the work at a time; whoever calls decides when. `count` is told of every vector
-    that was made."""
+    that was made. `warm` comes before the first: were a model loaded by the first question, that
+    question would be answered without it."""
 
     def __init__(
         self,
@@ -50,11 +55,14 @@ class EmbeddingWork:
         embedder: PatientEmbedder,
         clock: Clock,
         count: Callable[[str], None] = lambda _: None,
+        warm: Callable[[], Awaitable[None]] = _nothing_to_warm,
     ) -> None:
         self._memories = memories
         self._embedder = embedder
         self._clock = clock
         self._count = count
+        self._warm = warm
+        self._is_warm = False
         self._place = _Place()
         self._not_before = 0.0
         self._reported = 0.0
@@ -66,6 +74,9 @@ class EmbeddingWork:
             return 0
         place = self._place
         try:
+            if not self._is_warm:
+                await self._warm()
+                self._is_warm = True
             some, place = await self._next()
             made = await self._make(some) if some else 0
         except (StoreUnavailable, ModelUnavailable) as error:

@@ -38,6 +38,10 @@ class LocalEmbedder:
         """The same, without making a question wait."""
         return await self._embed(texts, background=True)
 
+    async def warm(self) -> None:
+        """Load the model now, so that no question waits for that."""
+        await self.embed_behind([" "])
+
     async def close(self) -> None:
         """Let go of the threads."""
         self._runtime.close()

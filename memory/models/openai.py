@@ -57,6 +57,10 @@ class OpenAiEmbedder:
         """The same, with more patience."""
         return await self._embed(texts, BEHIND_SECONDS)
 
+    async def warm(self) -> None:
+        """Load the library now, so that no question waits for that; the service is not asked."""
+        await self._load()
+
     async def close(self) -> None:
         """Close the connections."""
         loading, self._loading = self._loading, None

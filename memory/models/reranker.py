@@ -37,6 +37,10 @@ class LocalReranker:
 
         return await self._runtime.run(work)
 
+    async def warm(self) -> None:
+        """Load the model now, so that no question waits for that."""
+        await self.judge(" ", [" "])
+
     async def close(self) -> None:
         """Let go of the threads."""
         self._runtime.close()

@@ -41,7 +41,7 @@ class Recollection:
 
     `arms` were asked and answered. `notes` say why something was left out: "no_model",
     "model_failed", "model_slow", "model_resting", "exact", "reranker_failed". `candidates` were
-    looked at, `left_out` of them were good enough but beyond a limit.
+    looked at, `left_out` of them were good enough but beyond a limit, `echoes` said nothing more.
     """
 
     results: tuple[Recalled, ...] = ()
@@ -50,6 +50,7 @@ class Recollection:
     stages: tuple[Stage, ...] = ()
     candidates: int = 0
     left_out: int = 0
+    echoes: int = 0
     tokens: int = field(default=0)
 
     @property

@@ -3,13 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 from gateway.clock import SystemClock
-from gateway.errors import BadInput
+from gateway.errors import BadInput, ModelError
 from gateway.extensions import SingleTenant
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
@@ -46,8 +46,11 @@ class Wanted:
 Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
 
 
-def with_memory(wanted: Wanted, job: Job[T], *, stranger: bool = False) -> T:
-    """The result of `job` with this person's memory.
+def with_memory(
+    wanted: Wanted, job: Job[T], *, stranger: bool = False, by_meaning: bool = False
+) -> T:
+    """The result of `job` with this person's memory; `by_meaning` loads the models of recall for
+    it, which takes seconds.
 
     Raises `BadInput` when memory is off, or nothing is known of the person; with `stranger` that
     does not matter.
@@ -55,7 +58,7 @@ def with_memory(wanted: Wanted, job: Job[T], *, stranger: bool = False) -> T:
     person = person_of(wanted.person)
 
     async def run() -> T:
-        async with _opened(settings) as (storage, memory):
+        async with _opened(settings, warm=by_meaning) as (storage, memory):
             if not stranger and str(person) not in {one.person for one in await _known(storage)}:
                 raise BadInput(f"Nothing is remembered of {wanted.person}. {WHO}")
             return await job(await memory.for_principal(_asker(settings, person)), settings)
@@ -97,7 +100,9 @@ def person_of(text: str) -> PersonId:
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[tuple[Storage, Memory]]:
+async def _opened(
+    settings: Settings, *, warm: bool = False
+) -> AsyncIterator[tuple[Storage, Memory]]:
     clock = SystemClock()
     storage, models = Storage(settings, clock), recall_models(settings)
     try:
@@ -108,6 +113,9 @@ async def _opened(settings: Settings) -> AsyncIterator[tuple[Storage, Memory]]:
             raise BadInput(OFF)
         await storage.start(exclusive=False)
         await wired.consolidation.everything()
+        if warm:
+            with suppress(ModelError):  # recall says of itself what it went without
+                await models.warm()
         yield storage, wired.memory
     finally:
         await models.close()

@@ -1,32 +1,39 @@
 """`parley recall "query"`: what is remembered about something, and what each arm said of it."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from memory.handle import MemoryHandle
-from memory.recall.provenance import Recalled
+from memory.recall.provenance import Recalled, Recollection
 from memory.recall.query import Query
 from parley.cli.memory_access import Wanted, with_memory
 from parley.cli.memory_shown import plain, print_json
 from parley.settings import Settings
 
-NOTHING = "Nothing fits."
+NOTHING: Final = "Nothing fits."
+NOTES: Final[Mapping[str, str]] = {
+    "no_model": "by words only: there is no model for vectors, `parley doctor` says why",
+    "model_failed": "by words only: the model for vectors failed, see above",
+    "model_slow": "by words only: the model for vectors took too long",
+    "model_resting": "by words only: the model for vectors is left alone after a failure",
+    "exact": "by words only: the question asks for these very words",
+    "reranker_failed": "without the reranker, which failed",
+}
 
 
 def run(wanted: Wanted, query: str, limit: int) -> int:
     """Print the candidates, best first; 1 when there are none."""
 
-    async def job(handle: MemoryHandle, _: Settings) -> list[Recalled]:
+    async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         return await handle.look_up(Query(query, handle.occasion.at, limit=limit))
 
-    found = with_memory(wanted, job)
+    found = with_memory(wanted, job, by_meaning=True)
     if wanted.as_json:
-        print_json([line_of(one) for one in found])
-    elif found:
-        sys.stdout.writelines(f"{line}\n" for line in described(found))
+        print_json([line_of(one) for one in found.results])
     else:
-        sys.stdout.write(f"{NOTHING}\n")
-    return 0 if found else 1
+        sys.stdout.writelines(f"{line}\n" for line in described(found))
+    return 0 if found.results else 1
 
 
 def line_of(one: Recalled) -> Mapping[str, object]:
@@ -43,17 +50,31 @@ def line_of(one: Recalled) -> Mapping[str, object]:
     }
 
 
-def described(found: Sequence[Recalled]) -> list[str]:
-    """Two lines for each: what it is, and where the arms had it."""
-    lines = []
-    for place, one in enumerate(found, 1):
+def described(found: Recollection) -> Iterator[str]:
+    """Two lines for each: what it is, and where the arms had it. Then how it was looked for."""
+    for place, one in enumerate(found.results, 1):
         day = one.record.provenance.at.date().isoformat()
         told = one.record.role or one.record.kind.value
-        lines.append(f"{place:>3}. {one.score:.3f}  {day}  {told}  {plain(one.record.content)}")
+        yield f"{place:>3}. {one.score:.3f}  {day}  {told}  {plain(one.record.content)}"
         arms = [
             f"{arm} #{rank} ({one.source_scores[arm]:.3f})"
             for arm, rank in sorted(one.source_ranks.items())
         ]
         trust = f"; {one.label}" if one.label else ""
-        lines.append(f"     {', '.join(arms) or 'beside another one'}{trust}")
-    return lines
+        yield f"     {', '.join(arms) or 'beside another one'}{trust}"
+    if not found.results:
+        yield NOTHING
+    yield _looked_at(found)
+    yield from (NOTES.get(note, note) for note in found.notes)
+    stages = ", ".join(f"{stage.name} {stage.ms:.1f}" for stage in found.stages)
+    yield f"{found.ms:.1f} ms: {stages}"
+
+
+def _looked_at(found: Recollection) -> str:
+    """How many candidates there were, and what became of those that are not shown."""
+    text = f"{found.candidates} candidates from {' and '.join(found.arms) or 'nowhere'}"
+    if found.left_out:
+        text += f", {found.left_out} beyond the limits"
+    if found.echoes:
+        text += f", {found.echoes} only repeat the question or another one"
+    return text

@@ -133,6 +133,25 @@ async def test_what_was_edited_is_looked_for_again_after_a_while(rig: Rig) -> No
     assert await rig.found() == {turn.id}
 
 
+async def test_the_model_is_loaded_before_there_is_anything_to_do(rig: Rig) -> None:
+    """So that the first question does not wait for it."""
+    loaded: list[int] = []
+
+    async def warm() -> None:
+        loaded.append(len(loaded))
+        if len(loaded) == 1:
+            raise ModelUnavailable("not yet")
+
+    work = EmbeddingWork(rig.memories, rig.model, rig.clock, warm=warm)
+    for _ in range(3):
+        assert await work.step() == 0
+    assert loaded == [0]
+    await rig.clock.advance(AFTER_FAILURE)
+    for _ in range(3):
+        assert await work.step() == 0
+    assert loaded == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("error", "pause"),
     [(ModelUnavailable("busy"), AFTER_FAILURE), (ModelRefused("no key"), AFTER_REFUSAL)],

@@ -14,6 +14,7 @@ from gateway.errors import ModelRefused
 from memory.models.catalogue import EMBEDDING, RERANKING
 from memory.models.local import LocalEmbedder
 from memory.models.reranker import LocalReranker
+from memory.recall.rules import Arms
 from memory.record import Embedding
 from memory.write.similarity import cosine
 from tests.support import cross_encoder
@@ -72,6 +73,16 @@ async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
     assert not behind.done()
     assert longest < 0.5
     assert len(await behind) == 64
+
+
+async def test_a_model_that_was_loaded_answers_within_the_time_that_a_question_waits(
+    models: Path,
+) -> None:
+    embedder = LocalEmbedder(models)
+    await embedder.warm()
+    async with asyncio.timeout(Arms().embed_seconds):
+        assert len(await embedder.embed(["tea"])) == 1
+    await embedder.close()
 
 
 async def test_what_is_not_there_is_said_at_once(tmp_path: Path) -> None:

