@@ -23,7 +23,8 @@ from gateway.stores import InboxEntry
 WORK = "work"
 """The kind of lease that the reader of a partition holds."""
 
-# The token tells a repetition of this very call from a duplicate.
+# The token tells a repetition of this very call from a duplicate; it stays at the end of what is
+# known of an event, because whoever finished it may have been quicker than the repetition.
 ADD = Script.of(
     RING
     + """
@@ -50,13 +51,13 @@ local token, group, inbox, bells, events = ARGV[1], ARGV[2], ARGV[3], ARGV[4], t
 local won = events == 0
 for i = 1, events do
   local known = redis.call('GET', KEYS[i]) or ''
-  local hold, partition, id = known:match('^open (%d+) (%d+) ([%d-]+) ')
+  local hold, partition, id, added = known:match('^open (%d+) (%d+) ([%d-]+) (%x+)$')
   if hold then
     redis.call('XACK', inbox .. partition, group, id)
     redis.call('XDEL', inbox .. partition, id)
-    redis.call('SET', KEYS[i], 'done ' .. token, 'PX', hold)
+    redis.call('SET', KEYS[i], 'done ' .. token .. ' ' .. added, 'PX', hold)
     won = true
-  elseif known == 'done ' .. token then
+  elseif known:sub(1, -34) == 'done ' .. token then
     won = true
   end
 end

@@ -1,6 +1,13 @@
 """What Redis adds to the inbox: a call whose answer was lost can be made again."""
 
+from typing import Any
+
+import pytest
+
+from gateway.errors import StoreUnavailable
+from gateway.storage.redis.client import Script
 from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.inbox import ADD
 from tests.gateway.storage.redis.workers import DAY, entry
 from tests.support.messages import outbound
 
@@ -13,6 +20,26 @@ async def test_the_same_answer_given_again_counts_once(state: RedisHotState) -> 
     assert not await state.inbox.finish(("id-1",), (outbound("r2:0"),))
     waiting = [send.outbound.key for send in await state.outbox.waiting(10)]
     assert waiting == ["r1:0", "r1:1"]
+
+
+async def test_an_event_that_was_answered_before_its_acceptance_was_heard_of_is_new(
+    state: RedisHotState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, lost = state.client._run, 0
+
+    async def losing_the_first_reply(script: Script, *rest: Any) -> Any:
+        nonlocal lost
+        answer = await run(script, *rest)
+        if script is ADD and not lost:
+            lost += 1
+            assert await state.inbox.finish(("id-1",), ())
+            raise StoreUnavailable("the connection broke before the answer came")
+        return answer
+
+    monkeypatch.setattr(state.client, "_run", losing_the_first_reply)
+    assert await state.inbox.add(entry(1, 1), DAY)
+    assert lost == 1
+    assert not await state.inbox.add(entry(1, 1), DAY)
 
 
 async def test_conversations_keep_their_order_within_a_partition(state: RedisHotState) -> None:
