@@ -126,7 +126,7 @@ class LiveMessage:
         state = replace(
             state,
             phase=Phase.PREVIEWING,
-            handle=handle,
+            handle=handle or self.handle,  # a preview that fades stands beside what was left
             shown=shown,
             shown_at=now,
             not_before=now + pause,

@@ -143,6 +143,12 @@ def test_what_an_earlier_run_left_is_changed_and_not_posted_again() -> None:
     assert LiveMessage(EDITED).recall("") == LiveMessage(EDITED)
 
 
+def test_what_an_earlier_run_left_is_changed_also_where_previews_fade() -> None:
+    state, _ = LiveMessage(DRAFT).recall("m0").look(0.0, ENOUGH)
+    state, _ = state.appeared(0.0, ENOUGH, "")
+    assert state.finish()[1] == Deliver("m0")
+
+
 def test_a_final_edit_that_is_refused_is_sent_anew_once() -> None:
     state, _ = shown().finish()
     state, action = state.final_refused()
