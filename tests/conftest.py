@@ -10,9 +10,17 @@ from gateway.observe.logs import configure_logs
 NIGHTLY_SECONDS = 1_800
 """For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
 
-# How fast cases come up and run says something of the machine's load and nothing of the code.
-settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any load")
+# How fast cases come up and run says something of the machine's load and nothing of the code. They
+# are the same in every run, so that a change fails by what it does; new ones are the night's work.
+settings.register_profile(
+    "any load", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("night", settings.get_profile("any load"), derandomize=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how cases are found, before any test is read."""
+    settings.load_profile("night" if config.getoption("markexpr") == "nightly" else "any load")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
