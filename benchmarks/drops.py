@@ -32,7 +32,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, PlatformSimulator
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
-from tests.support.servers import free_port
+from tests.support.ports import free_port
 
 CHATS: Final = 200
 DROPS: Final = 8

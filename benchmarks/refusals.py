@@ -31,7 +31,7 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.support.servers import free_port
+from tests.support.ports import free_port
 
 PLATFORMS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
     "telegram": TelegramSimulator,

@@ -35,7 +35,7 @@ from benchmarks import echo_bot
 from benchmarks.machine import Machine
 from benchmarks.served import mapping_for, number
 from gateway.storage.sqlite.database import MAX_LOG
-from tests.support.servers import free_port
+from tests.support.ports import free_port
 
 MEGABYTE: Final = 1024 * 1024
 EVERY: Final = 30.0

@@ -182,7 +182,7 @@ class PlatformSimulator(Protocol):
         """The section `platforms.<platform>` that points a gateway here."""
         ...
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = 30.0) -> None:
         """Return once a client listens for events (or, for webhooks, once `attach` was called)."""
         ...
 
@@ -248,7 +248,7 @@ class PlatformSimulator(Protocol):
         ...
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
         ...

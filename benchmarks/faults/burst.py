@@ -18,7 +18,8 @@ from benchmarks.faults.world import CHATS, PLATFORMS, SEND, World, marks
 from parley.roles import Role
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
-from tests.support.servers import free_port, postgres_server, redis_server
+from tests.support.ports import free_port
+from tests.support.servers import postgres_server, redis_server
 
 MODEL_SECONDS: Final = 0.05
 PIECE_SECONDS: Final = 0.5

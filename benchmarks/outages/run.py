@@ -20,7 +20,7 @@ from benchmarks.outages.stores import Outage, Stage, staged
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from tests.e2e.harness import configuration
-from tests.support.servers import free_port
+from tests.support.ports import free_port
 
 MODEL_SECONDS: Final = 0.05
 BEFORE_SECONDS: Final = 5.0

@@ -29,7 +29,8 @@ from benchmarks.twice.doubler import TIMES, Doubler
 from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import configuration
-from tests.support.servers import free_port, postgres_server, redis_server
+from tests.support.ports import free_port
+from tests.support.servers import postgres_server, redis_server
 
 PROCESSES: Final = 2
 PATIENCE_SECONDS: Final = 60.0

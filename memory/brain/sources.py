@@ -24,6 +24,8 @@ from safety.outbound import GuardedClient, OutboundError, OutboundPolicy
 
 SECONDS: Final = 10.0
 """How long a source may take, all in all."""
+ON_THE_WAY: Final = 1.0
+"""Seconds that are waited longer than a server works on a statement."""
 MAX_BODY: Final = 64_000
 """Bytes of an answer."""
 MAX_VALUE: Final = 100_000
@@ -139,7 +141,7 @@ class PostgresSource:
         import psycopg  # noqa: PLC0415
 
         try:
-            async with asyncio.timeout(self._seconds + 1):
+            async with asyncio.timeout(self._seconds + ON_THE_WAY):
                 return await self._read()
         except TimeoutError:
             raise SourceFailed(f"PostgreSQL: no answer within {self._seconds:g} seconds") from None

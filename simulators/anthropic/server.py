@@ -62,6 +62,9 @@ class AnthropicSimulator:
         self.reply = reply
         self.windows = dict(windows)
         self.faults = Faults()
+        self.open = asyncio.Event()
+        """While it is cleared, requests arrive and are not answered."""
+        self.open.set()
         self.requests: deque[RecordedRequest] = deque(maxlen=MAX_RECORDED)
         self._scripted: deque[Answer | str] = deque()
         self._cache = PromptCache(clock)
@@ -84,7 +87,7 @@ class AnthropicSimulator:
         """The bodies of the requests to the model, oldest first."""
         return [call.body for call in self.requests if call.path == "/v1/messages"]
 
-    async def wait_for_requests(self, count: int, timeout: float = 10.0) -> None:
+    async def wait_for_requests(self, count: int, timeout: float = 30.0) -> None:
         """Return once `count` requests have arrived. Raises TimeoutError."""
         if not await self._changed.wait_until(lambda: len(self.requests) >= count, timeout):
             raise TimeoutError(f"{len(self.requests)} of {count} requests arrived")
@@ -134,6 +137,7 @@ class AnthropicSimulator:
             return _hang_up(request)
         if fault is not None and fault.kind == "slow":
             await asyncio.sleep(fault.delay)
+        await self.open.wait()
         if method != "messages":
             return self._json({"input_tokens": count_tokens(prompt_of(body))})
         return await self._answer(request, body, fault)

@@ -118,7 +118,7 @@ class DiscordSimulator:
             "gateway_url": self._base.replace("http", "ws", 1) + "/gateway",
         }
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = 30.0) -> None:
         """Return once a client has its session and its server."""
         if not await self._signal.wait_until(lambda: self.gateway.listening, timeout):
             raise TimeoutError("no client connected to the simulated Discord gateway")
@@ -303,7 +303,7 @@ class DiscordSimulator:
         return self._channels.typing.count(room.thread_id or room.id)
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
         if not await self._signal.wait_until(lambda: found(self.shown(room)), timeout):
@@ -311,7 +311,7 @@ class DiscordSimulator:
             raise TimeoutError(f"not shown within {timeout} s; the room has {seen!r}")
         return self.shown(room)
 
-    async def wait_until(self, ready: Callable[[], bool], timeout: float = 10.0) -> None:
+    async def wait_until(self, ready: Callable[[], bool], timeout: float = 30.0) -> None:
         """Return once `ready()` holds; it is asked whenever something changed."""
         if not await self._signal.wait_until(ready, timeout):
             raise TimeoutError(f"it did not become so within {timeout} s")

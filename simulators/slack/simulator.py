@@ -110,7 +110,7 @@ class SlackSimulator:
             "mode": self.mode,
         }
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = 30.0) -> None:
         """Return once a socket is open; in HTTP mode, once the attached address proved itself."""
         if self.mode == "socket":
             sockets = self.sockets
@@ -262,7 +262,7 @@ class SlackSimulator:
         return [self._shown(message) for message in messages]
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         if await self.world.changed.wait_until(lambda: found(self.shown(room)), timeout):
             return self.shown(room)

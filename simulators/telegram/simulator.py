@@ -101,7 +101,7 @@ class TelegramSimulator:
             section["webhook_secret"] = SECRET
         return section
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = 30.0) -> None:
         """Return once the bot polls, or `attach` was called. Raises TimeoutError."""
         event = self.queue.polled if self.mode == "polling" else self._attached
         async with asyncio.timeout(timeout):
@@ -178,7 +178,7 @@ class TelegramSimulator:
         """Type `@bot query` in some chat; returns the inline query's id."""
         return self.people.inline(person, query, chat_type)
 
-    async def wait_inline(self, query_id: str, timeout: float = 10.0) -> list[tuple[str, str]]:
+    async def wait_inline(self, query_id: str, timeout: float = 30.0) -> list[tuple[str, str]]:
         """The (title, text) pairs offered for an inline query. Raises TimeoutError."""
         answers = self.api.inline_answers
         if not await self._signal.wait_until(lambda: answers.get(query_id) is not None, timeout):
@@ -220,7 +220,7 @@ class TelegramSimulator:
         ]
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         if await self._signal.wait_until(lambda: found(self.shown(room)), timeout):
             return self.shown(room)
@@ -229,7 +229,7 @@ class TelegramSimulator:
         ]
         raise TimeoutError(f"{room.title or room.id} shows " + ("; ".join(lines) or "nothing"))
 
-    async def wait_until(self, ready: Callable[[], bool], timeout: float = 10.0) -> None:
+    async def wait_until(self, ready: Callable[[], bool], timeout: float = 30.0) -> None:
         """Return when `ready()` holds after a change of what is shown. Raises TimeoutError."""
         if not await self._signal.wait_until(ready, timeout):
             raise TimeoutError("it did not happen")

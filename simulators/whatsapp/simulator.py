@@ -108,7 +108,7 @@ class WhatsAppSimulator:
         """Where the gateway's public listener is."""
         self.webhooks.attach(base_url)
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = 30.0) -> None:
         """Return once `attach` was called and the callback URL answered Meta's handshake."""
         async with asyncio.timeout(timeout):
             await self.webhooks.changed.wait_until(lambda: self.webhooks.attached, timeout)
@@ -216,7 +216,7 @@ class WhatsAppSimulator:
         return self.world.chat(room.id)
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
         if not await self.graph.changed.wait_until(lambda: found(self.shown(room)), timeout):
@@ -282,7 +282,7 @@ class WhatsAppSimulator:
         """Post any payload once; returns the status. `signature` as in `WebhookCaller.deliver`."""
         return await self.webhooks.deliver(payload, signature)
 
-    async def settled(self, timeout: float = 10.0) -> bool:
+    async def settled(self, timeout: float = 30.0) -> bool:
         """True once every webhook was answered with 200 or given up."""
         return await self.webhooks.changed.wait_until(lambda: self.webhooks.idle, timeout)
 

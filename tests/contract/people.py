@@ -14,6 +14,7 @@ from simulators.base import (
     SimPerson,
     SimRoom,
 )
+from tests.support.patience import PATIENCE
 
 
 class DirectPeople:
@@ -37,7 +38,7 @@ class DirectPeople:
     def attach(self, base_url: str) -> None:
         """No webhook is called."""
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = PATIENCE) -> None:
         """People are let in by `host`."""
 
     def room(self, title: str, kind: RoomKind = "public") -> SimRoom:
@@ -59,7 +60,7 @@ class DirectPeople:
         return list(self.seen.get(room.id, {}).values())
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = PATIENCE
     ) -> list[Shown]:
         if not await self.changed.wait_until(lambda: found(self.shown(room)), timeout):
             raise TimeoutError(f"not shown; there was {self.shown(room)[-5:]!r}")

@@ -29,11 +29,9 @@ from parley.http.webhooks import WebhookListener
 from parley.platforms import adapter_class
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
 from tests.contract.variants import HostedPlatform, Variant
+from tests.support.patience import PATIENCE
 
 Event = TypeVar("Event")
-
-PATIENCE = 10.0
-"""Seconds after which something that was to happen counts as never happening."""
 
 
 class Sink:

@@ -17,7 +17,8 @@ from gateway.ports import (
 )
 from simulators.base import SimPerson, SimRoom
 from tests.contract.marks import lacks, proves
-from tests.contract.stage import PATIENCE, Stage, buttons, by_bot
+from tests.contract.stage import Stage, buttons, by_bot
+from tests.support.patience import PATIENCE
 
 
 @runtime_checkable
@@ -26,7 +27,9 @@ class AsksInline(Protocol):
 
     def inline(self, person: SimPerson, query: str, chat_type: str = "sender") -> str: ...
 
-    async def wait_inline(self, query_id: str, timeout: float = 10.0) -> list[tuple[str, str]]: ...
+    async def wait_inline(
+        self, query_id: str, timeout: float = PATIENCE
+    ) -> list[tuple[str, str]]: ...
 
 
 @proves("native_commands")

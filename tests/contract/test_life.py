@@ -20,10 +20,9 @@ from gateway.ports import (
     PlatformAdapter,
 )
 from parley.http.webhooks import WebhookListener
-from tests.contract.stage import PATIENCE, Sink, Stage, make_adapter, on_stage
+from tests.contract.stage import Sink, Stage, make_adapter, on_stage
 from tests.contract.variants import HostedPlatform, Variant
-
-pytestmark = pytest.mark.timeout(30)
+from tests.support.patience import PATIENCE
 
 
 def place_on(variant: Variant) -> Place:

@@ -7,10 +7,11 @@ import pytest
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Part, Place
 from gateway.ports import CanDelete, CanShowLive, LiveView
-from tests.contract.stage import PATIENCE, Stage, buttons
+from tests.contract.stage import Stage, buttons
+from tests.support.patience import PATIENCE
 
 proves = pytest.mark.proves
-pytestmark = [proves("live"), pytest.mark.timeout(30)]
+pytestmark = proves("live")
 
 
 def view(place: Place, said: str, added: str, handle: str = "") -> LiveView:

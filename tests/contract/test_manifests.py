@@ -17,6 +17,7 @@ from parley.platforms import GROUP, OWN_PLATFORMS, adapter_class
 from simulators.base import Fault
 from tests.contract.stage import Stage
 from tests.contract.variants import VARIANTS, Variant
+from tests.support.patience import PATIENCE
 
 HEAVY: Final = (
     "discord",
@@ -44,7 +45,11 @@ def test_manifests_and_parsers_load_no_platforms_library() -> None:
         f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
     )
     assert json.loads(done.stdout) == []
 

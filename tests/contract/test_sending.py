@@ -9,8 +9,9 @@ import pytest
 from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient
 from gateway.message import Part
 from simulators.base import Fault, FaultKind
-from tests.contract.stage import PATIENCE, Stage, by_bot
+from tests.contract.stage import Stage, by_bot
 from tests.contract.variants import Variant
+from tests.support.patience import PATIENCE
 
 
 def _has_a_server(variant: Variant) -> bool:

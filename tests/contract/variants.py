@@ -119,7 +119,7 @@ async def _strange_slack(platform: PlatformSimulator) -> None:
 def _slack(mode: Literal["socket", "http"], *, agent_view: bool = False) -> Variant:
     def platform(account: str) -> SlackSimulator:
         path = "/webhook/slack" if account == "main" else f"/webhook/slack/{account}"
-        return SlackSimulator(mode, ack_within=0.5, retry_after=QUICK, path=path)
+        return SlackSimulator(mode, ack_within=3.0, retry_after=QUICK, path=path)
 
     return Variant(
         "slack-agent" if agent_view else f"slack-{mode}",

@@ -1,7 +1,6 @@
 """A whole Parley in this process, its real client libraries connected to simulated platforms."""
 
 import asyncio
-import socket
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,6 +11,8 @@ from typing import TypeAlias
 from parley.app import App
 from parley.settings import from_mapping
 from simulators.base import PlatformSimulator, Shown, SimRoom
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 
 Platforms: TypeAlias = Mapping[str, PlatformSimulator]
 """By account: "telegram" for the main one, "telegram/second" for another."""
@@ -27,24 +28,31 @@ class Lab:
     app: App
     platform: PlatformSimulator
 
-    async def answer(self, room: SimRoom, *, after: int = 0, timeout: float = 10.0) -> Shown:
+    async def answer(self, room: SimRoom, *, after: int = 0, timeout: float = PATIENCE) -> Shown:
         """The first message of the bot in the room beyond the first `after` ones."""
         shown = await self.platform.wait_for(
             room, lambda messages: len(by_bot(messages)) > after, timeout
         )
         return by_bot(shown)[after]
 
-    async def answers(self, room: SimRoom, count: int, timeout: float = 10.0) -> list[Shown]:
+    async def answers(self, room: SimRoom, count: int, timeout: float = PATIENCE) -> list[Shown]:
         """The bot's messages in the room, once there are `count`."""
         shown = await self.platform.wait_for(
             room, lambda messages: len(by_bot(messages)) >= count, timeout
         )
         return by_bot(shown)
 
-    async def answered(self, method: str, status: int, timeout: float = 10.0) -> None:
+    async def answered(self, method: str, status: int, timeout: float = PATIENCE) -> None:
         """Return once the platform answered a request of this method with this status."""
         async with asyncio.timeout(timeout):
             while status not in [c.status for c in self.platform.calls if c.method == method]:
+                await asyncio.sleep(0.01)
+
+    async def waits(self, *kinds: str) -> None:
+        """Return once exactly such events are accepted and not answered, in whatever order."""
+        inbox = self.app.services.stores.inbox
+        async with asyncio.timeout(PATIENCE):
+            while sorted(e.event.kind for e in await inbox.unfinished(100)) != sorted(kinds):
                 await asyncio.sleep(0.01)
 
     async def quiet(self, room: SimRoom) -> list[Shown]:
@@ -52,7 +60,7 @@ class Lab:
         await self.idle()
         return by_bot(self.platform.shown(room))
 
-    async def idle(self, timeout: float = 10.0) -> None:
+    async def idle(self, timeout: float = PATIENCE) -> None:
         """Return once everything that was accepted is answered and sent."""
         async with asyncio.timeout(timeout):
             while not self.app.settled():
@@ -67,13 +75,13 @@ class Lab:
 
         return await self.app.storage.long_lived.run(read)
 
-    async def until_stored(self, expected: list[str], timeout: float = 10.0) -> None:
+    async def until_stored(self, expected: list[str], timeout: float = PATIENCE) -> None:
         """Return once exactly this is stored of what people said."""
         async with asyncio.timeout(timeout):
             while await self.stored() != expected:
                 await asyncio.sleep(0.01)
 
-    async def reasons(self, message_id: str, timeout: float = 10.0) -> list[str]:
+    async def reasons(self, message_id: str, timeout: float = PATIENCE) -> list[str]:
         """Reason codes of the decisions about a message, once they are made and carried out."""
         async with asyncio.timeout(timeout):
             while True:
@@ -87,14 +95,6 @@ class Lab:
 def by_bot(messages: list[Shown]) -> list[Shown]:
     """What the bot said and did not take back."""
     return [message for message in messages if message.by_bot and not message.deleted]
-
-
-def free_port() -> int:
-    """A port of loopback that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

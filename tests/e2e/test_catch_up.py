@@ -6,6 +6,7 @@ from pathlib import Path
 
 from simulators.discord import DiscordSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
+from tests.support.patience import PATIENCE
 
 
 async def test_what_was_written_while_the_gateway_was_down_is_answered_once_and_in_order(
@@ -25,7 +26,7 @@ async def test_what_was_written_while_the_gateway_was_down_is_answered_once_and_
         async with app_on({"discord": sim}, tmp_path, port) as app:
             lab = Lab(app, sim)
             asked = [f"question {number}" for number in range(3)]
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while len([text for text in await lab.stored() if text in asked]) < 9:
                     await asyncio.sleep(0.01)
             said = [text for text in await lab.stored() if text in asked]

@@ -10,6 +10,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.e2e.test_program import lines_until, slow_model, written
 from tests.parley.cli.kit import parley, started
+from tests.support.patience import PATIENCE
 
 
 async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -> None:
@@ -27,11 +28,11 @@ async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -
             await until_it_dies_of_it(config, tmp_path, model, life + 1)
         async with started("run", "--config", config, cwd=tmp_path) as process:
             await lines_until(process, "ready gateway")
-            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), 20)
+            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), PATIENCE)
             assert "I broke down every time I tried" in by_bot(shown)[0].text
             other = telegram.direct(bert)
             await telegram.say(bert, other, "and me?")
-            await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), 20)
+            await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), PATIENCE)
             listed = await parley("outbox", "list", "--config", config, cwd=tmp_path)
         assert len(model.requests) == MAX_TAKEOVERS + 2
     assert "never answered: the program died each time it tried" in listed.out
@@ -43,7 +44,7 @@ async def until_it_dies_of_it(
 ) -> None:
     """One life: the program is killed as soon as it has asked the model."""
     async with started("run", "--config", config, cwd=folder) as process:
-        asked = asyncio.create_task(model.wait_for_requests(requests, 20))
+        asked = asyncio.create_task(model.wait_for_requests(requests))
         await lines_until(process, "ready gateway")
         await asked
         process.kill()

@@ -8,6 +8,7 @@ from simulators.anthropic.answers import last_user_text
 from simulators.base import Fault, FaultKind
 from tests.e2e.conftest import only, open_lab_with_model
 from tests.e2e.harness import FAST, Lab, by_bot
+from tests.support.patience import PATIENCE
 
 SEND: Final = {
     "discord": "POST /channels/{id}/messages",
@@ -123,7 +124,7 @@ async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:
     method = SEND[lab.platform.platform]
     ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
     waits, goes_on = lab.platform.direct(ada), lab.platform.direct(ben)
-    lab.platform.faults.add(Fault(method, "rate_limit", retry_after=2.0))
+    lab.platform.faults.add(Fault(method, "rate_limit", retry_after=5.0))
     await lab.platform.say(ada, waits, "hello")
     await lab.answered(method, 429)
     await lab.platform.say(ben, goes_on, "hello")
@@ -139,5 +140,5 @@ async def test_messages_written_while_the_sockets_were_cut_are_answered(lab: Lab
     await lab.answer(room)
     await lab.platform.drop_connections()
     await lab.platform.say(ada, room, "meanwhile")
-    await lab.answer(room, after=1, timeout=30)
+    await lab.answer(room, after=1, timeout=PATIENCE)
     assert len(await lab.quiet(room)) == 2

@@ -6,9 +6,10 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from simulators.anthropic import AnthropicSimulator
-from simulators.base import Fault, SimRoom
+from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
+from tests.support.patience import PATIENCE
 
 
 async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) -> None:
@@ -26,7 +27,7 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
         with capture_logs() as logs:
             for person, room in zip(people, rooms, strict=True):
                 await sim.say(person, room, f"a question of {person.name} " + "x" * 3000)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while not any(line["event"] == "event_not_taken" for line in logs):
                     await asyncio.sleep(0.01)
         assert "disk is full" in str(logs)
@@ -59,12 +60,13 @@ async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_ro
             simulated({"telegram": sim}) as port,
             app_on({"telegram": sim}, tmp_path, port, {"model": section}) as a,
         ):
-            model.faults.add(Fault("messages", "slow", delay=1.0))
+            model.open.clear()
             await sim.say(ada, room, "a question " + "x" * 3000)
             await model.wait_for_requests(1)
             await a.storage.long_lived.run(_no_room)
             with capture_logs() as logs:
-                async with asyncio.timeout(20):
+                model.open.set()
+                async with asyncio.timeout(PATIENCE):
                     while "disk is full" not in str(logs):
                         await asyncio.sleep(0.01)
             database = a.storage.long_lived

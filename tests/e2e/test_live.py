@@ -18,6 +18,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, Lab, app_on, by_bot, simulated
 from tests.support.held_model import HeldModel
+from tests.support.patience import PATIENCE
 
 GROWS: Final = only("discord", "slack-socket", "telegram-polling")
 BEGUN: Final = "The whale is a mammal and no fish at all, "
@@ -60,7 +61,7 @@ class Scene:
         return shown
 
     async def answers(
-        self, found: Callable[[list[str]], bool], timeout: float = 10.0
+        self, found: Callable[[list[str]], bool], timeout: float = PATIENCE
     ) -> list[Shown]:
         """What the bot says in the room, as soon as `found` says yes of the texts."""
         shown = await self.platform.wait_for(
@@ -160,7 +161,10 @@ async def test_on_telegram_a_direct_message_is_a_draft_first(
 
 
 @GROWS
-async def test_an_answer_that_is_there_at_once_is_sent_and_nothing_else(scene: Scene) -> None:
+async def test_an_answer_that_is_there_at_once_is_sent_and_nothing_else(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", PATIENCE)
     scene.model.write(BEGUN, MORE, END)
     scene.model.end()
     await scene.ask()
@@ -175,7 +179,7 @@ async def test_the_setting_turns_it_off(variant: str, model: HeldModel, tmp_path
     async with in_a_room(variant, model, tmp_path, live=False) as scene:
         await scene.ask()
         model.write(BEGUN)
-        await scene.platform.wait_for(scene.room, lambda _: bool(model.requests))
+        await model.asked()
         (answer,) = await scene.finish(MORE, END)
         assert (answer.text, scene.requests(EDIT[scene.platform.platform])) == (WHOLE, 0)
 

@@ -22,6 +22,7 @@ from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_faults import SEND
+from tests.support.patience import PATIENCE
 
 CANARY = "xylophonecanary"
 NAME = "Kanarienvogel"
@@ -43,7 +44,7 @@ class Log:
 
     async def has(self, event: str) -> None:
         """Return once such a line is there."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while f'"{event}"' not in self.text:
                 await asyncio.sleep(0.01)
 

@@ -9,6 +9,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, FaultKind
 from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab
+from tests.support.patience import PATIENCE
 
 LONG = "A whale is a mammal and breathes air. " * 10 + "That is all."
 FAULTS: tuple[FaultKind, ...] = (
@@ -25,7 +26,7 @@ async def ask(lab: Lab) -> list[str]:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "what is a whale?")
-    await lab.answer(room, timeout=20)
+    await lab.answer(room, timeout=PATIENCE)
     return [message.text for message in await lab.quiet(room)]
 
 

@@ -16,13 +16,14 @@ from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.parley.cli.kit import started
+from tests.support.patience import PATIENCE
 
 
 async def lines_until(process: asyncio.subprocess.Process, last: str) -> list[str]:
     """What the program prints, up to this line."""
     assert process.stdout is not None
     seen: list[str] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while last not in seen:
             raw = await process.stdout.readline()
             assert raw, f"it ended after {seen}"
@@ -30,14 +31,12 @@ async def lines_until(process: asyncio.subprocess.Process, last: str) -> list[st
     return seen
 
 
-async def end(process: asyncio.subprocess.Process) -> tuple[int | None, float]:
-    """Exit status after SIGTERM, and how many seconds that took."""
-    loop = asyncio.get_running_loop()
-    began = loop.time()
+async def end(process: asyncio.subprocess.Process) -> int | None:
+    """Exit status after SIGTERM."""
     process.send_signal(signal.SIGTERM)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         await process.wait()
-    return process.returncode, loop.time() - began
+    return process.returncode
 
 
 def written(folder: Path, settings: dict[str, object]) -> str:
@@ -47,7 +46,7 @@ def written(folder: Path, settings: dict[str, object]) -> str:
     return str(path)
 
 
-async def test_four_platforms_say_ready_answer_and_end_within_seconds(tmp_path: Path) -> None:
+async def test_four_platforms_say_ready_answer_and_let_go_at_the_end(tmp_path: Path) -> None:
     platforms: dict[str, PlatformSimulator] = {
         "discord": DiscordSimulator(),
         "slack": SlackSimulator(),
@@ -63,12 +62,14 @@ async def test_four_platforms_say_ready_answer_and_end_within_seconds(tmp_path: 
                 await platform.wait_connected()
                 ada = platform.person("Ada")
                 await platform.say(ada, platform.direct(ada), "hello")
-                await platform.wait_for(platform.direct(ada), lambda shown: bool(by_bot(shown)), 20)
-            status, seconds = await end(process)
+                await platform.wait_for(
+                    platform.direct(ada), lambda shown: bool(by_bot(shown)), PATIENCE
+                )
+            status = await end(process)
             assert process.stderr is not None
             errors = (await process.stderr.read()).decode()
         assert status == 0, errors
-        assert seconds < 10
+        assert "disconnect_failed" not in errors, "it took longer than an adapter may"
         assert "Traceback" not in errors
 
 
@@ -94,13 +95,13 @@ async def test_a_killed_program_loses_no_accepted_message(tmp_path: Path) -> Non
         async with started("run", "--config", config, cwd=tmp_path) as process:
             await lines_until(process, "ready gateway")
             await telegram.say(ada, room, "do not forget me")
-            await model.wait_for_requests(1, 20)
+            await model.wait_for_requests(1)
             process.kill()
             await process.wait()
         assert by_bot(telegram.shown(room)) == []
         async with started("run", "--config", config, cwd=tmp_path) as process:
-            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), 30)
+            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), PATIENCE)
             assert "do not forget me" in by_bot(shown)[0].text
-            status, _ = await end(process)
+            status = await end(process)
         assert status == 0
         assert len(by_bot(telegram.shown(room))) == 1

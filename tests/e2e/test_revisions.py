@@ -3,16 +3,10 @@
 from pathlib import Path
 
 from simulators.anthropic.answers import last_user_text
-from simulators.base import Fault
 from tests.e2e.conftest import DELETIONS, EDITS, open_lab_with_model
 from tests.e2e.harness import FAST
 
 QUEUED = {"conversation": {"overlap": "queue"}, "delivery": FAST}
-
-
-def slow() -> Fault:
-    """A first answer that takes long enough for everything else to arrive."""
-    return Fault("messages", "slow", delay=2.0)
 
 
 @EDITS
@@ -20,13 +14,15 @@ async def test_what_was_edited_while_it_waited_is_answered_in_its_new_wording(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, QUEUED) as (lab, model):
-        model.faults.add(slow())
+        model.open.clear()
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
         await lab.platform.say(ada, room, "first")
         await model.wait_for_requests(1)
         waiting = await lab.platform.say(ada, room, "the code word is aple")
         await lab.platform.edit(ada, room, waiting, "the code word is pear")
+        await lab.waits("message", "message", "edit")
+        model.open.set()
         await lab.answers(room, 2)
         assert len(await lab.quiet(room)) == 2
         asked = [last_user_text(body) for body in model.bodies]
@@ -38,7 +34,7 @@ async def test_what_was_deleted_while_it_waited_is_not_answered(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, QUEUED) as (lab, model):
-        model.faults.add(slow())
+        model.open.clear()
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
         await lab.platform.say(ada, room, "first")
@@ -46,6 +42,8 @@ async def test_what_was_deleted_while_it_waited_is_not_answered(
         waiting = await lab.platform.say(ada, room, "this was a mistake")
         await lab.platform.say(ada, room, "third")
         await lab.platform.delete(ada, room, waiting)
+        await lab.waits("message", "message", "deletion")
+        model.open.set()
         await lab.answers(room, 2)
         assert len(await lab.quiet(room)) == 2
         asked = [last_user_text(body) for body in model.bodies]

@@ -16,6 +16,7 @@ from simulators.base import Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab
 from tests.e2e.harness import FAST, LIFTED, by_bot
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -61,7 +62,7 @@ async def test_adapter_and_workers_share_the_work_and_one_of_them_may_die(
             await stack.enter_async_context(_parley(config, "--role", "worker")) for _ in range(2)
         ]
         rooms = await _ask(telegram, people=10, each=6)
-        await telegram.wait_for(rooms[0], lambda shown: len(by_bot(shown)) >= 2, 20)
+        await telegram.wait_for(rooms[0], lambda shown: len(by_bot(shown)) >= 2, PATIENCE)
         workers[0].kill()
         for room in rooms:
             await telegram.wait_for(room, lambda shown: len(_numbers(shown)) >= 6, 40)
@@ -121,11 +122,11 @@ async def _parley(config: Path, *arguments: str) -> AsyncIterator[asyncio.subpro
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while b"ready gateway" not in (line := await process.stdout.readline()):
                 assert line, "parley ended before it was ready"
         yield process
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(process.communicate(), 30)
+        await asyncio.wait_for(process.communicate(), PATIENCE)

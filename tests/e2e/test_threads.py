@@ -33,7 +33,7 @@ async def test_a_mention_with_the_command_reaches_the_threads_conversation(
         lab, ada, room = Lab(app, slack), slack.person("Ada"), slack.room("general")
         thread = await slack.open_thread(ada, room, "whales")
         await slack.say(ada, thread, "what is a whale?", mention=True)
-        await slack.wait_for(thread, lambda _: bool(model.requests))
+        await model.asked()
         await slack.command(ada, room, "stop")
         (told,) = await lab.answers(room, 1)
         assert told.text.startswith(

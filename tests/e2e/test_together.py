@@ -9,6 +9,7 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import Lab, running
+from tests.support.patience import PATIENCE
 
 SECOND = "7000000002:simulated-telegram-bot-token-second"
 
@@ -78,4 +79,4 @@ async def test_a_platform_that_goes_away_takes_no_other_along(tmp_path: Path) ->
         await lab.answer(whatsapp.direct(whatsapp.person("Ada")), after=1)
         await telegram.server.start(port)
         await telegram.say(ada, room, "are you back?")
-        await Lab(app, telegram).answer(room, timeout=20)
+        await Lab(app, telegram).answer(room, timeout=PATIENCE)

@@ -11,7 +11,9 @@ from benchmarks.twice.doubler import Doubler
 from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from gateway.policy.rate_limits import Level
 from simulators.telegram import TelegramSimulator
-from tests.e2e.harness import app_on, by_bot, free_port
+from tests.e2e.harness import app_on, by_bot
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 from tests.support.servers import RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -46,8 +48,8 @@ async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_ord
             for who, room in enumerate(rooms):
                 await sim.say(sim.person(f"Person {who}"), room, f"number {number:03d}")
         for room in rooms:
-            await sim.wait_for(room, lambda shown: len(by_bot(shown)) >= EACH, 30)
-        async with asyncio.timeout(10):
+            await sim.wait_for(room, lambda shown: len(by_bot(shown)) >= EACH, PATIENCE)
+        async with asyncio.timeout(PATIENCE):
             while doubler.posted < 4 * CHATS * EACH:
                 await asyncio.sleep(0.02)
         for room in rooms:

@@ -9,6 +9,7 @@ from memory.scope import Reach
 from memory.store.ports import Filter
 from tests.e2e.conftest import open_lab
 from tests.e2e.test_memory import direct
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("minilm")
 TELLS = (
@@ -31,7 +32,7 @@ async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
             await ada.say(text)
         embedder, stores = lab.app.models.embedder, lab.app.storage.memory
         assert embedder is not None
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while (await stores.memories.embedded(embedder.model))[0] < len(TELLS):
                 await asyncio.sleep(0.05)
         person = (await stores.census.known("default", 10))[0].person

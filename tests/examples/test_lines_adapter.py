@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +17,8 @@ from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapte
 from parley.platforms import adapter_class, discover
 from parley.settings import from_mapping
 from tests.parley.cli.kit import ROOT, started
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 
 EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 PASSWORD = "correct-horse"
@@ -125,14 +126,6 @@ def text_to(adapter: PlatformAdapter, name: str) -> Outbound:
     return Outbound(key="k", place=place, part=Part("hi", "hi"))
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 async def nothing(event: InboundEvent) -> None:
     """Takes events and does nothing."""
 
@@ -225,7 +218,7 @@ async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path
     )
     async with started("run", "-c", str(config), cwd=tmp_path, env={"PYTHONPATH": path}) as program:
         assert program.stdout is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             assert await program.stdout.readline() == b"ready lines\n"
             async with a_person(port, f"ada {PASSWORD}") as (reader, writer):
                 await reader.readline()

@@ -36,6 +36,7 @@ from gateway.storage.sqlite.database import Database
 from gateway.stores import InboxEntry
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
+from tests.support.patience import PATIENCE
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")
@@ -412,7 +413,7 @@ async def test_conversations_run_side_by_side() -> None:
         await g.take(*(received("hi", message_id=p, author=p) for p in people))
         assert len(g.model.requests) == 5
         g.model.open.set()
-        await asyncio.wait_for(g.rest(), 5)
+        await asyncio.wait_for(g.rest(), PATIENCE)
         assert len(g.texts) == 5
 
 

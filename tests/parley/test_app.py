@@ -23,6 +23,7 @@ from parley.settings import Settings, from_mapping
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import AT, message, place
+from tests.support.patience import PATIENCE
 
 ROOM = place("C1", Audience.DIRECT, platform="web")
 
@@ -62,7 +63,7 @@ def event(message_id: str) -> MessageReceived:
 
 
 async def eventually(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not check():
             await asyncio.sleep(0.005)
 
@@ -186,9 +187,7 @@ async def test_the_end_comes_in_time_and_the_next_start_goes_on(
     await Account.made.begun.wait()
     object.__setattr__(app.services, "provider", Model())
     await Account.made.ask("m2")
-    began = asyncio.get_running_loop().time()
-    await app.stop(0.2)
-    assert asyncio.get_running_loop().time() - began < 3
+    await asyncio.wait_for(app.stop(0.2), PATIENCE)
     assert Account.made.sent == []
     again = App(settings)
     await again.start()
@@ -222,7 +221,7 @@ async def test_a_part_that_does_not_close_leaves_the_others_to_close(
             raise RuntimeError("cannot close")
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("parley.app.CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("parley.app.CLOSE_SECONDS", 2.0)
     await app.start()
     with monkeypatch.context() as patched:
         patched.setattr(app.supervisor, "stop", close)
@@ -244,7 +243,7 @@ async def test_a_signal_ends_it_also_while_an_account_hangs(
     await eventually(lambda: hasattr(Account, "made") and isinstance(Account.made, Hanging))
     await Account.made.begun.wait()
     os.kill(os.getpid(), signal.SIGTERM)
-    assert await asyncio.wait_for(serving, 20) == 0
+    assert await asyncio.wait_for(serving, PATIENCE) == 0
     assert "ready" not in capsys.readouterr().out
 
 
@@ -253,12 +252,12 @@ async def test_a_signal_ends_it_once_it_is_ready(
 ) -> None:
     serving = asyncio.create_task(serve(settings))
     out = ""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while "ready gateway" not in out:
             await asyncio.sleep(0.01)
             out += capsys.readouterr().out
     os.kill(os.getpid(), signal.SIGTERM)
-    assert await asyncio.wait_for(serving, 20) == 0
+    assert await asyncio.wait_for(serving, PATIENCE) == 0
     assert out.split() == ["ready", "web", "ready", "gateway"]
 
 

@@ -27,6 +27,7 @@ from parley.storage import Storage
 from parley.storage.memory_stores import on_sqlite
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
+from tests.support.patience import PATIENCE
 
 TEA, MILK = "slack:main:TEA", "slack:main:MILK"
 
@@ -63,7 +64,7 @@ def heartbeats(rig: Rig, database: Database, **sources: Source) -> Heartbeats:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the database's thread and the tasks run until this holds."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -212,7 +213,7 @@ async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:
     assert brain is not None
     await app.start()
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while await brain.synced_at("default", TEA) is None:
                 await asyncio.sleep(0.01)
     finally:

@@ -13,6 +13,7 @@ from parley.pulse import LOOK_EVERY, RESTART_AFTER
 from parley.supervisor import LONGEST_PAUSE, Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
+from tests.support.patience import PATIENCE
 
 HOUR = 3600.0
 
@@ -168,7 +169,7 @@ async def test_a_cut_that_hangs_does_not_stop_the_watch(monkeypatch: pytest.Monk
     async with Watch(Hanging) as watch:
         watch.socket.hears = False
         await watch.clock.advance(LOOK_EVERY)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while "lost slack" not in watch.told:
                 await watch.clock.advance(RESTART_AFTER)
                 await asyncio.sleep(0.005)

@@ -12,6 +12,7 @@ from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.usage import SqliteUsage
 from parley.store_watch import EVERY, StoreWatch, hot_probe, lasting_probe
 from tests.support.clock import FakeClock
+from tests.support.patience import PATIENCE
 
 
 class Store:
@@ -53,7 +54,7 @@ async def test_a_store_that_does_not_answer_is_not_waited_for(
     monkeypatch.setattr("parley.store_watch.ANSWER_SECONDS", 0.01)
     watch = StoreWatch({"storage": lambda: asyncio.Event().wait()}, FakeClock())
     with capture_logs():
-        await asyncio.wait_for(watch.round(), 5)
+        await asyncio.wait_for(watch.round(), PATIENCE)
     assert "no answer" in watch.problems["storage"]
 
 
@@ -73,7 +74,7 @@ async def test_an_outage_is_told_before_the_driver_has_given_up(
     watch = StoreWatch({"database": slow_to_give_up}, FakeClock())
     with capture_logs():
         asking = asyncio.create_task(watch.round())
-        await asyncio.wait_for(held.wait(), 5)
+        await asyncio.wait_for(held.wait(), PATIENCE)
         assert "no answer" in watch.problems["database"]
     let_go.set()
     await asking

@@ -78,9 +78,9 @@ def test_a_finding_does_not_carry_the_secret() -> None:
     "seed", ["password ", "eyJabcdefgh.", "-----BEGIN ", "://a:", "M" * 25 + ".", "1", "sk-a"]
 )
 def test_time_grows_with_the_text_only(seed: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     find_secrets((seed * 200_000)[:200_000])
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 def test_every_kind_has_a_bounded_pattern() -> None:

@@ -13,6 +13,7 @@ from gateway.ports import (
     TextDelta,
     Usage,
 )
+from tests.support.patience import PATIENCE
 
 
 class HeldModel:
@@ -23,6 +24,12 @@ class HeldModel:
     def __init__(self) -> None:
         self.requests: list[ModelRequest] = []
         self._script: asyncio.Queue[str | ModelError | None] = asyncio.Queue()
+
+    async def asked(self) -> None:
+        """Return once a question has come."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.requests:
+                await asyncio.sleep(0.01)
 
     def write(self, *pieces: str) -> None:
         """Say these now."""

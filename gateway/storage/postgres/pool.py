@@ -29,6 +29,8 @@ CONNECTION_DEFAULTS: Final = {
 }
 """What the URL does not say; seconds, the last one milliseconds. A server that vanished without a
 word is noticed after some ten seconds."""
+ON_THE_WAY: Final = 1.0
+"""Seconds that the client waits longer than the server works on a statement."""
 MAX_WAITING: Final = 2_000
 """Pieces of work that may wait for a connection; one more is refused at once."""
 
@@ -151,7 +153,7 @@ class PostgresPool:
     async def _once(self, pool: AsyncConnectionPool[Connection], work: Work[T]) -> T:
         async with pool.connection() as connection:
             try:
-                async with asyncio.timeout(self._limits.statement + 1):
+                async with asyncio.timeout(self._limits.statement + ON_THE_WAY):
                     return await work(connection)
             except psycopg.OperationalError as error:
                 if connection.closed:
@@ -176,7 +178,7 @@ class PostgresPool:
         """What went wrong, without the statement's values."""
         primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
         if isinstance(error, TimeoutError):
-            primary = f"no answer within {self._limits.statement + 1:g} seconds"
+            primary = f"no answer within {self._limits.statement + ON_THE_WAY:g} seconds"
         text = primary or next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         return f"PostgreSQL at {self.name}: {text}"
 

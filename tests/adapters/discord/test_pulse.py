@@ -10,6 +10,7 @@ from gateway.message import MessageReceived
 from gateway.ports import CanProve, CanRevive
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, connected
+from tests.support.patience import PATIENCE
 
 HEARTBEAT_MS = 400
 """Discord takes 120 commands a minute, heartbeats included."""
@@ -17,7 +18,7 @@ HEARTBEAT_MS = 400
 
 @pytest.fixture
 async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
-    monkeypatch.setattr("adapters.discord.pulse.ACK_SECONDS", 0.4)
+    monkeypatch.setattr("adapters.discord.pulse.ACK_SECONDS", 2.0)
     sim = DiscordSimulator()
     sim.gateway.heartbeat_ms = HEARTBEAT_MS
     await sim.start()
@@ -27,7 +28,7 @@ async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
 
 
 async def until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not check():
             await asyncio.sleep(0.02)
 

@@ -20,6 +20,7 @@ from gateway.ports import (
 from simulators.base import Fault
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, connected
+from tests.support.patience import PATIENCE
 
 COMMANDS = "/applications/{id}/commands"
 
@@ -110,7 +111,7 @@ async def test_a_token_taken_away_while_connected_ends_the_connection(
         sim.token = "another"
         await sim.drop_connections()
         with pytest.raises(StartError, match="refused the token") as caught:
-            await asyncio.wait_for(rig.adapter.wait_closed(), 10)
+            await asyncio.wait_for(rig.adapter.wait_closed(), PATIENCE)
         assert caught.value.permanent
 
 
@@ -121,21 +122,21 @@ async def test_an_account_that_stays_deaf_says_so(
     async with connected(sim) as rig:
         await sim.stop()
         with pytest.raises(StartError, match="No connection to Discord") as caught:
-            await asyncio.wait_for(rig.adapter.wait_closed(), 5)
+            await asyncio.wait_for(rig.adapter.wait_closed(), PATIENCE)
         assert not caught.value.permanent
 
 
 async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 0.3)
+    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 2.0)
     async with connected(sim) as rig:
         await sim.drop_connections()
         ann = sim.person("Ann")
         await sim.say(ann, sim.direct(ann), "hello")
         await rig.inbox.next(MessageReceived)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(rig.adapter.wait_closed(), 0.5)
+            await asyncio.wait_for(rig.adapter.wait_closed(), 2.5)
 
 
 async def test_disconnecting_ends_the_wait_and_may_be_done_twice(sim: DiscordSimulator) -> None:
@@ -146,7 +147,7 @@ async def test_disconnecting_ends_the_wait_and_may_be_done_twice(sim: DiscordSim
     await asyncio.sleep(0)
     await rig.adapter.disconnect()
     await rig.adapter.disconnect()
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, PATIENCE)
     assert not sim.gateway.listening or await _gone(sim)
 
 

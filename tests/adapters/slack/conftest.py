@@ -103,7 +103,7 @@ async def connected(
 ) -> AsyncIterator[Rig]:
     """A connected adapter; its own simulator unless one is given."""
     path = "/webhook/slack" if account == "main" else f"/webhook/slack/{account}"
-    simulator = slack or SlackSimulator(mode, ack_within=0.5, retry_after=(0.0, 0.1), path=path)
+    simulator = slack or SlackSimulator(mode, ack_within=3.0, retry_after=(0.0, 0.1), path=path)
     if slack is None:
         await simulator.start()
     listener = WebhookListener()

@@ -27,6 +27,7 @@ from parley.http.webhooks import WebhookListener
 from simulators.base import Fault
 from simulators.slack import SlackSimulator
 from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, SystemClock, connected
+from tests.support.patience import PATIENCE
 
 
 def an_adapter(slack: SlackSimulator, **changes: object) -> SlackAdapter:
@@ -39,7 +40,7 @@ def an_adapter(slack: SlackSimulator, **changes: object) -> SlackAdapter:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackSimulator]:
-    simulator = SlackSimulator(ack_within=0.5, retry_after=(0.0, 0.1))
+    simulator = SlackSimulator(ack_within=3.0, retry_after=(0.0, 0.1))
     await simulator.start()
     yield simulator
     await simulator.stop()
@@ -126,9 +127,9 @@ class TestLife:
     ) -> None:
         rig.sink.hold = asyncio.Event()
         anna = rig.slack.person("Anna")
-        rig.slack.sockets.ack_within = rig.slack.http.ack_within = 3.0
+        rig.slack.sockets.ack_within = rig.slack.http.ack_within = PATIENCE
         await rig.slack.say(anna, rig.slack.direct(anna), "last words")
-        async with asyncio.timeout(5.0):
+        async with asyncio.timeout(PATIENCE):
             while not [c for c in rig.slack.calls if c.method == "users.info"]:
                 await asyncio.sleep(0.01)
         leaving = asyncio.create_task(rig.adapter.disconnect())
@@ -136,7 +137,7 @@ class TestLife:
             await asyncio.wait_for(asyncio.shield(leaving), 0.3)
         rig.sink.hold.set()
         await leaving
-        await rig.slack.deliveries.settled(2.0)
+        await rig.slack.deliveries.settled(PATIENCE)
         assert [e.message.content for e in rig.sink.of(MessageReceived)] == ["last words"]
         assert rig.slack.sockets.given_up + rig.slack.http.given_up == []
 
@@ -147,7 +148,7 @@ class TestLife:
         socket_rig.slack.server.app_token = "xapp-another"
         await socket_rig.slack.drop_connections()
         with pytest.raises(StartError, match="app_token: invalid_auth") as caught:
-            await asyncio.wait_for(socket_rig.adapter.wait_closed(), 10.0)
+            await asyncio.wait_for(socket_rig.adapter.wait_closed(), PATIENCE)
         assert caught.value.permanent
 
     async def test_a_long_outage_ends_the_connection_to_be_started_anew(
@@ -157,7 +158,7 @@ class TestLife:
         socket_rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=100))
         await socket_rig.slack.drop_connections()
         with pytest.raises(StartError, match="lost") as caught:
-            await asyncio.wait_for(socket_rig.adapter.wait_closed(), 20.0)
+            await asyncio.wait_for(socket_rig.adapter.wait_closed(), PATIENCE)
         assert not caught.value.permanent
 
 

@@ -10,6 +10,7 @@ from adapters.slack.manifest import STREAM, UPDATE
 from gateway.message import MessageReceived, Outbound, Part, Place
 from gateway.ports import LiveView
 from tests.adapters.slack.conftest import Rig, connected
+from tests.support.patience import PATIENCE
 
 
 @asynccontextmanager
@@ -97,6 +98,6 @@ async def test_in_channels_everybody_sees_it_grow(agent_view: bool) -> None:
         await rig.slack.say(ada, room, "what is a whale?", mention=True)
         place = (await rig.sink.first(MessageReceived)).message.place
         assert rig.adapter.live_style(place) == UPDATE
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await rig.adapter.show_live(view(place, "one", "one"))
         assert methods(rig) == ["chat.postMessage"]

@@ -22,6 +22,7 @@ from gateway.people import Audience
 from simulators.base import SimFile
 from simulators.slack.world import Channel
 from tests.adapters.slack.conftest import Rig
+from tests.support.patience import PATIENCE
 
 
 async def test_a_direct_message(rig: Rig) -> None:
@@ -187,7 +188,7 @@ async def test_messages_of_a_channel_stay_in_order(rig: Rig) -> None:
 async def test_a_slow_message_is_not_overtaken_in_its_channel(socket_rig: Rig) -> None:
     slack, sink = socket_rig.slack, socket_rig.sink
     anna, room, elsewhere = slack.person("Anna"), slack.room("general"), slack.room("other")
-    slack.sockets.ack_within = 3.0
+    slack.sockets.ack_within = PATIENCE
     sink.hold, sink.held = asyncio.Event(), "slow"
     for where, text in ((room, "slow"), (room, "quick"), (elsewhere, "beside")):
         await slack.say(anna, where, text)
@@ -203,7 +204,7 @@ async def test_unknown_events_are_counted_and_acknowledged(rig: Rig) -> None:
     rig.slack.deliveries.start(
         "events_api", "x", {"type": "event_callback", "event": {"type": "?"}}
     )
-    async with asyncio.timeout(5.0):
+    async with asyncio.timeout(PATIENCE):
         while not rig.counts["ignored", "?"]:
             await asyncio.sleep(0.01)
     anna = rig.slack.person("Anna")

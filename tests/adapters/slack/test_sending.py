@@ -25,6 +25,7 @@ from gateway.message import (
 from gateway.people import Audience
 from simulators.base import Fault, SimFile, SimRoom
 from tests.adapters.slack.conftest import Rig
+from tests.support.patience import PATIENCE
 
 LONG_ANSWER = {
     "blocks": [
@@ -324,4 +325,4 @@ async def test_after_disconnecting_nothing_is_sent(socket_rig: Rig) -> None:
     there = place(socket_rig, socket_rig.slack.room("general"))
     with pytest.raises(Transient, match="not connected"):
         await socket_rig.adapter.send(Outbound("k", there, text("x")))
-    await asyncio.wait_for(socket_rig.adapter.wait_closed(), 1.0)
+    await asyncio.wait_for(socket_rig.adapter.wait_closed(), PATIENCE)

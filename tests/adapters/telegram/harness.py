@@ -19,6 +19,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
+from tests.support.patience import PATIENCE
 
 
 class SystemClock:
@@ -65,7 +66,7 @@ class Sink:
         self.events.append(event)
         self.changed.set()
 
-    async def wait(self, count: int = 1, timeout: float = 8.0) -> list[InboundEvent]:
+    async def wait(self, count: int = 1, timeout: float = PATIENCE) -> list[InboundEvent]:
         async with asyncio.timeout(timeout):
             while len(self.events) < count:
                 self.changed.clear()
@@ -167,7 +168,7 @@ async def connected(mode: str, sink: Sink | None = None, **options: object) -> A
         await sim.stop()
 
 
-async def until(ready: Callable[[], bool], timeout: float = 8.0) -> None:
+async def until(ready: Callable[[], bool], timeout: float = PATIENCE) -> None:
     """Wait for a condition that nobody announces."""
     async with asyncio.timeout(timeout):
         while not ready():

@@ -28,6 +28,7 @@ from tests.adapters.telegram.harness import (
     text,
     until,
 )
+from tests.support.patience import PATIENCE
 
 
 @MODES
@@ -157,7 +158,7 @@ async def test_a_second_receiver_ends_the_first_with_advice() -> None:
         await other.connect(Sink())
         closed_other = asyncio.create_task(other.wait_closed())
         done, _ = await asyncio.wait(
-            (closed, closed_other), timeout=20, return_when="FIRST_COMPLETED"
+            (closed, closed_other), timeout=PATIENCE, return_when="FIRST_COMPLETED"
         )
         assert done
         with pytest.raises(StartError, match="Another program"):
@@ -172,7 +173,7 @@ async def test_wait_closed_returns_after_disconnect() -> None:
         closed = asyncio.create_task(bench.adapter.wait_closed())
         await asyncio.sleep(0)
         await bench.adapter.disconnect()
-        await asyncio.wait_for(closed, 2)
+        await asyncio.wait_for(closed, PATIENCE)
         await bench.adapter.disconnect()
         with pytest.raises(Transient):
             await bench.adapter.send(text(Place("telegram", "main", "1", Audience.DIRECT), "x"))

@@ -14,6 +14,7 @@ from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.harness import Sink, connected, until
 from tests.adapters.telegram.test_polling import JumpingClock
 from tests.adapters.telegram.updates import ME
+from tests.support.patience import PATIENCE
 
 
 @contextlib.asynccontextmanager
@@ -77,7 +78,7 @@ async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
     async with polling(sink, clock) as (sim, poller):
         ada = sim.person("Ada")
         await sim.say(ada, sim.direct(ada), "hello")
-        await asyncio.wait_for(sink.changed.wait(), 8)
+        await asyncio.wait_for(sink.changed.wait(), PATIENCE)
         clock.at += OVERDUE_SECONDS * 3
         assert poller.alive().ok
         open_again.set()

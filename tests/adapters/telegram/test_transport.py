@@ -78,13 +78,13 @@ async def test_a_large_upload_arrives_whole(sim: TelegramSimulator, bot: RawBot)
 
 
 async def test_a_slow_answer_times_out(sim: TelegramSimulator) -> None:
-    request = AiohttpRequest(read_timeout=0.1)
+    request = AiohttpRequest(read_timeout=2.0)
     bot = RawBot(sim.token, f"{sim.url}/bot", request=request, get_updates_request=request)
     await bot.initialize()
-    sim.faults.add(Fault("getMe", "slow", delay=3))
+    sim.faults.add(Fault("getMe", "slow", delay=60))
     with pytest.raises(TimedOut) as caught:
         # The connect timeout is part of the bound, so a small one is passed.
-        await bot.get_me(connect_timeout=0.1)
+        await bot.get_me(connect_timeout=2.0)
     assert isinstance(delivery_error(caught.value), Ambiguous)
     await bot.shutdown()
 

@@ -20,6 +20,7 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.ports import CanDelete, CanEdit, CanFetch, CanType, PlatformAdapter
 from tests.adapters.web.conftest import Inbox, answer, context
+from tests.support.patience import PATIENCE
 
 ADA = "web-ada"
 PLACE = Place("web", "main", ADA, Audience.DIRECT)
@@ -172,7 +173,7 @@ async def test_after_disconnect_nothing_is_taken_and_it_can_connect_again() -> N
     await adapter.connect(inbox)
     await adapter.disconnect()
     await adapter.disconnect()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await adapter.wait_closed()
     with pytest.raises(Transient):
         await adapter.send(answer(ADA, "<p>Hi</p>"))

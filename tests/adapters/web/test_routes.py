@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import StoreUnavailable
 from gateway.message import CommandInvoked, MessageReceived, OutboundFile
 from tests.adapters.web.conftest import Page, answer
+from tests.support.patience import PATIENCE
 
 ID = "0123456789abcdef"
 
@@ -16,7 +17,7 @@ ID = "0123456789abcdef"
 async def next_event(response: aiohttp.ClientResponse) -> tuple[str, dict[str, object], str]:
     """The next event of a stream: name, data, id. Comments are skipped."""
     fields: dict[str, str] = {}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while True:
             text = (await response.content.readline()).decode().rstrip("\n")
             if not text and "data" in fields:
@@ -215,6 +216,6 @@ async def test_disconnecting_ends_the_streams(page: Page) -> None:
         await page.adapter.send(answer(me, "<p>Hi</p>"))
         await next_event(stream)
         await page.adapter.disconnect()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             assert await stream.content.read() == b""
     assert page.adapter.conversations.of(me).watchers == 0

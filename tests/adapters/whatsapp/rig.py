@@ -15,6 +15,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext
 from parley.http.webhooks import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
+from tests.support.patience import PATIENCE
 
 
 class MovableClock:
@@ -73,7 +74,7 @@ class Sink:
 
     async def first(self, count: int = 1) -> list[InboundEvent]:
         """The events, once there are `count` of them."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(self.events) < count:
                 self._arrived.clear()
                 await self._arrived.wait()
@@ -166,6 +167,6 @@ async def running(
 
 async def until(ready: Callable[[], bool]) -> None:
     """Return once `ready()` holds, with a bound."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not ready():
             await asyncio.sleep(0.005)

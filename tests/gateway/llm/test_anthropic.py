@@ -24,6 +24,7 @@ from gateway.ports import (
 from simulators.anthropic import MODELS, Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import ADD, ask, assistant, question, user
+from tests.support.patience import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n and so on"
 
@@ -259,7 +260,7 @@ def test_the_library_is_not_loaded_before_it_is_needed() -> None:
         "print([n for n in ('anthropic', 'openai', 'mcp', 'httpx2') if n in sys.modules])"
     )
     printed = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
 
     assert printed.stdout.strip() == "[]"

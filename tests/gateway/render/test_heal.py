@@ -61,6 +61,6 @@ def test_any_text_can_be_shown(markdown: str) -> None:
 
 @pytest.mark.parametrize("seed", ["*a ", "`", "[a](", "_", "||a", "```\n", "\\"])
 def test_a_long_text_takes_little_time(seed: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     heal((seed * 200_000)[:200_000])
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3

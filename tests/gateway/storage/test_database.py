@@ -18,6 +18,7 @@ from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.stores import InboxEntry
 from tests.support.clock import FakeClock
 from tests.support.messages import outbound, received
+from tests.support.patience import PATIENCE
 
 
 async def count(database: Database) -> int:
@@ -100,7 +101,7 @@ async def test_under_load_the_log_is_begun_anew(
     database, wal = Database(tmp_path / "busy.db"), tmp_path / "busy.db-wal"
     await database.start()
     largest = 0
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not 0 <= wal.stat().st_size < largest:
             await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
             largest = max(largest, wal.stat().st_size)
@@ -135,7 +136,7 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
     assert not waiting.done()
     assert database.waiting == 1
     go_on.set()
-    await asyncio.wait_for(waiting, 10)
+    await asyncio.wait_for(waiting, PATIENCE)
     await database.stop()
 
 
@@ -150,7 +151,7 @@ async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_w
     late = asyncio.ensure_future(database.run(insert("late")))
     stopping = asyncio.create_task(database.stop())
     with pytest.raises(StoreUnavailable, match="closed"):
-        await asyncio.wait_for(late, 5)
+        await asyncio.wait_for(late, PATIENCE)
     await stopping
     other.close()
 
@@ -164,7 +165,7 @@ async def test_another_process_that_never_ends_is_not_waited_for(
     other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked"):
-        await asyncio.wait_for(database.run(insert("a")), 5)
+        await asyncio.wait_for(database.run(insert("a")), PATIENCE)
     other.execute("COMMIT")
     other.close()
     await database.run(insert("b"))
@@ -182,7 +183,7 @@ async def test_another_process_is_waited_for(tmp_path: Path) -> None:
     assert not waiting.done()
     other.execute("COMMIT")
     other.close()
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, PATIENCE)
     assert await count(database) == 1
     await database.stop()
 

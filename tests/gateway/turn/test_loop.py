@@ -20,6 +20,7 @@ from simulators.base import Fault
 from tests.gateway.llm.asking import assistant, user
 from tests.gateway.llm.clocks import QuickClock, RealClock
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn, spec
+from tests.support.patience import PATIENCE
 
 
 def outcomes_seen(claude: AnthropicSimulator, request: int) -> list[Mapping[str, object]]:
@@ -79,7 +80,7 @@ async def test_outcomes_keep_the_order_of_the_calls(
     second_ran = asyncio.Event()
 
     async def slow(_arguments: Mapping[str, object]) -> str:
-        await asyncio.wait_for(second_ran.wait(), 5)
+        await asyncio.wait_for(second_ran.wait(), PATIENCE)
         return "slow done"
 
     async def quick(_arguments: Mapping[str, object]) -> str:
@@ -352,9 +353,9 @@ async def test_what_was_said_before_the_time_was_over_stays(
 ) -> None:
     await provider.warm()
     claude.script("word " * 200)
-    claude.faults.add(Fault("messages", "slow_stream", delay=0.05))
+    claude.faults.add(Fault("messages", "slow_stream", delay=0.5))
 
-    result = await Turn(TurnLimits(seconds=0.5)).ask("Hello", provider)
+    result = await Turn(TurnLimits(seconds=3.0)).ask("Hello", provider)
 
     assert result.text.startswith("word ")
     assert result.text.endswith(f"\n\n{sentences.TIME_PART}")
@@ -374,7 +375,7 @@ async def test_a_tool_that_runs_when_the_time_is_over_leaves_no_open_call() -> N
     model = StubModel(lambda *_: (TextBlock("Wait."), ToolCall("t", "hangs", "{}")))
     tools = StubTools(spec("hangs"), run={"hangs": hangs})
 
-    result = await Turn(TurnLimits(seconds=0.1)).ask("Go", model, tools)
+    result = await Turn(TurnLimits(seconds=1.0)).ask("Go", model, tools)
 
     assert result.outcome == "time"
     assert cancelled.is_set()

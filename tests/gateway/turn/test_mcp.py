@@ -20,6 +20,7 @@ from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_sc
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec
+from tests.support.patience import PATIENCE
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
 
@@ -35,7 +36,7 @@ def stdio(name: str = "test", **changes: Any) -> McpServer:
     return McpServer(name, command=sys.executable, args=(str(PROGRAM), "stdio"), **changes)
 
 
-async def eventually(holds: Callable[[], bool], timeout: float = 15.0) -> None:
+async def eventually(holds: Callable[[], bool], timeout: float = PATIENCE) -> None:
     async with asyncio.timeout(timeout):
         while not holds():
             await asyncio.sleep(0.02)
@@ -180,7 +181,7 @@ async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
                 return await local.call("test__add", {"a": 1, "b": 2})
             await asyncio.sleep(0.02)
 
-    assert await asyncio.wait_for(call_until_it_works(), 15) == "3"
+    assert await asyncio.wait_for(call_until_it_works(), PATIENCE) == "3"
     assert children() != [pid]
 
 

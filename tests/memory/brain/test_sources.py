@@ -23,6 +23,7 @@ from memory.brain.sources import (
 )
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
 
 Answering = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -215,7 +216,7 @@ async def test_the_first_row_comes_from_postgres_too(warehouse: str) -> None:
     }
     thousands = ", ".join(f"generate_series(1, 3000) AS {name}" for name in "abc")
     many = f"SELECT a AS number FROM {thousands}"
-    assert await PostgresSource(warehouse, many, seconds=3).figures() == {"number": 1}
+    assert await PostgresSource(warehouse, many, seconds=PATIENCE).figures() == {"number": 1}
 
 
 @pytest.mark.xdist_group("postgres")
@@ -243,7 +244,10 @@ async def test_nothing_but_one_select_is_done_in_postgres(warehouse: str, query:
 
 
 @pytest.mark.xdist_group("postgres")
-async def test_a_query_that_takes_long_is_ended_by_the_server(warehouse: str) -> None:
+async def test_a_query_that_takes_long_is_ended_by_the_server(
+    warehouse: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.brain.sources.ON_THE_WAY", PATIENCE)
     with pytest.raises(SourceFailed, match="statement timeout"):
         await PostgresSource(warehouse, "SELECT pg_sleep(30)", seconds=1).figures()
 

@@ -65,13 +65,15 @@ async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
 ) -> None:
     await embedder.embed(["warm"])
     behind = asyncio.create_task(embedder.embed_behind(["a long text " * 200] * 64))
-    longest, last = 0.0, time.monotonic()
+    began = last = time.monotonic()
+    longest, before_the_batch = 0.0, False
     answered = asyncio.create_task(embedder.embed(["tea"]))
-    while not answered.done():
+    while not behind.done():
         await asyncio.sleep(0.002)
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
-    assert not behind.done()
-    assert longest < 0.5
+        before_the_batch = before_the_batch or (answered.done() and not behind.done())
+    assert before_the_batch
+    assert longest < (last - began) / 2, "the loop stood still while the batch was worked on"
     assert len(await behind) == 64
 
 
@@ -89,7 +91,7 @@ async def test_what_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     embedder, began = LocalEmbedder(tmp_path), time.monotonic()
     with pytest.raises(ModelRefused, match=r"has no model\.onnx; run parley models pull"):
         await embedder.embed(["tea"])
-    assert time.monotonic() - began < 2  # a look for it on the network would take 40 s
+    assert time.monotonic() - began < 20  # a look for it on the network would take 40 s
     await embedder.close()
 
 

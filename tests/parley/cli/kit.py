@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.patience import PATIENCE
+
 SECONDS = 30.0
 PROGRAM = (sys.executable, "-c", "from parley.cli.main import main; main()")
 ROOT = Path(__file__).parents[3]
@@ -65,7 +67,7 @@ async def read_until(stream: asyncio.StreamReader | None, line: str) -> list[str
     """The lines up to this one."""
     assert stream is not None
     seen: list[str] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while line not in seen:
             raw = await stream.readline()
             assert raw, f"ended before {line!r}: {seen}"

@@ -15,6 +15,7 @@ from parley.settings import from_mapping
 from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
+from tests.support.patience import PATIENCE
 
 CLOCK = SystemClock()
 
@@ -50,7 +51,7 @@ async def test_a_conversation_outlives_the_database_it_was_in(
         refused = await parley("restore", "copy.db", "--force", cwd=tmp_path)
         second = await parley("run", cwd=tmp_path)
         gateway.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await gateway.communicate()
     assert (kept.status, kept.err) == (0, "")
     assert kept.out.startswith("data/parley.db is kept in copy.db (")

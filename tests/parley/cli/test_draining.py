@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -10,16 +9,19 @@ import aiohttp
 import pytest
 import yaml
 
+from parley.app import DRAIN_SECONDS
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, SimPerson
 from simulators.telegram import TelegramSimulator
-from tests.e2e.harness import FAST, LIFTED, by_bot, free_port
+from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import read_until, started
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 
 CHATS = 40
 EACH = 5
-DRAIN_BOUND = 25.0
-"""Seconds: what the program allows itself, and its start and end on a busy machine."""
+DRAIN_BOUND = 60.0
+"""Seconds: what the program allows itself, and as much again and more for a busy machine."""
 
 
 class Town:
@@ -64,7 +66,7 @@ class Town:
     def answers(self) -> list[int]:
         return [len(by_bot(self.telegram.shown(self.telegram.direct(p)))) for p in self.people]
 
-    async def until(self, ready: Callable[[], bool], seconds: float = 30.0) -> None:
+    async def until(self, ready: Callable[[], bool], seconds: float = PATIENCE) -> None:
         async with asyncio.timeout(seconds):
             while not ready():
                 await asyncio.sleep(0.02)
@@ -93,10 +95,8 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
             await town.everybody_says(number)
         await town.until(lambda: sum(town.answers()) >= CHATS * EACH // 5)
         process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
         async with asyncio.timeout(DRAIN_BOUND):
             _, err = await process.communicate()
-        assert time.monotonic() - began < DRAIN_BOUND
     assert process.returncode == 0, err.decode()
     assert "Traceback" not in err.decode()
     left = CHATS * EACH - sum(town.answers())
@@ -120,14 +120,14 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
         await town.everybody_says(0)
         await town.model.wait_for_requests(1)
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while (told := await town.readiness())["ready"]:
                 await asyncio.sleep(0.02)
         parts = told["parts"]
         assert isinstance(parts, dict)
         assert parts["gateway"] == "stopping"
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(DRAIN_SECONDS / 2):
             _, err = await process.communicate()
     assert process.returncode == 130
     assert "ended at once" in err.decode()

@@ -25,6 +25,7 @@ from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import PROGRAM, SECONDS, environment, parley, read_until, started
 from tests.support.databases import new_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 from tests.support.turns import answered
 
@@ -297,7 +298,7 @@ async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
             verified = await parley("audit", "verify", cwd=tmp_path)
             assert verified.status == 0, verified
             gateway.send_signal(signal.SIGTERM)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 await gateway.communicate()
     finally:
         await telegram.stop()

@@ -14,6 +14,7 @@ from parley.settings import from_mapping
 from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
+from tests.support.patience import PATIENCE
 
 
 async def given_up(folder: Path, place: Place, *keys: str) -> None:
@@ -93,7 +94,7 @@ async def test_the_running_gateway_sends_again_what_is_queued_again(tmp_path: Pa
         )
         assert (await parley("outbox", "list", cwd=tmp_path)).out == "Nothing was given up.\n"
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             _, err = await process.communicate()
     texts = [message.text for message in telegram.shown(room)]
     await telegram.stop()

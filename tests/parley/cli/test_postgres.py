@@ -11,6 +11,7 @@ import yaml
 from parley.cli.check import without_secrets
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
+from tests.support.patience import PATIENCE
 from tests.support.servers import postgres_server
 
 
@@ -37,7 +38,7 @@ async def test_it_answers_and_says_why_from_postgres(tmp_path: Path) -> None:
                 await telegram.say(ada, room, "hello")
                 await telegram.wait_for(room, lambda shown: any(m.by_bot for m in shown))
                 process.send_signal(signal.SIGTERM)
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(PATIENCE):
                     await process.communicate()
         finally:
             await telegram.stop()

@@ -9,6 +9,7 @@ import yaml
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.parley.cli.kit import parley, read_until, started
+from tests.support.patience import PATIENCE
 
 
 async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None
         await telegram.say(ada, room, "hello")
         await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate()
     await telegram.stop()
     assert process.returncode == 0, err.decode()
@@ -60,7 +61,7 @@ async def test_a_platform_that_cannot_connect_is_named_and_leaves_the_others_alo
     async with started("run", cwd=tmp_path) as process:
         seen = await read_until(process.stdout, "ready gateway")
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             _, err = await process.communicate()
     await telegram.stop()
     await whatsapp.stop()

@@ -10,7 +10,8 @@ from parley.cli.running import running
 from parley.http.local import LocalListener, Readiness
 from parley.settings import Settings, from_mapping
 from simulators.telegram import TelegramSimulator
-from tests.e2e.harness import app_on, free_port, simulated
+from tests.e2e.harness import app_on, simulated
+from tests.support.ports import free_port
 
 TOKEN = "a-token-of-decent-length"
 

@@ -11,10 +11,10 @@ import yaml
 from gateway.storage.postgres.standing import Standing
 from parley.cli.store_checks import of_postgres, of_redis
 from tests.parley.cli.kit import parley
+from tests.support.ports import free_port
 from tests.support.servers import (
     PostgresServer,
     RedisServer,
-    free_port,
     postgres_server,
     redis_server,
 )

@@ -27,6 +27,7 @@ from simulators.base import (
     SimPerson,
     SimRoom,
 )
+from tests.support.patience import PATIENCE
 
 Listener = Callable[[str, SimRoom, Shown, bool], None]
 
@@ -60,7 +61,7 @@ class PaperSimulator:
     def settings(self) -> dict[str, object]:
         return {}
 
-    async def wait_connected(self, timeout: float = 10.0) -> None:
+    async def wait_connected(self, timeout: float = PATIENCE) -> None:
         return None
 
     def attach(self, base_url: str) -> None:
@@ -175,7 +176,7 @@ class PaperSimulator:
         ]
 
     async def wait_for(
-        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 10.0
+        self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = PATIENCE
     ) -> list[Shown]:
         if not await self._signal.wait_until(lambda: found(self.shown(room)), timeout):
             raise TimeoutError(f"{room.title}: {self.shown(room)}")

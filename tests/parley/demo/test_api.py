@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.parley.demo.conftest import Served
+from tests.support.patience import PATIENCE
 
 
 async def test_the_page_takes_nothing_from_elsewhere(served: Served) -> None:
@@ -223,7 +224,7 @@ async def test_only_the_page_itself_may_act(served: Served) -> None:
 async def test_the_stream_brings_every_change(served: Served) -> None:
     query = {"platform": "telegram", "room": "direct", "person": "Ada"}
     async with served.client.get(f"{served.url}/demo/api/events", params=query) as stream:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             first = json.loads((await stream.content.readline())[6:])
             assert first["messages"] == []
             await served.act(do="say", text="Hello")

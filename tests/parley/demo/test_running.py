@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from parley.demo.running import demo_settings, model_label, running
+from tests.support.patience import PATIENCE
 
 
 def test_without_a_key_no_model_is_called() -> None:
@@ -53,7 +54,7 @@ async def test_the_web_page_is_a_platform_of_the_whole_program() -> None:
                     f"{chat}/api/actions", json=question, headers={"Origin": demo.url}
                 ) as response:
                     assert response.status == 200
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 while b"<table>" not in await stream.content.readline():
                     pass
         async with client.get(f"{chat}/api/history") as response:

@@ -10,6 +10,7 @@ import pytest
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports import WebhookRequest, WebhookResponse, WebhookRoutes
 from parley.http.webhooks import MAX_QUERY, WebhookListener
+from tests.support.patience import PATIENCE
 
 PATH = "/webhook/test"
 
@@ -36,15 +37,25 @@ def handler() -> Handler:
     return Handler()
 
 
-@pytest.fixture
-async def listener(handler: Handler) -> AsyncIterator[WebhookListener]:
-    made = WebhookListener(
-        max_body=1000, body_seconds=0.3, handler_seconds=0.3, idle_seconds=0.5, max_at_once=2
-    )
+async def serving(made: WebhookListener, handler: Handler) -> AsyncIterator[WebhookListener]:
     made.add(PATH, handler)
     await made.start()
     yield made
     await made.stop()
+
+
+@pytest.fixture
+async def listener(handler: Handler) -> AsyncIterator[WebhookListener]:
+    async for made in serving(WebhookListener(max_body=1000, max_at_once=2), handler):
+        yield made
+
+
+@pytest.fixture
+async def impatient(handler: Handler) -> AsyncIterator[WebhookListener]:
+    """Waits for nothing longer than a third of a second."""
+    made = WebhookListener(body_seconds=0.3, handler_seconds=0.3, idle_seconds=0.3)
+    async for served in serving(made, handler):
+        yield served
 
 
 @pytest.fixture
@@ -59,7 +70,7 @@ async def raw(listener: WebhookListener, data: bytes) -> bytes:
     try:
         writer.write(data)
         await writer.drain()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             return await reader.read(4000)
     finally:
         writer.close()
@@ -76,7 +87,7 @@ async def test_who_hangs_up_in_the_middle_is_no_error_of_ours(
     _, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf".encode())
     await writer.drain()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not listener._running:
             await asyncio.sleep(0)
         writer.transport.abort()
@@ -149,16 +160,16 @@ async def test_a_large_body_is_refused_announced_or_not(
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(
-    listener: WebhookListener, handler: Handler
+    impatient: WebhookListener, handler: Handler
 ) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nonly this".encode()
-    assert b"408" in await raw(listener, head)
+    assert b"408" in await raw(impatient, head)
     assert handler.got == []
 
 
-async def test_a_head_that_does_not_come_is_not_waited_for(listener: WebhookListener) -> None:
-    assert await raw(listener, b"") == b""
-    assert await raw(listener, f"POST {PATH} HTTP/1.1\r\nHost:".encode()) == b""
+async def test_a_head_that_does_not_come_is_not_waited_for(impatient: WebhookListener) -> None:
+    assert await raw(impatient, b"") == b""
+    assert await raw(impatient, f"POST {PATH} HTTP/1.1\r\nHost:".encode()) == b""
 
 
 async def test_headers_and_queries_are_bounded(
@@ -200,19 +211,35 @@ async def test_an_error_inside_does_not_show(
         assert answer.status == 200
 
 
-async def test_a_slow_handler_and_too_many_at_once_are_answered_503(
+async def test_too_many_at_once_are_answered_503(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     handler.wait = asyncio.Event()
-
-    async def ask() -> int:
-        async with http.post(listener.base_url + PATH, data=b"x") as answer:
-            return answer.status
-
-    assert await asyncio.gather(*(ask() for _ in range(4))) == [503] * 4
-    assert len(handler.got) == 2, "two ran out of time, two were not let in"
+    let_in = [asyncio.create_task(status_of(http, listener)) for _ in range(2)]
+    async with asyncio.timeout(PATIENCE):
+        while len(handler.got) < 2:
+            await asyncio.sleep(0.005)
+    assert [await status_of(http, listener) for _ in range(2)] == [503] * 2
     handler.wait.set()
-    assert await ask() == 200
+    assert await asyncio.gather(*let_in) == [200] * 2
+    assert len(handler.got) == 2
+    assert await status_of(http, listener) == 200
+
+
+async def test_a_slow_handler_is_answered_503(
+    impatient: WebhookListener, http: aiohttp.ClientSession, handler: Handler
+) -> None:
+    handler.wait = asyncio.Event()
+    assert await status_of(http, impatient) == 503
+    assert len(handler.got) == 1
+    handler.wait = None
+    assert await status_of(http, impatient) == 200
+
+
+async def status_of(http: aiohttp.ClientSession, listener: WebhookListener) -> int:
+    """How a request to the handler is answered."""
+    async with http.post(listener.base_url + PATH, data=b"x") as answer:
+        return answer.status
 
 
 async def test_a_second_signature_header_does_not_count(

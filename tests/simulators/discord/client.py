@@ -7,6 +7,7 @@ from typing import Any, Self
 import aiohttp
 
 from simulators.discord import DiscordSimulator
+from tests.support.patience import PATIENCE
 
 
 class Client:
@@ -65,7 +66,7 @@ class Socket:
 
     async def receive(self) -> dict[str, Any]:
         """The next message; {"closed": code} at the end."""
-        message = await self.ws.receive(timeout=5)
+        message = await self.ws.receive(timeout=PATIENCE)
         if message.type is aiohttp.WSMsgType.TEXT:
             return dict(json.loads(message.data))
         if message.type is aiohttp.WSMsgType.BINARY:

@@ -11,6 +11,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from simulators.slack import SlackSimulator
+from tests.support.patience import PATIENCE
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ class RawClient:
         return await self.next()
 
     async def next(self) -> dict[str, Any]:
-        received: dict[str, Any] = await self.sockets[-1].receive_json(timeout=5.0)
+        received: dict[str, Any] = await self.sockets[-1].receive_json(timeout=PATIENCE)
         return received
 
     async def ack(self, envelope: dict[str, Any]) -> None:
@@ -182,4 +183,4 @@ async def test_waiting_for_nobody_ends(slack: SlackSimulator) -> None:
         await slack.wait_connected(0.05)
     with pytest.raises(TimeoutError, match="there was"):
         await slack.wait_for(slack.room("general"), bool, 0.05)
-    await asyncio.wait_for(slack.drop_connections(), 1.0)
+    await asyncio.wait_for(slack.drop_connections(), PATIENCE)

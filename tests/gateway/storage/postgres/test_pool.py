@@ -10,6 +10,7 @@ import pytest
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.storage.postgres.pool import Connection, PoolLimits, PostgresPool
 from tests.support.databases import new_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -58,15 +59,15 @@ class Sleeping:
 async def test_a_server_that_was_away_is_used_again_without_a_restart(
     own_server: PostgresServer, kill: bool
 ) -> None:
-    async with opened(own_server.url, PoolLimits(connections=4, checkout=0.5)) as pool:
+    async with opened(own_server.url, PoolLimits(connections=4, checkout=2.0)) as pool:
         await asyncio.gather(*(pool.ping() for _ in range(20)))
         own_server.stop(kill=kill)
         began = time.monotonic()
         outcomes = await asyncio.gather(*(pool.ping() for _ in range(20)), return_exceptions=True)
         assert all(isinstance(outcome, StoreUnavailable) for outcome in outcomes)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20 * 2.0, "one after the other"
         own_server.start()
-        assert await answers_within(pool, 10)
+        assert await answers_within(pool, PATIENCE)
         await asyncio.gather(*(pool.ping() for _ in range(20)))
 
 
@@ -99,17 +100,20 @@ async def test_a_connection_that_the_server_ends_is_replaced(postgres: PostgresS
             await pool.ping()
 
 
-async def test_a_statement_that_takes_too_long_is_ended(postgres: PostgresServer) -> None:
+async def test_a_statement_that_takes_too_long_is_ended(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.postgres.pool.ON_THE_WAY", PATIENCE)
     async with opened(new_database(postgres), PoolLimits(connections=1, statement=0.2)) as pool:
         began = time.monotonic()
         with pytest.raises(StoreUnavailable, match="statement timeout"):
             await pool.run(Sleeping())
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 15
         await pool.ping()
 
 
 async def test_who_waits_too_long_for_a_connection_is_told(postgres: PostgresServer) -> None:
-    limits = PoolLimits(connections=1, checkout=0.2, statement=2)
+    limits = PoolLimits(connections=1, checkout=0.2, statement=4)
     async with opened(new_database(postgres), limits) as pool:
         work = Sleeping()
         long = asyncio.create_task(pool.run(work))
@@ -131,7 +135,7 @@ async def test_work_that_is_cancelled_leaves_the_connection_usable(
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        await asyncio.wait_for(pool.ping(), 2)
+        await asyncio.wait_for(pool.ping(), PATIENCE)
 
 
 async def test_work_that_fails_half_way_leaves_nothing(postgres: PostgresServer) -> None:

@@ -10,12 +10,15 @@ from contextlib import asynccontextmanager, contextmanager
 from gateway.ports import Clock
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.hot import RedisHotState
+from tests.support.patience import PATIENCE
 from tests.support.servers import redis_server
 
 LEASE = 0.5
 """Seconds: short, so that tests of takeovers are."""
 UNHURRIED = 5.0
 """Seconds: for tests in which nobody dies and a busy machine must not make it look so."""
+HELD = 120.0
+"""Seconds, more than a test has: what changes hands was handed over, and did not run out."""
 
 
 @contextmanager
@@ -73,7 +76,7 @@ async def clean(client: RedisClient) -> None:
 
 
 async def eventually(
-    condition: Callable[[], object | Awaitable[object]], seconds: float = 20.0
+    condition: Callable[[], object | Awaitable[object]], seconds: float = PATIENCE
 ) -> None:
     """Return once the condition holds; fail after `seconds`."""
     until = time.monotonic() + seconds

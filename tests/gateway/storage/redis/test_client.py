@@ -10,6 +10,7 @@ import pytest
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.storage.redis.client import RedisClient, Script, quoted
 from gateway.storage.redis.hot import RedisHotState
+from tests.support.patience import PATIENCE
 
 LOADED = "import sys, parley.app; print([m for m in sys.modules if m.split('.')[0] == 'redis'])"
 
@@ -56,7 +57,7 @@ async def test_a_cancellation_always_arrives(state: RedisHotState) -> None:
         for _ in range(chance.randrange(60)):
             await asyncio.sleep(0)
         task.cancel()
-        _, pending = await asyncio.wait((task,), timeout=10)
+        _, pending = await asyncio.wait((task,), timeout=PATIENCE)
         assert not pending
 
 

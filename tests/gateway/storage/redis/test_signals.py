@@ -4,6 +4,7 @@ import asyncio
 
 from tests.gateway.storage.redis.conftest import Open
 from tests.gateway.storage.redis.support import eventually
+from tests.support.patience import PATIENCE
 
 
 async def test_a_stop_is_heard_by_all_workers(another: Open) -> None:
@@ -14,7 +15,7 @@ async def test_a_stop_is_heard_by_all_workers(another: Open) -> None:
         for state, lanes in zip(states, heard, strict=False)
     ]
     for state in states[:2]:
-        await asyncio.wait_for(state.signals.listening.wait(), 10)
+        await asyncio.wait_for(state.signals.listening.wait(), PATIENCE)
     assert await states[2].signals.publish_stop("a lane") == 2
     await eventually(lambda: heard == [["a lane"], ["a lane"]])
     for task in listening:
@@ -32,7 +33,7 @@ async def test_a_listener_that_fails_hears_the_next_signal(another: Open) -> Non
         raise ValueError(lane)
 
     task = asyncio.create_task(state.signals.listen(listen))
-    await asyncio.wait_for(state.signals.listening.wait(), 10)
+    await asyncio.wait_for(state.signals.listening.wait(), PATIENCE)
     await state.signals.publish_stop("one")
     await state.signals.publish_stop("zwei ü")
     await eventually(lambda: heard == ["one", "zwei ü"])

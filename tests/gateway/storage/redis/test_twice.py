@@ -9,8 +9,6 @@ from tests.gateway.storage.redis.conftest import Hire, Open
 from tests.gateway.storage.redis.support import UNHURRIED, eventually
 from tests.gateway.storage.redis.workers import all_answered, feed, in_order
 
-pytestmark = pytest.mark.timeout(180)
-
 
 @pytest.mark.parametrize("count", [1500, pytest.param(10_000, marks=pytest.mark.nightly)])
 async def test_the_same_events_from_two_producers_are_answered_once(
