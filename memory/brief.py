@@ -16,13 +16,14 @@ from gateway.context.blocks import BlockKind
 from gateway.context.routing import block_for
 from gateway.errors import StoreUnavailable
 from memory.handle import MemoryHandle
-from memory.record import Record, Tier
+from memory.record import Kind, Record, Tier
 from memory.store.ports import Filter
 from safety.secrets import redact_secrets
 
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000
 BRIEF_SECONDS: Final = 5.0
+WANTS: Final = tuple(kind for kind in Kind if kind.behavioral)
 
 TITLE: Final = "## Memory\n\nFrom earlier sessions."
 BEHAVIORAL: Final = (
@@ -88,12 +89,15 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits) -> Brief:
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
             wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, limit=limits.entries * 4)
-            found = [match.record for match in await handle.search(wanted)]
+            found = {match.record.id: match.record for match in await handle.search(wanted)}
+            if len(found) == wanted.limit:  # what they want may be older than all of these
+                wants = replace(wanted, kinds=WANTS, limit=limits.entries)
+                found |= {match.record.id: match.record for match in await handle.search(wants)}
             total = await handle.count()
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), now, 0, limits)
-    return Brief(chosen(found, limits.entries), now, total, limits)
+    return Brief(chosen(tuple(found.values()), limits.entries), now, total, limits)
 
 
 def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:
