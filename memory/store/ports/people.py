@@ -1,0 +1,92 @@
+"""Linked identities, projects, choices about privacy, sessions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from memory.store.ports.brain import Document, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Self:
+    """What memory knows of the person who asks. `persons` are the linked identities, theirs
+    included, at most 10."""
+
+    persons: tuple[str, ...]
+    project: str = ""
+    shows_private: bool = False
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A person in a conversation, until 30 minutes idle."""
+
+    id: str
+    stores: int = 0
+    supersedes: int = 0
+    deletes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Who asks, the session, and the newest version of every document that may be read here.
+    `remembers` is false where there is surely no memory that may be: nobody has to look for one."""
+
+    who: Self
+    session: Session
+    documents: Mapping[Document, Version]
+    remembers: bool = True
+
+
+SessionUse = Literal["stores", "supersedes", "deletes"]
+
+
+class PeopleStore(Protocol):
+    """Linked identities, chosen projects, choices about privacy, sessions.
+
+    `person` is the `str(PersonId)` of whoever asks: these methods are called by `memory/people.py`
+    alone, which takes it from the principal.
+    """
+
+    async def arrive(
+        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+    ) -> Arrival:
+        """All that a turn begins with, in one step. `project` is the room's, None in private, where
+        the chosen one is meant. A new session begins after 30 minutes idle; when one was last used
+        is noted to within a minute."""
+        ...
+
+    async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
+        """The person spoke in a room of this project, so they may choose it in private."""
+        ...
+
+    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in, at most 100."""
+        ...
+
+    async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
+
+    async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
+
+    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
+        """Keep a one-time code; a person has one at a time."""
+        ...
+
+    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
+        """Use a code up and link both; the other person, empty when there is no such code."""
+        ...
+
+    async def unlink(self, tenant: str, person: str) -> int:
+        """Leave the others; returns how many there were."""
+        ...
+
+    async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
+        """Count one use, atomically; False when the limit is reached already."""
+        ...
+
+    async def prune(self, now: datetime) -> int:
+        """Delete some of the sessions that are over and the codes that are too old; how many, 0 in
+        the end."""
+        ...

@@ -1,0 +1,16 @@
+"""Everything of a person, given out or erased."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class HoldsPersonal(Protocol):
+    """A store that holds something of a person's: it can give it out and erase it."""
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Everything, as JSON-like values with a "table" key."""
+        ...
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete all of it; how many rows went."""
+        ...
