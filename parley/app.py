@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import structlog
-from aiohttp import web
 from pydantic import SecretStr
 
 from gateway.clock import SystemClock
@@ -25,7 +24,7 @@ from gateway.observe.model import TimedProvider
 from gateway.observe.observer import Observer, Several
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
-from gateway.ports import AdapterContext, Clock
+from gateway.ports import Clock
 from gateway.routing import Router
 from gateway.services import Connected, Services
 from gateway.stores import Trace
@@ -33,15 +32,14 @@ from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from memory.models.embedding import EmbeddingWork
+from parley.accounts import ServesPages, account_name, accounts_elsewhere, accounts_here
 from parley.background import Background
-from parley.commands import offered_commands
 from parley.heartbeats import wire_heartbeats
 from parley.housekeeping import Housekeeping
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
 from parley.memory_api import serve_memory
 from parley.observed import Observed
-from parley.platforms import adapter_class, discover
 from parley.policies import (
     assistant_of,
     choice_of,
@@ -52,9 +50,9 @@ from parley.policies import (
     prices_of,
 )
 from parley.recall_models import recall_models
-from parley.remembering import wire_memory
+from parley.remembering import WiredMemory, wire_memory
 from parley.roles import Role
-from parley.settings import MAIN, Settings
+from parley.settings import Settings
 from parley.storage import Storage
 from parley.store_watch import hot_probe, lasting_probe
 from parley.supervisor import Supervisor
@@ -106,34 +104,16 @@ class App:
         self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
         self.local = self._local_listener()
         self.models = recall_models(settings)
-        self.memory = wire_memory(
-            settings,
-            self.storage.memory,
-            self.storage.personal,
-            self.storage.stores.states,
-            self._clock,
-            self.models,
-        )
-        connected = self._accounts_elsewhere() if role == "worker" else self._connect_accounts()
+        self.memory = self._remember()
+        connected = self._accounts()
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
-        pipeline = Pipeline(self.services, shared=self.storage.hot.shared is not None)
-        control = Control(self.services, pipeline)
-        self._router = Router(
-            pipeline,
-            control,
-            concurrency=settings.workers.concurrency,
-            overlap=settings.conversation.overlap,
-        )
+        self._router, control = self._route()
         self._sharing = self._share(connected)
         self._intake = Intake(self.services, self._workplace(control))
         self.supervisor = self._supervise(connected)
-        self._counting = KeptCalibrations(
-            self.services.calibrations,
-            self.storage.stores.states.of("parley", "counting"),
-            self.services.assistant.models,
-        )
+        self._counting = self._keep_counts()
         chores = (*self.storage.chores(), *self.memory.chores, self._counting.save)
         self.housekeeping = Housekeeping(chores, self._clock)
         self.heartbeats = wire_heartbeats(
@@ -247,6 +227,46 @@ class App:
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
 
+    def _remember(self) -> WiredMemory:
+        storage = self.storage
+        return wire_memory(
+            self.settings,
+            storage.memory,
+            storage.personal,
+            storage.stores.states,
+            self._clock,
+            self.models,
+        )
+
+    def _accounts(self) -> dict[tuple[str, str], Connected]:
+        shared = self.storage.hot.shared
+        if self._role == "worker":
+            return {} if shared is None else accounts_elsewhere(self.settings, shared)
+        connected = accounts_here(
+            self.settings,
+            self._platform,
+            self.storage.stores.states,
+            self.webhooks,
+            self._clock,
+            self.observed.count,
+        )
+        for account in connected.values():
+            if isinstance(account.adapter, ServesPages):
+                self.local.add_routes(account.adapter.routes())
+        return connected
+
+    def _route(self) -> tuple[Router, Control]:
+        settings, shared = self.settings, self.storage.hot.shared
+        pipeline = Pipeline(self.services, shared=shared is not None)
+        control = Control(self.services, pipeline)
+        concurrency, overlap = settings.workers.concurrency, settings.conversation.overlap
+        return Router(pipeline, control, concurrency=concurrency, overlap=overlap), control
+
+    def _keep_counts(self) -> KeptCalibrations:
+        services = self.services
+        state = self.storage.stores.states.of("parley", "counting")
+        return KeptCalibrations(services.calibrations, state, services.assistant.models)
+
     def _consolidate(self) -> Background | None:
         consolidation = self.memory.consolidation
         if consolidation is None or self._role == "adapter":
@@ -284,48 +304,11 @@ class App:
             return LocalWorkplace(self._router)
         return SharedWorkplace(control, self.storage.stores.states.of("parley", "held"))
 
-    def _accounts_elsewhere(self) -> dict[tuple[str, str], Connected]:
-        """The accounts that adapter processes are connected to."""
-        shared = self.storage.hot.shared
-        if shared is None:
-            return {}
-        from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
-        from parley.remote import RemoteAdapter  # noqa: PLC0415
-
-        manifests = discover().manifests
-        keys = [(account.platform, account.name) for account in self.settings.accounts()]
-        return {
-            key: RemoteAdapter(manifests[key[0]], key[1], RpcClient(shared.client, key)).connected()
-            for key in keys
-        }
-
-    def _connect_accounts(self) -> dict[tuple[str, str], Connected]:
-        manifests = discover().manifests
-        connected = {}
-        for account in self.settings.accounts():
-            if self._platform and account.platform != self._platform:
-                continue
-            manifest = manifests[account.platform]
-            context = AdapterContext(
-                account=account.name,
-                assistant_name=self.settings.assistant.name,
-                clock=self._clock,
-                state=self.storage.stores.states.of(account.platform, account.name),
-                webhooks=self.webhooks,
-                count=self.observed.count,
-                commands=offered_commands(with_memory=self.settings.memory.enabled),
-            )
-            adapter = adapter_class(manifest)(account.settings, context)
-            if isinstance(adapter, ServesPages):
-                self.local.add_routes(adapter.routes())
-            connected[account.platform, account.name] = Connected.of(manifest, adapter)
-        return connected
-
     def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
         # A worker holds no connection: its accounts are other processes' to keep.
         held = {} if self._role == "worker" else connected
         return Supervisor(
-            {_account_name(key): account.adapter for key, account in held.items()},
+            {account_name(key): account.adapter for key, account in held.items()},
             self._intake,
             self._clock,
             self._account_ready,
@@ -371,7 +354,7 @@ class App:
             key: Line(account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock))
             for key, account in connected.items()
         }
-        self._lines = {_account_name(key): line for key, line in lines.items()}
+        self._lines = {account_name(key): line for key, line in lines.items()}
         if self._role == "worker":
             for line in lines.values():
                 line.connected.set()  # whether it is, the process that holds it finds out
@@ -411,15 +394,6 @@ class App:
         )
 
 
-@runtime_checkable
-class ServesPages(Protocol):
-    """An adapter with pages of its own on the local listener."""
-
-    def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """What to serve there."""
-        ...
-
-
 def toolbox_of(settings: Settings, clock: Clock) -> Toolbox:
     """The tools of the configured MCP servers."""
     return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
@@ -432,11 +406,6 @@ async def _closed(close: Callable[[], Awaitable[object]]) -> None:
             await close()
     except Exception:
         log.exception("not_closed", part=close.__qualname__)
-
-
-def _account_name(key: tuple[str, str]) -> str:
-    platform, account = key
-    return platform if account == MAIN else f"{platform}/{account}"
 
 
 def _secret(value: SecretStr | None) -> str:

@@ -68,26 +68,12 @@ def wire_memory(
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
     people = People(stores.people, clock)
-    path = WritePath(
-        stores.memories,
-        stores.reviews,
-        _grounding(settings),
-        audit,
-        plans_of(settings),
-        WriteRules(
-            wanted.fail_on_secret,
-            timedelta(days=wanted.episodic_ttl_days),
-            timedelta(days=wanted.episodic_max_ttl_days),
-            settings.grounding.word_threshold,
-        ),
-        clock,
-        _meaning(settings, stores, models or RecallModels()),
-    )
+    chosen = models or RecallModels()
+    path = _write_path(settings, stores, audit, chosen, clock)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
     consolidation = Consolidation(stores.waiting, path)
-    chosen = models or RecallModels()
     retriever = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
     memory = Memory(
         MemoryParts(
@@ -122,6 +108,28 @@ def plans_of(settings: Settings) -> Plans:
     """Who may keep how much."""
     own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
     return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
+
+
+def _write_path(
+    settings: Settings, stores: MemoryStores, audit: Audit, models: RecallModels, clock: Clock
+) -> WritePath:
+    wanted = settings.memory
+    rules = WriteRules(
+        wanted.fail_on_secret,
+        timedelta(days=wanted.episodic_ttl_days),
+        timedelta(days=wanted.episodic_max_ttl_days),
+        settings.grounding.word_threshold,
+    )
+    return WritePath(
+        stores.memories,
+        stores.reviews,
+        _grounding(settings),
+        audit,
+        plans_of(settings),
+        rules,
+        clock,
+        _meaning(settings, stores, models),
+    )
 
 
 def _grounding(settings: Settings) -> Grounding:

@@ -84,7 +84,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def one_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parley.app.adapter_class", lambda manifest: Account)
+    monkeypatch.setattr("parley.accounts.adapter_class", lambda manifest: Account)
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ async def test_a_signal_ends_it_also_while_an_account_hangs(
             super().__init__(settings, context)
             self.hangs_in = "connect"
 
-    monkeypatch.setattr("parley.app.adapter_class", lambda manifest: Hanging)
+    monkeypatch.setattr("parley.accounts.adapter_class", lambda manifest: Hanging)
     serving = asyncio.create_task(serve(settings))
     await eventually(lambda: hasattr(Account, "made") and isinstance(Account.made, Hanging))
     await Account.made.begun.wait()
