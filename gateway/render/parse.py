@@ -27,8 +27,11 @@ from gateway.render.tree import (
     Table,
 )
 
-# A line that begins with a letter and has none of these reads the same in every Markdown.
-_ORDINARY: Final = re.compile(r"[^\W\d_][^\\`*_~|<>\[\]&\r\n\0\ud800-\udfff]*")
+# A line that begins with a letter and has none of these reads the same in every Markdown, and so
+# do several with an empty line between each two.
+_SIGNS: Final = r"\\`*_~|<>\[\]&\0\ud800-\udfff"
+_LINE: Final = rf"[^\W\d_](?:[^{_SIGNS}\r\n]*[^{_SIGNS}\s])?"
+_ORDINARY: Final = re.compile(rf"{_LINE}(?:\n\n{_LINE})*")
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 _TASK: Final = re.compile(r"\[([ xX])\](?:\s+|$)")
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+\-.#]{1,32}")
@@ -40,9 +43,9 @@ def parse(markdown: str) -> Document:
 
     Longer than `MAX_SOURCE` characters, the whole text is shown literally.
     """
-    text = markdown.strip()
+    text = markdown.rstrip(" \n").lstrip("\n")
     if _ORDINARY.fullmatch(text) and "://" not in text:
-        return (Paragraph((Run(text),)),)
+        return tuple(Paragraph((Run(line),)) for line in text.split("\n\n"))
     if _SURROGATES.search(markdown):
         markdown = _SURROGATES.sub("\ufffd", markdown)
     if len(markdown) > MAX_SOURCE:
