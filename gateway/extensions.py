@@ -114,3 +114,13 @@ class ExtensionRegistry:
     usage_tracker: UsageTracker = field(default_factory=NoTracking)
     audit_logger: AuditLogger = field(default_factory=LocalAudit)
     access_controller: AccessController = field(default_factory=AllowAll)
+
+    @property
+    def tracks(self) -> bool:
+        """Whether anybody else wants to know what was used."""
+        return type(self.usage_tracker) is not NoTracking
+
+    @property
+    def controls_access(self) -> bool:
+        """Whether there is a gate behind the configured lists."""
+        return type(self.access_controller) is not AllowAll

@@ -283,7 +283,7 @@ class Pipeline:
             await self._track(usage)
 
     async def _track(self, usage: Sequence[UsageRow]) -> None:
-        for row in usage:
+        for row in usage if self._services.extensions.tracks else ():
             try:
                 async with asyncio.timeout(EXTENSION_SECONDS):
                     await self._services.extensions.usage_tracker.track(row)

@@ -78,6 +78,11 @@ class TurnMemory(Protocol):
         because what stays the same is cached by the model's service."""
         ...
 
+    @property
+    def recalls(self) -> bool:
+        """False where there is surely nothing to recall."""
+        ...
+
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """What is remembered that may answer this question, best first."""
         ...
@@ -96,6 +101,10 @@ class Remembering(Protocol):
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
+        ...
+
+    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+        """What may be meant by the beginning of a question, from what is remembered, best first."""
         ...
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
@@ -147,6 +156,7 @@ class Forgetful:
     """No memory: implements `Remembering` and `TurnMemory`."""
 
     tools: ToolProvider = NoTools()
+    recalls: bool = False
 
     async def turn(self, asker: Asker) -> TurnMemory:
         """Nothing."""
@@ -167,6 +177,10 @@ class Forgetful:
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """Nothing."""
         return False
+
+    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+        """Nothing."""
+        return ()
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """Nothing to change."""

@@ -178,7 +178,8 @@ class Conversations(Protocol):
         ...
 
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
-        """The last turns, oldest first, with the notes of the conversation."""
+        """The last turns, oldest first, with the notes of the conversation. What the summary
+        stands for may be missing, but for the last of it."""
         ...
 
     async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:

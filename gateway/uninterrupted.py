@@ -17,11 +17,14 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
     interrupted = False
     while not task.done():
         try:
-            await asyncio.wait((task,))
+            await asyncio.shield(task)
         except asyncio.CancelledError:
+            if caller is None or not caller.cancelling():  # the work was cancelled, not the caller
+                break
             interrupted = True
-            if caller is not None:
-                caller.uncancel()
+            caller.uncancel()
+        except Exception:  # noqa: BLE001 - raised again by `result`
+            break
     if interrupted and caller is not None:
         caller.cancel()
     return task.result()

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 import structlog
@@ -44,7 +45,7 @@ class BriefLimits:
     characters: int = MAX_CHARS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Brief:
     """`records` behavioural ones first, each group newest first; `total` are in the store."""
 
@@ -53,9 +54,10 @@ class Brief:
     total: int
     limits: BriefLimits = BriefLimits()
 
+    @cached_property
     def by_block(self) -> tuple[str, str]:
         """What is the person's own, for the System block, and what is shared, for the Project
-        block; both together within the limits."""
+        block; both together within the limits. Written once: a session reads it in every turn."""
         blocks: dict[BlockKind, list[Record]] = {BlockKind.SYSTEM: [], BlockKind.PROJECT: []}
         for record in self.records:
             block = block_for(record.kind.value, record.scope.value, standing=True)

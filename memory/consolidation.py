@@ -7,11 +7,12 @@ memory, deletes from it or takes back a message comes after what waits of theirs
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
+from pydantic.main import IncEx
 
 from gateway.remembering import WaitingTurn
 from memory.record import MAX_DOCUMENT
@@ -41,17 +42,14 @@ class Said:
 
 
 _SAID: Final = TypeAdapter(Said)
+_SAID_ALREADY: Final[IncEx] = {"occasion": {"words"}}
 
 
 def waiting_turn(turn_id: str, turn: Said, reach: Reach) -> WaitingTurn:
     """The turn as it waits, shortened to what memory takes; `reach` is that of its occasion."""
     occasion = turn.occasion
-    kept = Said(
-        replace(occasion, words=()),
-        storable(turn.said[:MAX_DOCUMENT]),
-        storable(turn.answer[:MAX_DOCUMENT]),
-        turn.external,
-    )
+    said, answer = storable(turn.said[:MAX_DOCUMENT]), storable(turn.answer[:MAX_DOCUMENT])
+    kept = Said(occasion, said, answer, turn.external)
     return WaitingTurn(
         id=turn_id,
         tenant=reach.tenant,
@@ -60,7 +58,7 @@ def waiting_turn(turn_id: str, turn: Said, reach: Reach) -> WaitingTurn:
         channel=channel_of(occasion.place),
         message_ids=occasion.message_ids,
         at=occasion.at,
-        body=_SAID.dump_json(kept).decode(),
+        body=_SAID.dump_json(kept, exclude=_SAID_ALREADY).decode(),
     )
 
 

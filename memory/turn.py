@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.context.blocks import KnowledgeItem, Told
@@ -18,9 +18,10 @@ from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
+from memory.record import Tier
 from memory.scope import Reach
 from memory.skill import SKILL
-from memory.store.ports import MemoryStore
+from memory.store.ports import Filter, MemoryStore
 from memory.tools import TOOLS, MemoryTools
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.prepare import Refusal, prepare_turn
@@ -28,6 +29,7 @@ from memory.write.trust import Way
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
+MAX_SUGGESTED: Final = 5
 KEEP: Final = "memory:keep:"
 DISCARD: Final = "memory:discard:"
 OWN_TOOLS: Final = frozenset({UPDATE.name, *(tool.name for tool in TOOLS)})
@@ -70,6 +72,16 @@ class Remembrance:
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
         return await self._memory.knows_message(tenant, _channel(place), message_ids)
+
+    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+        """What the last word typed may become, as far as something lasting holds all of them."""
+        handle = await self._memory.for_principal(asker)
+        if self.retriever is None:
+            return ()
+        wanted = Filter(tiers=(Tier.SEMANTIC,))
+        query = Query(typed, asker.at, MAX_SUGGESTED, unfinished=True, wanted=wanted)
+        found = await self.retriever.recall(handle.reach, query)
+        return [one.record.content for one in found.results]
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """The stored turn follows, prepared like any other; what else was derived and never
@@ -133,13 +145,18 @@ class _Turn:
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
         self._in_brief = {record.id for record in brief.records}
-        personal, shared = brief.by_block()
+        personal, shared = brief.by_block
         return Told(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
+
+    @property
+    def recalls(self) -> bool:
+        """False where nothing can be looked up, or nothing is there."""
+        return self._remembrance.retriever is not None and self._handle.remembers
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """What recall brings up, but for what the brief tells already."""
         retriever = self._remembrance.retriever
-        if retriever is None or not self._handle.remembers or not question.strip():
+        if retriever is None or not question.strip():
             return ()
         query = Query(question, self._handle.occasion.at)
         found = await retriever.recall(self._handle.reach, query)
@@ -155,7 +172,8 @@ class _Turn:
         external = bool(set(tools_used) - OWN_TOOLS)
         words = self._asker.said or "\n".join(self._asker.words)
         said = Said(self._handle.occasion, words, answer, external)
-        return replace(after, turn=waiting_turn(self._asker.id, said, self._handle.reach))
+        turn = waiting_turn(self._asker.id, said, self._handle.reach)
+        return Aftermath(after.note, after.buttons, turn)
 
 
 class TurnTools:

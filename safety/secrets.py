@@ -142,7 +142,7 @@ def find_secrets(text: str) -> list[Finding]:
             found.extend(_of_kind(kind, text))
     if by_shape:
         found.extend(_bare_aws_secrets(text, found))
-    found.extend(find_assigned(text))
+    found.extend(find_assigned(text, longest))
     if by_shape:
         found.extend(find_shaped(text))
         found.extend(_possible(text))

@@ -6,13 +6,13 @@ from gateway.auditing import audit
 from gateway.commands import confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Confirmation
+from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
 from gateway.message import (
     MAX_CONTENT,
-    Button,
     ButtonPressed,
     CommandInvoked,
     InlineQueried,
@@ -21,7 +21,7 @@ from gateway.message import (
     Reply,
     place_of,
 )
-from gateway.people import Audience, PersonId
+from gateway.people import Audience, PersonId, Principal
 from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
@@ -34,9 +34,6 @@ from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
 from gateway.turn.prompt import said_in
 from gateway.turn.tokens import estimate
-
-MAX_INLINE = 250
-"""Characters of an inline query that are offered back (Telegram sends at most 256)."""
 
 log = structlog.get_logger(__name__)
 
@@ -132,18 +129,20 @@ class Control:
         await self._services.stores.inbox.finish((entry.id,), ())
 
     async def inline(self, event: InlineQueried) -> None:
-        """Offer to ask what is being typed; choosing it sends it to the chat."""
+        """Offer what somebody types may become; choosing it sends it to the chat."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
         role = role_of(person, services.policies.roles, aliases=event.author.aliases)
         decision = await access_of(person, role, place, event.author.aliases, services)
-        query = event.query.strip()[:MAX_INLINE]
-        if not (decision.allowed and query and connected.inline):
+        if not (decision.allowed and connected.inline):
             return
-        offer = Button(f"Ask {services.assistant.name}", query, description=query)
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        offered = await offers(event, Principal(tenant, person, role), services)
+        if not offered:
+            return
         try:
-            await connected.inline.answer_inline(event.event_id, (offer,))
+            await connected.inline.answer_inline(event.event_id, offered)
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 

@@ -37,7 +37,7 @@ class TokenBudget:
 
     def of(self, kind: BlockKind) -> int:
         """What one block may take before the waterfall."""
-        share: int = getattr(self, kind.value)
+        share: int = getattr(self, kind)
         return share
 
 

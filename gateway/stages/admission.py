@@ -52,7 +52,7 @@ async def access_of(
         aliases=aliases,
         trusted=role.at_least(Role.OPERATOR),
     )
-    if not decision.allowed:
+    if not decision.allowed or not services.extensions.controls_access:
         return decision
     try:
         async with asyncio.timeout(EXTENSION_SECONDS):

@@ -43,6 +43,7 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         Reply(exchange.answer, after.buttons),
         reply_to_id=exchange.last.id if exchange.kind == "message" else "",
         reply_handle=exchange.reply_handle,
+        person=str(exchange.who.person),
     )
     return Decision("render", True, dialect, detail)
 
@@ -55,6 +56,7 @@ def address(
     *,
     reply_to_id: str = "",
     reply_handle: str = "",
+    person: str = "",
 ) -> tuple[Outbound, ...]:
     """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
 
@@ -73,6 +75,7 @@ def address(
             reply_to_id=reply_to_id if index == 0 else "",
             private_to=reply.private_to,
             reply_handle=reply_handle,
+            person=person,
         )
         for index, (part, file) in enumerate(pieces)
     )

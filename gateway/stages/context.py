@@ -100,7 +100,8 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
         offered = estimate_tools(await question.tools.tools(), steady)
         total = room_for_blocks(assistant.window, budget, offered + round(steady.constant), asked)
     # That it fits was seen at the start: what was learned of counting since is no reason to fail.
-    budget = replace(budget, system=max(budget.system, count(parts.own)))
+    if (own := count(parts.own)) > budget.system:
+        budget = replace(budget, system=own)
     made = assemble(parts, budget, count, ranks=services.policies.ranks, total=total)
     reserved = budget.grand_total - budget.blocks_total
     exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
@@ -121,6 +122,8 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
 async def recalled(exchange: Exchange, memory: TurnMemory) -> Sequence[KnowledgeItem]:
     """What is remembered that may answer the question. Nobody goes without an answer because
     recall breaks or takes long: the model can still search. Raises `StoreUnavailable`."""
+    if not memory.recalls:
+        return ()
     try:
         async with asyncio.timeout(RECALL_SECONDS):
             return await memory.knowledge(exchange.content)

@@ -23,7 +23,10 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
         accounts=exchange.meter.accounts if exchange.meter else (),
         trace=exchange.trace(outcome, services.clock.monotonic()),
         inbox_ids=exchange.inbox_ids,
-        outbound=tuple(replace(one, person=person) for one in exchange.outbound),
+        outbound=tuple(
+            one if one.person == person else replace(one, person=person)
+            for one in exchange.outbound
+        ),
         waiting=exchange.aftermath.turn if answered else None,
     )
 

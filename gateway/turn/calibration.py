@@ -7,7 +7,7 @@ of the prompt it explains: a Kalman filter.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 LEAST_RATIO: Final = 0.5
@@ -53,7 +53,8 @@ class Calibration:
 
     def passed_over(self) -> "Calibration":
         """One more sample, which is not learned from."""
-        return replace(self, samples=self.samples + 1)
+        known = self.latin, self.two, self.three, self.four, self.constant, self.covariance
+        return Calibration(*known, self.samples + 1)
 
     def predict(self, scripts: Scripts, frames: int) -> float:
         """Tokens of a prompt: its text by script, and `frames` that are no text."""

@@ -283,6 +283,8 @@ class _Turn:
 
 
 def _without(message: ModelMessage, kind: type[OpaqueBlock] | type[ToolCall]) -> ModelMessage:
+    if not any(isinstance(block, kind) for block in message.content):
+        return message
     return replace(message, content=tuple(b for b in message.content if not isinstance(b, kind)))
 
 

@@ -32,6 +32,10 @@ TOOL_TOKENS = 20
 
 MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
+MAX_WEIGHED: Final = 2_000
+"""Short texts whose weight is remembered: a message is weighed a dozen times while it is shown."""
+SHORT: Final = 1_000
+"""Characters of a text that is short in this sense."""
 
 _LETTERS: Final = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _TWO: Final = bytes(range(0xC0, 0xE0))
@@ -49,18 +53,17 @@ def estimate(text: str, calibration: Calibration = EXACT) -> int:
     """Tokens of `text`; 0 for an empty one, at least 1 otherwise."""
     if not text:
         return 0
-    if text.isascii():
-        data = text.encode()
-        rest = len(data.translate(None, _LETTERS))
-        tokens = ((len(data) - rest) * _PER_LETTER + rest * _PER_SIGN) * calibration.latin
-        return max(1, round(tokens))
-    return _counted(by_script(text), calibration)
+    if len(text) > SHORT:
+        return _counted(by_script(text), calibration)
+    return _exact(text) if calibration is EXACT else _counted(_remembered(text), calibration)
 
 
 def _counted(scripts: Scripts, calibration: Calibration) -> int:
     latin, two, three, four = scripts
-    tokens = latin * calibration.latin + two * calibration.two
-    return max(1, round(tokens + three * calibration.three + four * calibration.four))
+    tokens = latin * calibration.latin
+    if two or three or four:
+        tokens += two * calibration.two + three * calibration.three + four * calibration.four
+    return round(tokens) or 1
 
 
 def by_script(text: str) -> Scripts:
@@ -69,10 +72,22 @@ def by_script(text: str) -> Scripts:
     total = len(data)
     rest = len(data.translate(None, _LETTERS))
     letters = (total - rest) * _PER_LETTER
+    if text.isascii():
+        return letters + rest * _PER_SIGN, 0.0, 0.0, 0.0
     two, three, four = (total - len(data.translate(None, kind)) for kind in (_TWO, _THREE, _FOUR))
     signs = rest - two * 2 - three * 3 - four * 4
     latin = letters + signs * _PER_SIGN
     return latin, two * _PER_TWO, three * _PER_THREE, four * _PER_FOUR
+
+
+@lru_cache(MAX_WEIGHED)
+def _exact(text: str) -> int:
+    return _counted(by_script(text), EXACT)
+
+
+@lru_cache(MAX_WEIGHED)
+def _remembered(text: str) -> Scripts:
+    return by_script(text)
 
 
 def learned(

@@ -140,6 +140,10 @@ class Keeping:
     async def told(self) -> Told:
         return await self.turn.told()
 
+    @property
+    def recalls(self) -> bool:
+        return self.turn.recalls
+
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return await self.turn.knowledge(question)
 

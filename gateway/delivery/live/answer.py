@@ -75,7 +75,7 @@ class LiveAnswer:
         self._means = means
         self._page = Page(target.place.audience, target.dialect)
         begin = means.clock.monotonic() + FIRST_AFTER
-        self._state = LiveMessage(style).postpone(begin, 0.0)
+        self._state = LiveMessage(style, not_before=begin)
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._request: asyncio.Task[None] | None = None

@@ -20,6 +20,12 @@ LATEST: Final = (
     " WHERE conversation = ? ORDER BY id DESC LIMIT ?"
 )
 
+LATEST_SINCE: Final = (
+    "SELECT message_id, role, text, at, person, speaker FROM turns"
+    " WHERE conversation = ? AND id >= COALESCE((SELECT id FROM turns WHERE channel = ?"
+    " AND message_id = ? AND role = ?), 0) ORDER BY id DESC LIMIT ?"
+)
+
 
 def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
     """Add the messages of one turn and their answer, inside the caller's transaction."""
@@ -66,12 +72,17 @@ class SqliteConversations:
         return [_turn(row) for row in reversed(await self._database.run(job))]
 
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
-        """The last turns, oldest first, with the notes."""
-        conversation = str(key)
+        """The last turns, oldest first, with the notes; from the last one on that the summary
+        stands for."""
+        conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
 
         def job(db: sqlite3.Connection) -> tuple[list[Row], Notes]:
-            rows = db.execute(LATEST, (conversation, limit)).fetchall()
-            return rows, read_notes(db, conversation)
+            notes = read_notes(db, conversation)
+            summary = notes.summary
+            if summary is None:
+                return db.execute(LATEST, (conversation, limit)).fetchall(), notes
+            upto = (channel, summary.message_id, summary.role)
+            return db.execute(LATEST_SINCE, (conversation, *upto, limit)).fetchall(), notes
 
         rows, notes = await self._database.run(job)
         return [_turn(row) for row in reversed(rows)], notes

@@ -4,6 +4,8 @@ import json
 import sqlite3
 from datetime import UTC, datetime
 
+from pydantic_core import to_json
+
 from gateway.policy.decision import Decision
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
@@ -28,7 +30,7 @@ def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
             trace.conversation,
             trace.kind,
             trace.at.timestamp(),
-            json.dumps(decisions),
+            to_json(decisions).decode(),
             trace.outcome,
             trace.milliseconds,
         ),

@@ -36,6 +36,7 @@ class Remembers(Forgetful):
     """A memory that always tells the same."""
 
     tools: ToolProvider = StubTools(ADD)
+    recalls = True
 
     def __init__(self, told: Told, *items: KnowledgeItem) -> None:
         self._told = told

@@ -22,6 +22,7 @@ class Diary:
     edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
     tools: NoTools = field(default_factory=NoTools)
+    recalls: bool = False
 
     async def turn(self, asker: Asker) -> "Diary":
         if self.broken:
