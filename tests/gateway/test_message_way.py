@@ -1,8 +1,6 @@
 """The message's way through the whole gateway, with model and platform in the test's hand."""
 
 import asyncio
-import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,16 +19,10 @@ from gateway.message import (
     Quote,
     ReactionChanged,
 )
-from gateway.people import Audience, Role
 from gateway.pipeline import Pipeline
-from gateway.policy.access import AccessPolicy
-from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.response_filter import REPLACEMENT
-from gateway.policy.roles import RolePolicy
-from gateway.ports import Capabilities, ToolSpec
-from gateway.remembering import Aftermath, Forgetful
+from gateway.ports import Capabilities
 from gateway.services import Assistant, Policies, Voice
 from gateway.storage.sqlite.database import Database
 from gateway.stores import InboxEntry
@@ -76,34 +68,6 @@ async def test_a_duplicate_is_recognised_before_any_work() -> None:
         await g.take(received("once"), received("once"))
         assert len(g.model.requests) == 1
         assert g.counts["duplicate", "test"] == 1
-
-
-async def test_a_denied_person_hears_nothing_and_the_trace_says_why() -> None:
-    policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
-    async with gateway(policies=policies) as g:
-        await g.take(received("let me in"))
-        assert (g.texts, g.model.requests) == ([], [])
-        assert g.traces[0].outcome == "refused:access"
-        assert g.traces[0].decisions[-1].reason == "user_blocked"
-        assert await g.rows("turns") == 0
-
-
-async def test_a_limit_answers_once_in_its_window_and_takes_nothing() -> None:
-    async with gateway(policies=Policies(limits=RateLimits(1, 20, 100)), overlap="queue") as g:
-        await g.take(*(received(f"q{n}", message_id=f"m{n}") for n in range(4)))
-        assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
-        await g.clock.advance(61)
-        await g.take(received("again", message_id="m9"))
-        assert g.texts[-1] == "answer"
-
-
-async def test_an_operator_is_limited_like_everybody() -> None:
-    policies = Policies(
-        limits=RateLimits(1, 20, 100), roles=RolePolicy(operators=frozenset({"ada"}))
-    )
-    async with gateway(policies=policies, overlap="queue") as g:
-        await g.take(received("q1", message_id="m1"), received("q2", message_id="m2"))
-        assert "Rate limit exceeded" in g.texts[-1]
 
 
 async def test_messages_that_arrive_during_a_turn_become_one() -> None:
@@ -186,104 +150,6 @@ async def test_on_slack_an_answer_opens_a_thread_that_is_the_conversation() -> N
         assert len(g.model.requests[-1].messages) == 3
 
 
-@pytest.mark.parametrize(
-    ("audience", "said"),
-    [
-        (Audience.PUBLIC_ROOM, REPLACEMENT),
-        (Audience.PRIVATE_ROOM, 'password: "hunter22"'),
-    ],
-)
-async def test_secrets_stay_out_of_public_rooms(audience: Audience, said: str) -> None:
-    async with gateway() as g:
-        g.model.reply = lambda request: 'password: "hunter22"'
-        await g.take(received("tell me", at=place(audience=audience), mentions_bot=True))
-        assert g.texts == [said]
-
-
-class Noting(Forgetful):
-    """Keeps in mind what it is told was answered."""
-
-    def __init__(self) -> None:
-        self.answers: list[str] = []
-
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
-        self.answers.append(answer)
-        return Aftermath()
-
-
-async def test_memory_keeps_what_was_said_and_not_what_was_held_back() -> None:
-    noting = Noting()
-    async with gateway(memory=noting) as g:
-        g.model.reply = lambda request: 'password: "hunter22"'
-        await g.take(received("tell me", at=place(), mentions_bot=True))
-        assert noting.answers == g.texts == [REPLACEMENT]
-
-
-async def test_a_budget_that_is_used_up_refuses_before_the_call() -> None:
-    policies = Policies(budgets=Budgets(user_per_day=0.0), limits=LIFTED)
-    assistant = Assistant(default_model="claude-sonnet-5-5")
-    async with gateway(policies=policies, assistant=assistant) as g:
-        await g.take(received("hi", message_id="m1"))
-        await g.take(received("hi", message_id="m2"))
-        assert g.model.requests == []
-        assert len(g.texts) == 1
-        assert "budget" in g.texts[0]
-
-
-async def test_a_budget_is_charged_what_the_answer_cost() -> None:
-    policies = Policies(budgets=Budgets(user_per_day=1.0))
-    assistant = Assistant(default_model="claude-sonnet-5-5")
-    async with gateway(policies=policies, assistant=assistant) as g:
-        g.model.name = "claude-sonnet-5-5"
-        await g.take(received("hi"))
-        spent = await g.database.run(lambda db: db.execute("SELECT micros FROM spent").fetchall())
-        assert spent == [(100 * 2 + 20 * 10,)]
-        assert await g.rows("reserved") == 0
-
-
-async def test_a_budget_without_a_price_refuses() -> None:
-    policies = Policies(budgets=Budgets(user_per_day=1.0))
-    async with gateway(policies=policies, assistant=Assistant(default_model="unknown")) as g:
-        await g.take(received("hi"))
-        assert g.model.requests == []
-        assert g.traces[0].decisions[-1].reason == "no_price"
-
-
-async def test_two_bots_do_not_keep_each_other_going() -> None:
-    policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=LIFTED)
-    async with gateway(policies=policies, overlap="queue") as g:
-        for n in range(30):
-            await g.take(received(f"ping {n}", message_id=f"m{n}", is_bot=True))
-        assert len(g.texts) == 10
-        assert g.traces[-1].decisions[-1].reason == "bot_loop_paused"
-
-
-async def test_a_bot_gets_no_error_to_answer() -> None:
-    policies = Policies(
-        invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(1, 20, 100)
-    )
-    async with gateway(policies=policies, overlap="queue") as g:
-        for n in range(3):
-            await g.take(received(f"ping {n}", message_id=f"m{n}", is_bot=True))
-        assert g.texts == ["answer"]
-
-
-async def test_a_bug_is_answered_with_a_reference_and_no_details(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with gateway() as g:
-
-        async def broken(*_: object) -> None:
-            raise RuntimeError("secret detail")
-
-        monkeypatch.setattr(g.services.stores.conversations, "opened", broken)
-        await g.take(received("hi"))
-        assert "Something went wrong on my side" in g.texts[0]
-        assert "secret detail" not in g.texts[0]
-        assert g.traces[0].id in g.texts[0]
-        assert await g.services.stores.inbox.unfinished(10) == []
-
-
 async def test_an_edit_and_a_deletion_change_what_is_stored() -> None:
     async with gateway() as g:
         await g.take(received("apple", message_id="m1"))
@@ -336,41 +202,6 @@ async def test_other_events_are_noted_and_nothing_else(event: InboundEvent) -> N
         await g.take(event)
         assert g.texts == []
         assert g.counts["noted", event.kind] == 1
-
-
-class Tracker:
-    """A tool server with one tool that changes something."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-
-    async def tools(self) -> tuple[ToolSpec, ...]:
-        return (ToolSpec("tracker__close", "Close an issue", {"type": "object"}),)
-
-    async def call(self, name: str, arguments: object) -> str:
-        self.calls.append(json.dumps(arguments))
-        return "closed"
-
-    async def close(self) -> None:
-        """Nothing to close."""
-
-
-@pytest.mark.parametrize(
-    ("at", "role", "offered"),
-    [
-        (direct(), Role.MEMBER, True),
-        (place(audience=Audience.PRIVATE_ROOM), Role.MEMBER, True),
-        (place(), Role.MEMBER, False),
-        (direct(), Role.GUEST, False),
-    ],
-)
-async def test_tools_depend_on_who_asks_and_who_listens(
-    at: Place, role: Role, offered: bool
-) -> None:
-    policies = Policies(roles=RolePolicy(default=role))
-    async with gateway(policies=policies, tools=(Tracker(),)) as g:
-        await g.take(received("close it", at=at, mentions_bot=True))
-        assert bool(g.model.requests[-1].tools) is offered
 
 
 async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_path: Path) -> None:
