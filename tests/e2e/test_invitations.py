@@ -156,6 +156,24 @@ async def test_an_inline_query_offers_what_can_be_asked(lab: Lab) -> None:
     assert len(await lab.quiet(room)) == 1
 
 
+@only("telegram-polling", "telegram-webhook")
+async def test_what_somebody_types_is_completed_from_what_is_remembered_of_them(lab: Lab) -> None:
+    sim = lab.platform
+    assert isinstance(sim, TelegramSimulator)
+    ada, bob = sim.person("Ada"), sim.person("Bob")
+    await sim.say(ada, sim.direct(ada), "/remember ERR-42 is the pier that broke")
+    await lab.answer(sim.direct(ada))
+
+    async def offered(query: str) -> list[str]:
+        return [text for _, text in await sim.wait_inline(query)]
+
+    told = "ERR-42 is the pier that broke"
+    assert await offered(sim.inline(ada, "ERR-4")) == ["ERR-4", told]
+    assert await offered(sim.inline(ada, "pier ERR-42")) == ["pier ERR-42", told]
+    assert await offered(sim.inline(ada, "ERR-4", "group")) == ["ERR-4"], "others would read it"
+    assert await offered(sim.inline(bob, "ERR-4")) == ["ERR-4"]
+
+
 # --- who may ask, and use what ------------------------------------------------------------------
 
 

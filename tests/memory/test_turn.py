@@ -6,6 +6,7 @@ import pytest
 
 from gateway.errors import ToolError
 from gateway.people import Role
+from memory.recall.retriever import Retriever
 from memory.record import Draft, Kind, Tier
 from memory.store.ports import Filter
 from memory.tools import TOOLS
@@ -174,6 +175,23 @@ async def test_nobody_elses_memory_is_in_the_prompt() -> None:
             turn = await rig.remembrance.turn(asker)
             assert "marmalade" not in await prompt_of(turn)
             assert "marmalade" not in await turn.tools.call("memory_search", {})
+
+
+@pytest.mark.parametrize("typed", ["ERR", "ERR-4", "pier err-4", "1234", "JIRA-12", "parley-me"])
+async def test_what_is_typed_is_completed_from_what_lasts(typed: str) -> None:
+    told = "ERR-42 on pier JIRA-1234 of parley-memory"
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await ada.remember(Draft(told, Kind.FACT))
+        await ada.remember(Draft("The other pier", Kind.FACT))
+        await rig.said(ada, "t1", f"what of {told}?", "I do not know")
+        suggested = rig.remembrance.suggested
+        assert await suggested(rig.asker("ada"), typed) == (), "there is nothing to look it up with"
+        rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
+
+        assert await suggested(rig.asker("ada"), typed) == [told]
+        assert await suggested(rig.asker("bob"), typed) == []
+        assert await suggested(rig.asker("ada", at=ROOM), typed) == []
 
 
 def test_the_schemas_are_the_sources() -> None:

@@ -1,6 +1,9 @@
 """Commands, buttons and confirmations: who may, what happens, how often."""
 
-from gateway.errors import Permanent
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.errors import Permanent, StoreUnavailable
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
     MAX_CONTENT,
@@ -19,6 +22,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
+from gateway.remembering import Asker, Forgetful
 from gateway.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
@@ -230,6 +234,47 @@ async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() ->
         await g.take(query("  why?  "), query("   "), query("x" * 400))
         assert [[b.value for b in offer] for offer in adapter.offered] == [["why?"], ["x" * 250]]
         assert (await g.rows("inbox"), await g.rows("traces"), g.model.requests) == (0, 0, [])
+
+
+class Suggesting(Forgetful):
+    """Remembers something that begins with whatever is typed."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._error = error
+
+    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+        self.asked.append((str(asker.principal.person), typed))
+        if self._error is not None:
+            raise self._error
+        return (f"{typed}-42 {'is a broken pier ' * 9}",)
+
+
+async def test_in_private_what_is_remembered_is_offered_behind_the_question() -> None:
+    adapter, memory = Inline(), Suggesting()
+    async with gateway(adapter=adapter, memory=memory) as g:
+        await g.take(query(" ERR "))
+        ((ask, meant),) = adapter.offered
+        assert memory.asked == [("test:main:ada", "ERR")]
+        assert (ask.label, ask.value) == ("Ask Parley", "ERR")
+        assert meant.value.startswith("ERR-42 is a broken pier")
+        assert meant.label.startswith("ERR-42")
+        assert len(meant.label) == 60
+
+
+async def test_where_others_would_read_what_is_chosen_nothing_remembered_is_offered() -> None:
+    adapter, memory = Inline(), Suggesting()
+    async with gateway(adapter=adapter, memory=memory) as g:
+        await g.take(replace(query("ERR"), place=place()))
+        assert [[b.value for b in offer] for offer in adapter.offered] == [["ERR"]]
+        assert memory.asked == []
+
+
+async def test_without_memory_the_question_is_offered_all_the_same() -> None:
+    adapter = Inline()
+    async with gateway(adapter=adapter, memory=Suggesting(StoreUnavailable("gone"))) as g:
+        await g.take(query("ERR"))
+        assert [[b.value for b in offer] for offer in adapter.offered] == [["ERR"]]
 
 
 async def test_a_query_that_cannot_be_answered_any_more_harms_nobody() -> None:
