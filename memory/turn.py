@@ -99,7 +99,8 @@ class Remembrance:
 
     async def frozen_brief(self, handle: MemoryHandle) -> Brief:
         """The brief of this session, made once: what stays the same is cached by the model. Made
-        again only when something in it was deleted, or may not be seen here any more."""
+        again only when something in it was deleted, replaced, is true no longer, or may not be
+        seen here any more."""
         reach = handle.reach
         key = (handle.occasion.session, reach.room, reach.project, reach.private)
         kept = self._briefs.get(key)

@@ -123,3 +123,26 @@ async def test_a_session_begins_without_it_where_it_cannot_be_had(
         assert (made.text(), made.total) == ("", 0)
         assert [line["event"] for line in logs] == ["brief_left_out"]
     assert BRIEF_SECONDS == 5.0
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "true no longer"])
+async def test_what_is_gone_is_gone_from_a_session_that_goes_on(how: str) -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        until = rig.clock.now() + timedelta(minutes=1)
+        lives = Draft("Lives in Graz", Kind.FACT, true_until=until)
+        kept = await ada.remember(
+            lives if how == "true no longer" else replace(lives, true_until=None)
+        )
+        await ada.remember(Draft("Has a dog", Kind.FACT))
+        told = await (await rig.remembrance.turn(rig.asker("ada"))).told()
+        assert "Graz" in told.brief
+
+        await rig.clock.advance(61)
+        if how == "deleted":
+            await ada.delete([kept.memory_id])
+        elif how == "replaced":
+            await ada.remember(Draft("Lives in Linz", Kind.FACT, supersedes=kept.memory_id))
+        again = await (await rig.remembrance.turn(rig.asker("ada"))).told()
+        assert "Graz" not in again.brief
+        assert "Has a dog" in again.brief

@@ -115,7 +115,7 @@ class MemoryStore(Protocol):
         ...
 
     async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these memories are still there and may be seen."""
+        """Which of these memories are still there and true, and may be seen."""
         ...
 
     async def count(self, reach: Reach) -> int:

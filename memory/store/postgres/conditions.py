@@ -8,6 +8,12 @@ from memory.store.rows import storable
 
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > %(now)s)"
 """What is there for a reach at the time `now`."""
+HOLDS: Final = f"""
+    {VISIBLE} AND m.superseded_by = ''
+    AND (m.true_until IS NULL OR m.true_until > %(now)s)
+    AND (m.valid_until IS NULL OR m.valid_until > %(now)s)
+"""
+"""What is there and still true."""
 THEN: Final = """
     (m.true_from IS NULL OR m.true_from <= %(then)s)
     AND (m.true_until IS NULL OR m.true_until > %(then)s)

@@ -10,7 +10,7 @@ from memory.scope import Reach
 from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
-from memory.store.postgres.conditions import VISIBLE
+from memory.store.postgres.conditions import HOLDS, VISIBLE
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.filing import file_again, file_some
 from memory.store.postgres.finding import find
@@ -40,7 +40,7 @@ VECTOR: Final = """
     WHERE m.id = %(id)s
 """
 THERE: Final = f"""
-    SELECT m.id FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {VISIBLE}
+    SELECT m.id FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {HOLDS}
 """  # noqa: S608 - constants
 DELETE: Final = f"""
     DELETE FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {MAY_CHANGE} RETURNING m.id
@@ -161,7 +161,7 @@ class PostgresMemories:
         return record_from(rows[0], embedding)
 
     async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these memories are still there and may be seen."""
+        """Which of these memories are still there and true, and may be seen."""
         asked = parameters(reach) | {
             "now": self._clock.now(),
             "ids": [storable(id_) for id_ in memory_ids],

@@ -10,6 +10,12 @@ from memory.store.sqlite.reach import OWN, SEES, parameters
 
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"
 """What is there for a reach at the time `:now`."""
+HOLDS: Final = f"""
+    {VISIBLE} AND m.superseded_by = ''
+    AND (m.true_until IS NULL OR m.true_until > :now)
+    AND (m.valid_until IS NULL OR m.valid_until > :now)
+"""
+"""What is there and still true."""
 
 
 def conditions_of(reach: Reach, wanted: Filter, now: float) -> tuple[list[str], dict[str, object]]:

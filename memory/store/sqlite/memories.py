@@ -15,7 +15,7 @@ from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
 from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
-from memory.store.sqlite.conditions import VISIBLE
+from memory.store.sqlite.conditions import HOLDS, VISIBLE
 from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.filing import file_again, file_some
 from memory.store.sqlite.finding import find
@@ -34,7 +34,7 @@ GET: Final = f"""
 """  # noqa: S608 - constants
 THERE: Final = f"""
     SELECT m.id FROM memories m
-    WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+    WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {HOLDS}
 """  # noqa: S608 - constants
 DELETE: Final = f"""
     DELETE FROM memories AS m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {MAY_CHANGE}
@@ -135,7 +135,7 @@ class SqliteMemories:
         return record_from(tuple(columns), embedding)
 
     async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these memories are still there and may be seen."""
+        """Which of these memories are still there and true, and may be seen."""
         asked = parameters(reach) | {"now": self._now(), "ids": _json(memory_ids)}
         return set(await self._engine.run(lambda db: _ids(db, THERE, asked)))
 

@@ -123,3 +123,23 @@ async def test_what_expired_is_gone_before_anything_was_pruned(
 async def test_the_number_of_memories_is_bounded(memories: MemoryStore, limit: int) -> None:
     with pytest.raises(BadInput, match="limit must be 1 to 1,000"):
         await memories.find(reach(), Filter(limit=limit))
+
+
+async def test_what_a_session_was_told_is_looked_at_again(
+    memories: MemoryStore, clock: FakeClock
+) -> None:
+    """Whether it is still there, still true, and still to be seen."""
+    gone, old, stays = record("gone"), record("old"), record("stays")
+    over = record("over", true_until=AT + DAY)
+    expired = record("expired", expires_at=AT + DAY)
+    theirs = record("theirs", "test:main:bob")
+    for one in (gone, old, stays, over, expired, theirs):
+        await store(memories, one)
+    told = [one.id for one in (gone, old, stays, over, expired, theirs)]
+    assert await memories.visible(reach(), told) == set(told) - {theirs.id}
+
+    await memories.delete(reach(), [gone.id])
+    await store(memories, record("new", supersedes=old.id))
+    assert await memories.visible(reach(), told) == {stays.id, over.id, expired.id}
+    await clock.advance(2 * DAY.total_seconds())
+    assert await memories.visible(reach(), told) == {stays.id}
