@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.async_api import BrowserContext, Page, async_playwright
+from playwright.async_api import BrowserContext, Page, async_playwright, expect
+
+from tests.support.patience import PATIENCE
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), ""
@@ -66,7 +68,8 @@ async def window(
             color_scheme="dark" if dark else "light",
             has_touch=size == TELEPHONE,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * PATIENCE)
+        expect.set_options(timeout=1000 * PATIENCE)
         opened = Window(await context.new_page(), context, origin)
         opened.watch()
         yield opened

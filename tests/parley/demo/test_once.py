@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from parley.demo.__main__ import free_port, main
+from tests.support.patience import PATIENCE
 
 
 async def start(*arguments: str, ignoring: bool = False) -> asyncio.subprocess.Process:
@@ -51,7 +52,7 @@ async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.
     process = await start("--port", "0")
     assert process.stdout is not None
     assert process.stderr is not None
-    async with asyncio.timeout(50):
+    async with asyncio.timeout(2 * PATIENCE):
         while b"Now you:" not in (line := await process.stdout.readline()):
             assert line, "the demo ended before it served its page"
         process.send_signal(number)
@@ -69,7 +70,7 @@ async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
     process = await start("--once", ignoring=ignoring)
     assert process.stdout is not None
     assert process.stderr is not None
-    async with asyncio.timeout(50):
+    async with asyncio.timeout(2 * PATIENCE):
         while b"Telegram" not in await process.stdout.readline():
             pass
         process.send_signal(number)

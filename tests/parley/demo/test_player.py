@@ -41,7 +41,7 @@ async def test_an_answer_in_a_thread_is_found_below_its_message(paper: PaperDemo
 async def test_a_deaf_gateway_fails_the_scene_and_not_the_story(
     paper: PaperDemo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 2.0)
     paper.simulators["telegram"].listeners.clear()
     player = Player(paper.world, paper.gateway)
     outcomes = [outcome async for outcome in player.play(STORY[:3])]
