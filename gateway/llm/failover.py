@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, Protocol, cast, runtime_checkable
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
-from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest, TextDelta
+from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
@@ -79,7 +79,7 @@ class FailoverProvider:
                     async with aclosing(self._events(index, asked)) as events:
                         async for event in events:
                             released = released or isinstance(event, TextDelta)
-                            yield event
+                            yield _stood_in(event) if index else event
                 except ModelUnavailable as error:
                     failures.append(error)
                     self._rest(index, error)
@@ -122,3 +122,7 @@ class FailoverProvider:
             return False
         await self._clock.sleep(seconds)
         return True
+
+
+def _stood_in(event: ModelEvent) -> ModelEvent:
+    return replace(event, stood_in=True) if isinstance(event, ModelFinished) else event

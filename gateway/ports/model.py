@@ -117,12 +117,14 @@ StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "oth
 
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
-    """The last event of a call; `message` is the whole answer, tool calls included."""
+    """The last event of a call; `message` is the whole answer, tool calls included. `stood_in`:
+    another model answered than the one that was asked."""
 
     message: ModelMessage
     stop: StopReason
     usage: Usage
     model: str
+    stood_in: bool = False
 
 
 ModelEvent: TypeAlias = TextDelta | ModelFinished

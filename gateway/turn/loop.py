@@ -228,14 +228,15 @@ class _Turn:
 
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
-        prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
-        self._calibration = learned(
-            self._calibration,
-            self._system,
-            self._offered.values(),
-            fitted.messages,
-            prompt,
-        )
+        if not finished.stood_in:  # which says nothing of how the model counts that was asked
+            prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+            self._calibration = learned(
+                self._calibration,
+                self._system,
+                self._offered.values(),
+                fitted.messages,
+                prompt,
+            )
         self._usage += used
         self._model = finished.model
         if finished.message.content:

@@ -5,12 +5,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.errors import ToolError
+from gateway.errors import ModelUnavailable, ToolError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.llm.offline import OfflineProvider
 from gateway.people import Audience
-from gateway.ports import OpaqueBlock, TextBlock, ToolCall, ToolOutcome
+from gateway.ports import (
+    ContentBlock,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+)
 from gateway.turn import sentences
 from gateway.turn.loop import run_turn
 from gateway.turn.prompt import PromptFacts, own_text, user_content
@@ -429,3 +436,20 @@ async def test_the_first_hello_is_small(
             await run_turn(request, provider, StubTools(), TurnLimits(), RealClock())
 
     assert max(call.size for call in claude.requests) < 2_000
+
+
+async def test_what_stands_in_teaches_nothing_of_how_the_first_model_counts(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("I stand in.")
+    models = FailoverProvider([StubModel(_down), provider], QuickClock())
+
+    result = await Turn().ask("A long question of mine. " * 40, models)
+
+    assert result.text == "I stand in."
+    assert result.calibration.samples == 0
+    assert result.usage.input_tokens > 50
+
+
+def _down(request: ModelRequest, number: int) -> tuple[ContentBlock, ...]:
+    raise ModelUnavailable("down")
