@@ -14,9 +14,18 @@ from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import Lab, running
+from tests.support.patience import PATIENCE
+
+
+def patient_discord() -> DiscordSimulator:
+    """How quickly a command is deferred is the adapter's and shown there."""
+    simulator = DiscordSimulator()
+    simulator.set_interaction_deadline(PATIENCE)
+    return simulator
+
 
 VARIANTS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
-    "discord": DiscordSimulator,
+    "discord": patient_discord,
     "slack-socket": lambda: SlackSimulator(mode="socket"),
     "slack-http": lambda: SlackSimulator(mode="http"),
     "telegram-polling": lambda: TelegramSimulator(mode="polling"),

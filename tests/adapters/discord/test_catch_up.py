@@ -108,7 +108,7 @@ async def test_an_archived_thread_is_still_a_thread(
         before = (await rig.inbox.next(MessageReceived)).message
     await written(sim, thread, "and then?", mention=True)
     channel = sim.world.channels.pop(thread.thread_id)
-    sim.faults.add(Fault(HISTORY, "slow", delay=0.5))
+    sim.faults.add(Fault(HISTORY, "slow", delay=3.0))
     async with connected(sim, state=state) as rig:
         sim.world.channels[thread.thread_id] = channel
         assert (await rig.inbox.next(MessageReceived)).message.place == before.place
@@ -163,7 +163,7 @@ async def test_other_rooms_do_not_wait_for_one_that_is_read_slowly(
         await sim.say(ann, sim.direct(ann), "0")
         await rig.inbox.wait(1)
     await sim.say(ann, sim.direct(ann), "1")
-    sim.faults.add(Fault(HISTORY, "slow", delay=1.0))
+    sim.faults.add(Fault(HISTORY, "slow", delay=4.0))
     async with connected(sim, state=state) as rig:
         await sim.say(ann, sim.direct(ann), "2")
         await sim.say(ben, sim.direct(ben), "quick")

@@ -16,7 +16,7 @@ from tests.support.patience import PATIENCE
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackSimulator]:
-    simulator = SlackSimulator(ack_within=0.2, retry_after=(0.0, 0.05))
+    simulator = SlackSimulator(ack_within=1.0, retry_after=(0.0, 0.05))
     await simulator.start()
     yield simulator
     await simulator.stop()
@@ -103,7 +103,7 @@ async def test_what_is_not_acknowledged_comes_again(slack: SlackSimulator, raw: 
     assert first["envelope_id"] != second["envelope_id"]
     assert first["payload"]["event_id"] == second["payload"]["event_id"]
     await raw.ack(second)
-    await slack.deliveries.settled(2.0)
+    await slack.deliveries.settled(PATIENCE)
     assert slack.sockets.given_up == []
 
 
@@ -111,7 +111,7 @@ async def test_after_the_last_attempt_it_is_given_up(slack: SlackSimulator, raw:
     await raw.connect()
     anna = slack.person("Anna")
     await slack.say(anna, slack.direct(anna), "hi")
-    await slack.deliveries.settled(5.0)
+    await slack.deliveries.settled(PATIENCE)
     assert len(slack.sockets.given_up) == 1
 
 
@@ -121,7 +121,7 @@ async def test_a_command_does_not_come_again(slack: SlackSimulator, raw: RawClie
     envelope = await raw.next()
     assert envelope["type"] == "slash_commands"
     assert "retry_attempt" not in envelope
-    await slack.deliveries.settled(2.0)
+    await slack.deliveries.settled(PATIENCE)
     assert len(slack.sockets.given_up) == 1
 
 
@@ -144,7 +144,7 @@ async def test_a_cut_socket_costs_no_attempt(slack: SlackSimulator, raw: RawClie
     await slack.say(anna, slack.direct(anna), "hi")
     await raw.connect()
     await raw.ack(await raw.next())
-    await slack.deliveries.settled(2.0)
+    await slack.deliveries.settled(PATIENCE)
     assert slack.sockets.given_up == []
 
 
@@ -172,7 +172,7 @@ async def test_several_sockets_share_the_events(slack: SlackSimulator) -> None:
             await slack.say(anna, slack.direct(anna), str(number))
         for envelope, client in [(await c.next(), c) for c in clients]:
             await client.ack(envelope)
-        await slack.deliveries.settled(2.0)
+        await slack.deliveries.settled(PATIENCE)
     finally:
         for client in clients:
             await client.session.close()

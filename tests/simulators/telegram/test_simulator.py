@@ -344,6 +344,7 @@ def test_flood_control_counts_chats_groups_and_all_together() -> None:
 
 async def test_a_flood_is_answered_with_429() -> None:
     sim = TelegramSimulator(flood_control=True)
+    sim.sending._flood._now = lambda: 0.0
     await sim.start()
     room = sim.direct(sim.person("Ann"))
     codes = []
