@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from gateway.errors import StoreUnavailable
 from memory.brief import BRIEF_SECONDS, MAX_CHARS, MAX_ENTRIES, Brief, BriefLimits, brief_of, chosen
 from memory.handle import MemoryHandle
-from memory.record import Draft, Kind, Record
+from memory.record import Draft, Kind, Record, Scope
 from memory.store.ports import Filter, Match
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.store.records import AT, record
@@ -146,3 +146,23 @@ async def test_what_is_gone_is_gone_from_a_session_that_goes_on(how: str) -> Non
         again = await (await rig.remembrance.turn(rig.asker("ada"))).told()
         assert "Graz" not in again.brief
         assert "Has a dog" in again.brief
+
+
+def test_what_is_the_persons_stands_in_system_and_what_is_shared_in_project() -> None:
+    own = [record("Prefers tea", kind=Kind.PREFERENCE), record("Has a dog")]
+    shared = [
+        record("Answer in German", kind=Kind.INSTRUCTION, scope=Scope.PROJECT),
+        record("The office is in Graz", scope=Scope.GLOBAL),
+    ]
+    system, project = brief(*own, *shared).by_block
+
+    assert [one.content in system for one in (*own, *shared)] == [True, True, False, False]
+    assert [one.content in project for one in (*own, *shared)] == [False, False, True, True]
+
+
+@given(st.lists(st.tuples(st.sampled_from(Scope), st.integers(1, 1_000)), max_size=60))
+def test_both_blocks_together_have_no_more_than_10_000_characters(
+    sizes: list[tuple[Scope, int]],
+) -> None:
+    made = brief(*(record("x" * size, scope=scope) for scope, size in sizes))
+    assert sum(map(len, made.by_block)) <= MAX_CHARS
