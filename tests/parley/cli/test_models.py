@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gateway.clock import SystemClock
 from memory.models.catalogue import EMBEDDING
+from memory.record import Embedding
+from parley.settings import from_mapping
+from parley.storage import Storage
 from tests.parley.cli.kit import parley
+from tests.parley.cli.test_memory import filled
 
 
 async def test_what_is_missing_is_listed_and_the_doctor_says_what_to_do(tmp_path: Path) -> None:
@@ -30,6 +35,36 @@ async def test_a_model_that_is_there_is_named(tmp_path: Path) -> None:
     assert rows[-1]["model"] in ("", EMBEDDING.name)
     asked = await parley("doctor", cwd=tmp_path)
     assert "ok      recall: all-MiniLM-L6-v2 is here" in asked.out
+
+
+async def test_after_a_change_of_the_model_it_is_shown_how_far_the_vectors_are(
+    tmp_path: Path,
+) -> None:
+    folder = await filled(tmp_path, "sqlite:///parley.db")
+    models = folder / "models" / EMBEDDING.name
+    models.mkdir(parents=True)
+    for name in EMBEDDING.files:
+        (models / name).write_text("{}", "utf-8")
+    url = f"sqlite:///{folder}/parley.db"
+    storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
+    await storage.start()
+
+    async def embed(model: str, limit: int) -> int:
+        memories = storage.memory.memories
+        some = await memories.unembedded(model, limit)
+        return await memories.embed([(one.id, Embedding(model, (1.0, 0.0))) for one in some])
+
+    async def told() -> str:
+        return (await parley("models", "list", cwd=folder)).out.splitlines()[-1]
+
+    every = await embed("the one before", 100)
+    assert every > 2
+    assert await told() == f"Vectors of {EMBEDDING.name}: 0 of {every} memories (0 %)."
+    assert await embed(EMBEDDING.name, 2) == 2
+    assert f": 2 of {every} memories" in await told()
+    assert await embed(EMBEDDING.name, 100) == every - 2
+    assert await told() == f"Vectors of {EMBEDDING.name}: {every} of {every} memories (100 %)."
+    await storage.stop()
 
 
 @pytest.mark.parametrize(
