@@ -185,5 +185,5 @@ def inline_request(query_id: str, suggestions: tuple[Button, ...]) -> dict[str, 
         "inline_query_id": query_id,
         "results": results,
         "is_personal": True,
-        "cache_time": 5,
+        "cache_time": 0,  # what is offered may be forgotten a moment later
     }

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.telegram.send import inline_request
 from gateway.errors import (
     Ambiguous,
     FormatRejected,
@@ -129,3 +130,9 @@ async def test_a_long_answer_with_code_arrives_whole() -> None:
         html = f'<pre><code class="language-python">{code}</code></pre>'
         await bench.adapter.send(text(place_in(room), html, code))
         assert bench.sim.shown(room)[-1].text == code.strip()
+
+
+def test_what_is_offered_inline_is_kept_for_nobody() -> None:
+    """Telegram gives it out again otherwise, to others or after it was forgotten."""
+    request = inline_request("7", (Button("Ask", "why?"),))
+    assert (request["is_personal"], request["cache_time"]) == (True, 0)
