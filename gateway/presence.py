@@ -2,6 +2,8 @@
 then, where the platform can, the answer itself as it grows."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -9,6 +11,7 @@ import structlog
 
 from gateway.errors import DeliveryError
 from gateway.exchange import Exchange
+from gateway.ports import CanMarkRead
 from gateway.services import Services
 
 FIRST_AFTER = 0.3
@@ -16,6 +19,8 @@ FIRST_AFTER = 0.3
 AGAIN_AFTER = 4.5
 """Seconds: Telegram shows typing for 5, Discord for 10, WhatsApp for 25."""
 MAX_SIGNS = 60
+
+Signs = Callable[[], Awaitable[None]]
 
 log = structlog.get_logger(__name__)
 
@@ -26,13 +31,16 @@ class Presence:
     def __init__(self, exchange: Exchange, services: Services) -> None:
         self._exchange = exchange
         self._clock = services.clock
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._not_yet: Callable[[], object] | None = None
 
     async def __aenter__(self) -> Self:
         connected = self._exchange.connected
-        shows = (connected.typing, connected.read_marks, self._exchange.live)
-        if any(one is not None for one in shows):
-            self._task = asyncio.create_task(self._show())
+        if connected.read_marks is not None:
+            self._begin(partial(self._mark, connected.read_marks))
+        if connected.typing is not None or self._exchange.live is not None:
+            # No task before it is due: most answers come sooner.
+            self._not_yet = self._clock.after(FIRST_AFTER, partial(self._begin, self._show))
         return self
 
     async def __aexit__(
@@ -41,27 +49,36 @@ class Presence:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        if self._not_yet is not None:
+            self._not_yet()
+        for task in self._tasks:
+            task.cancel()
         if self._exchange.live is not None:
             await self._exchange.live.close()
 
+    def _begin(self, signs: Signs) -> None:
+        self._tasks.append(asyncio.create_task(self._unfailing(signs)))
+
+    async def _mark(self, marks: CanMarkRead) -> None:
+        await marks.mark_read(self._exchange.place, self._exchange.last.id)
+
     async def _show(self) -> None:
-        connected, place = self._exchange.connected, self._exchange.place
+        typing, place = self._exchange.connected.typing, self._exchange.place
         message_id, live = self._exchange.last.id, self._exchange.live
+        if live is not None:
+            live.begin()
+        if typing is None:
+            return
+        for _ in range(MAX_SIGNS):
+            if live is None or not live.visible:
+                await typing.typing(place, message_id)
+            await self._clock.sleep(AGAIN_AFTER)
+
+    async def _unfailing(self, signs: Signs) -> None:
+        platform = self._exchange.place.platform
         try:
-            if connected.read_marks is not None:
-                await connected.read_marks.mark_read(place, message_id)
-            await self._clock.sleep(FIRST_AFTER)
-            if live is not None:
-                live.begin()
-            if connected.typing is None:
-                return
-            for _ in range(MAX_SIGNS):
-                if live is None or not live.visible:
-                    await connected.typing.typing(place, message_id)
-                await self._clock.sleep(AGAIN_AFTER)
+            await signs()
         except DeliveryError as error:
-            log.debug("presence_failed", platform=place.platform, error=str(error))
+            log.debug("presence_failed", platform=platform, error=str(error))
         except Exception:
-            log.exception("presence_failed", platform=place.platform)
+            log.exception("presence_failed", platform=platform)

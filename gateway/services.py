@@ -20,12 +20,12 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
     AdapterManifest,
+    AlarmClock,
     CanAnswerInline,
     CanFetch,
     CanMarkRead,
     CanShowLive,
     CanType,
-    Clock,
     CommandSpec,
     LLMProvider,
     PlatformAdapter,
@@ -153,7 +153,7 @@ class Services:
     loop_guard: LoopGuard
     extensions: ExtensionRegistry
     commands: tuple[CommandSpec, ...]
-    clock: Clock
+    clock: AlarmClock
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]

@@ -24,7 +24,7 @@ from gateway.observe.model import TimedProvider
 from gateway.observe.observer import Observer, Several
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
-from gateway.ports import Clock
+from gateway.ports import AlarmClock
 from gateway.routing import Router
 from gateway.services import Connected, Services
 from gateway.stores import Trace
@@ -78,7 +78,7 @@ class App:
     def __init__(
         self,
         settings: Settings,
-        clock: Clock | None = None,
+        clock: AlarmClock | None = None,
         extensions: ExtensionRegistry | None = None,
         *,
         role: Role = "all",
@@ -394,7 +394,7 @@ class App:
         )
 
 
-def toolbox_of(settings: Settings, clock: Clock) -> Toolbox:
+def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
     """The tools of the configured MCP servers."""
     return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
 

@@ -28,9 +28,7 @@ from gateway.ports.adapter import (
     EventSink,
     PlatformAdapter,
 )
-from gateway.ports.clock import (
-    Clock,
-)
+from gateway.ports.clock import AlarmClock, Clock
 from gateway.ports.live import (
     CanShowLive,
     LiveStyle,
@@ -76,6 +74,7 @@ __all__ = [
     "AdapterContext",
     "AdapterManifest",
     "AdapterState",
+    "AlarmClock",
     "CanAnswerInline",
     "CanDelete",
     "CanDiagnose",

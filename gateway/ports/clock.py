@@ -1,5 +1,6 @@
 """Time, as something that is given."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -17,4 +18,12 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds."""
+        ...
+
+
+class AlarmClock(Clock, Protocol):
+    """A clock that calls back."""
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], object]:
+        """Call something after so many seconds, unless what this returns is called before."""
         ...

@@ -115,6 +115,8 @@ def learned(
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
     """Tokens of one block with its frame."""
+    if isinstance(block, TextBlock):
+        return estimate(block.text, calibration) + BLOCK_TOKENS
     text, frame = _text_and_frame(block)
     return estimate(text, calibration) + frame + BLOCK_TOKENS
 
@@ -136,15 +138,24 @@ def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
 
 def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration = EXACT) -> int:
     """Tokens of a conversation with its frames."""
-    return sum(
-        MESSAGE_TOKENS + sum(estimate_block(block, calibration) for block in message.content)
-        for message in messages
-    )
+    tokens = 0
+    for message in messages:
+        tokens += MESSAGE_TOKENS
+        for block in message.content:
+            tokens += estimate_block(block, calibration)
+    return tokens
 
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
     """Tokens of the tools' names, descriptions and schemas."""
+    if calibration is EXACT:
+        return sum(map(_exact_tool, tools))
     return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
+
+
+@lru_cache(MAX_TOLD)
+def _exact_tool(tool: ToolSpec) -> int:
+    return TOOL_TOKENS + _counted(_tool_scripts(tool), EXACT)
 
 
 @lru_cache(MAX_TOLD)

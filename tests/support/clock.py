@@ -3,6 +3,7 @@
 import asyncio
 import heapq
 import itertools
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 
@@ -30,6 +31,12 @@ class FakeClock:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._numbers), future))
         await future
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], object]:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(lambda ended: None if ended.cancelled() else call())
+        heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._numbers), future))
+        return future.cancel
 
     async def advance(self, seconds: float) -> None:
         """Let time pass; whoever's sleep ends on the way runs at the right moment."""

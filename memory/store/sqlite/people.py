@@ -32,6 +32,8 @@ KNOWN: Final = """
         ON chosen.tenant = :tenant AND chosen.person = one.person
     ORDER BY one.person
 """
+IS_LINKED: Final = "SELECT 1 FROM people_links WHERE tenant = ? AND person = ?"
+CHOSEN: Final = "SELECT project, shows_private FROM people_choices WHERE tenant = ? AND person = ?"
 ANY: Final = "SELECT 1 FROM memories WHERE owner = ? LIMIT 1"
 USE: Final[dict[SessionUse, str]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = ? AND stores < ?",
@@ -204,6 +206,10 @@ def leave(db: sqlite3.Connection, tenant: str, person: str) -> None:
 
 
 def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
+    if db.execute(IS_LINKED, (tenant, person)).fetchone() is None:
+        chosen = db.execute(CHOSEN, (tenant, person)).fetchone()
+        project, shows_private = chosen or ("", False)
+        return Self((person,), project, bool(shows_private))
     rows = db.execute(KNOWN, {"tenant": tenant, "person": person}).fetchall()
     return Self(
         persons=tuple(row[0] for row in rows),
