@@ -96,6 +96,10 @@ class Meter:
         to refuse the answer, whose first call has its money before them."""
         return _Aside(self)
 
+    def answer_is_over(self) -> None:
+        """Calls aside wait for the answer's first call no longer, which was perhaps never made."""
+        self._answer_first.set()
+
     async def close(self) -> None:
         """Nothing to close: the provider outlives the turn."""
 

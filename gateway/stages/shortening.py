@@ -54,6 +54,7 @@ class Shortening:
             return
         if not self._turns:
             return
+        self._meter.answer_is_over()
         text = await self._work if self._work is not None else None
         said = said_of(self._turns, self._exchange.place.audience)
         summary = summed_up(self._exchange.opened.summary, self._turns, said, text)

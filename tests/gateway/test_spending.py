@@ -25,7 +25,8 @@ from gateway.ports import (
     Usage,
 )
 from gateway.services import Assistant, Policies
-from gateway.stores import UsageRow
+from gateway.stores import StoredTurn, UsageRow
+from gateway.turn.types import TurnLimits
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.messages import direct, received
 
@@ -172,6 +173,28 @@ async def test_without_budgets_the_usage_is_recorded_all_the_same() -> None:
         )
         assert rows == [(MODEL, 100, 20, 120)]
         assert await g.rows("spent") == 0
+
+
+async def test_a_summary_waits_for_no_answer_that_is_never_asked_for() -> None:
+    """Where the turn's cap leaves no room for a single call."""
+    capped = replace(
+        policies(1.0),
+        turn=TurnLimits(tokens=10),
+        context=ContextLimits(max_messages=4, max_tokens=500),
+    )
+    async with gateway(policies=capped, assistant=ASSISTANT, prices=PRICES) as g:
+        g.model.name = MODEL
+        key = key_of("default", direct())
+        said = [
+            StoredTurn("q0", "user", "question 0", g.clock.now(), "test:main:ada", "Ada"),
+            StoredTurn("q0", "assistant", "answer", g.clock.now()),
+            StoredTurn("q1", "user", "question 1", g.clock.now(), "test:main:ada", "Ada"),
+            StoredTurn("q1", "assistant", "answer", g.clock.now()),
+        ]
+        await g.services.stores.conversations.append(key, said)
+        await g.take(received("question 2", message_id="q2"))
+        assert g.outcomes() == ["tokens"]
+        assert [request.max_tokens for request in g.model.requests] == [2_000], "the summary's own"
 
 
 async def test_a_tracker_that_fails_stops_nothing() -> None:
