@@ -2,7 +2,10 @@
 
 import asyncio
 import hashlib
+import os
+import pty
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from aiohttp import web
 
 from memory.models.catalogue import EMBEDDING
 from parley.pulling import PullFailed, pull
+from tests.parley.cli.kit import PROGRAM, SECONDS, environment
 
 BIG = b"weights " * 100_000
 
@@ -114,3 +118,33 @@ async def test_a_folder_that_cannot_be_written_is_named(hub: Hub, tmp_path: Path
     (tmp_path / EMBEDDING.name).write_text("a file", "utf-8")
     with pytest.raises(PullFailed, match="cannot be written"):
         await fetched(hub, tmp_path)
+
+
+async def test_on_a_terminal_every_file_has_a_bar(hub: Hub, tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM,
+        *("models", "pull", EMBEDDING.name, "--from", hub.url, "--folder", str(tmp_path)),
+        cwd=tmp_path,
+        env=environment({"TERM": "xterm", "COLUMNS": "120"}),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=inside,
+    )
+    os.close(inside)
+    async with asyncio.timeout(SECONDS):
+        shown = await asyncio.to_thread(_everything, terminal)
+        out, _ = await process.communicate()
+    assert process.returncode == 0, shown
+    assert all(name in shown for name in EMBEDDING.files)
+    assert "━" in shown
+    assert "fetched" in out.decode()
+
+
+def _everything(terminal: int) -> str:
+    """What is written to a terminal until nobody holds it any more."""
+    pieces: list[bytes] = []
+    with suppress(OSError):  # how Linux says that the other end is closed
+        while piece := os.read(terminal, 65_536):
+            pieces.append(piece)
+    os.close(terminal)
+    return b"".join(pieces).decode(errors="replace")
