@@ -271,7 +271,7 @@ class App:
         consolidation = self.memory.consolidation
         if consolidation is None or self._role == "adapter":
             return None
-        return Background(consolidation.step, self._clock, "consolidating")
+        return Background(consolidation.step, self._clock, "consolidating", self._queued)
 
     def _embed(self) -> Background | None:
         behind = self.models.behind
@@ -279,7 +279,10 @@ class App:
             return None
         memories, count = self.storage.memory.memories, self.observed.count
         work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm)
-        return Background(work.step, self._clock, "embedding")
+        return Background(work.step, self._clock, "embedding", self._queued)
+
+    def _queued(self) -> int:
+        return self._router.lanes.waiting
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent

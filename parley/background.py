@@ -15,8 +15,10 @@ BREATH: Final = 0.02
 """Seconds between two steps."""
 LATE: Final = 0.005
 """Seconds. Where a pause takes so much longer than it should, the program has better to do."""
+QUEUE: Final = 20
+"""Messages that wait for their turn while there is a rush."""
 CALM: Final = 5
-"""Pauses in a row that are not longer than they should be, after which a rush is over."""
+"""Pauses in a row without a sign of a rush, after which it is over."""
 LATEST: Final = 60.0
 """Seconds of a rush after which it goes on all the same: it may not end soon."""
 AFTER_FAILURE: Final = 5.0
@@ -26,12 +28,19 @@ log = structlog.get_logger(__name__)
 
 class Background:
     """Calls `step` until it has nothing left, again and again, and makes way for answers; `name`
-    is what the log calls it."""
+    is what the log calls it, `queued` says how many messages wait for their turn."""
 
-    def __init__(self, step: Callable[[], Awaitable[int]], clock: Clock, name: str) -> None:
+    def __init__(
+        self,
+        step: Callable[[], Awaitable[int]],
+        clock: Clock,
+        name: str,
+        queued: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._step = step
         self._clock = clock
         self._name = name
+        self._queued = queued
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -48,7 +57,7 @@ class Background:
     async def _run(self) -> None:
         pause, calm, calm_at = REST, CALM, self._clock.monotonic()
         while True:
-            in_a_rush = await self._paused(pause) > LATE
+            in_a_rush = await self._paused(pause) > LATE or self._queued() >= QUEUE
             now = self._clock.monotonic()
             calm = 0 if in_a_rush else min(CALM, calm + 1)
             if calm == CALM:

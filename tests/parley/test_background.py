@@ -3,7 +3,7 @@
 from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
-from parley.background import AFTER_FAILURE, BREATH, LATE, LATEST, REST, Background
+from parley.background import AFTER_FAILURE, BREATH, CALM, LATE, LATEST, QUEUE, REST, Background
 from tests.support.clock import FakeClock
 
 
@@ -45,6 +45,18 @@ async def test_what_waits_is_taken_up_step_by_step_and_looked_for_again() -> Non
     await work.stop()
     await clock.advance(2 * REST)
     assert waiting.asked == 6
+
+
+async def test_while_many_messages_wait_for_their_turn_it_waits_too() -> None:
+    clock, waiting, queued = FakeClock(), Waiting(1_000), QUEUE
+    work = Background(waiting.step, clock, "some work", lambda: queued)
+    work.start()
+    await clock.advance(LATEST / 2)
+    assert waiting.asked == 0
+    queued = QUEUE - 1
+    await clock.advance(REST + CALM * BREATH)
+    assert waiting.asked > 0
+    await work.stop()
 
 
 async def test_in_a_rush_it_waits_and_not_without_end() -> None:
