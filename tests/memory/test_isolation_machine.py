@@ -16,7 +16,7 @@ from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
@@ -48,7 +48,7 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some"), MANY])
 def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
-        database, pool = Database(":memory:"), PostgresPool(new_database(postgres))
+        database, pool = Database(":memory:"), PostgresPool(new_database(postgres), PATIENT)
         clock = FakeClock()
         runner.run(database.start())
         runner.run(pool.start())

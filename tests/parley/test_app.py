@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,7 +23,7 @@ from parley.serving import serve
 from parley.settings import Settings, from_mapping
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
-from tests.support.messages import AT, message, place
+from tests.support.messages import message, place
 from tests.support.patience import PATIENCE
 
 ROOM = place("C1", Audience.DIRECT, platform="web")
@@ -200,8 +201,8 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
     await app.storage.start()
     for number, platform in enumerate(("elsewhere", "web")):
         said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
-        entry = InboxEntry(f"i{number}", platform, MessageReceived("e1", said), AT)
-        await app.storage.stores.inbox.add(entry, AT - AT)
+        entry = InboxEntry(f"i{number}", platform, MessageReceived("e1", said), datetime.now(UTC))
+        await app.storage.stores.inbox.add(entry, timedelta(0))
     await app.storage.stop()
     with capture_logs() as logs:
         await app.start()

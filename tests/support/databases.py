@@ -5,8 +5,12 @@ import os
 
 import psycopg
 
+from gateway.storage.postgres.pool import PoolLimits
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
 
+PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
+"""For tests in which the server is there and only the machine is busy."""
 _NUMBERS = itertools.count()
 
 

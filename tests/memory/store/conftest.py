@@ -21,7 +21,7 @@ from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 Engine = Database | PostgresPool
@@ -47,7 +47,7 @@ def url(postgres: PostgresServer) -> str:
 
 @pytest.fixture
 async def pool(url: str) -> AsyncIterator[PostgresPool]:
-    opened = PostgresPool(url)
+    opened = PostgresPool(url, PATIENT)
     await opened.start()
     yield opened
     await opened.stop()
@@ -113,7 +113,7 @@ async def again(
     if isinstance(engine, Database):
         other = Database(engine.path)
     else:
-        other = PostgresPool(request.getfixturevalue("url"))
+        other = PostgresPool(request.getfixturevalue("url"), PATIENT)
     await other.start()
     yield memories_on(other, clock), recall_on(other, clock)
     await other.stop()

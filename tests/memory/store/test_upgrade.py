@@ -22,7 +22,7 @@ from memory.store.sqlite.rows import INSERT, blob, values_of
 from tests.memory.store.conftest import memories_on, recall_on
 from tests.memory.store.records import reach, record
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 BEFORE = [step for step in MIGRATIONS if step.name != "recall"]
@@ -68,7 +68,7 @@ async def test_postgres(postgres: PostgresServer, clock: FakeClock) -> None:
                 (step.version, step.name),
             )
         old.execute(old_insert(KEPT), postgres_values(KEPT))
-    pool = PostgresPool(url)
+    pool = PostgresPool(url, PATIENT)
     await pool.start()
     await found(pool, clock, with_vector=False)
     await pool.stop()

@@ -10,7 +10,7 @@ from memory.record import Embedding
 from memory.store.postgres.memories import PostgresMemories
 from tests.memory.store.records import reach, record, store, texts
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -35,7 +35,7 @@ async def test_the_doctor_can_tell(postgres: PostgresServer, plain_url: str) -> 
 async def test_memories_are_kept_and_found_without_the_extension(
     plain_url: str, clock: FakeClock
 ) -> None:
-    pool = PostgresPool(plain_url)
+    pool = PostgresPool(plain_url, PATIENT)
     await pool.start()
     memories = PostgresMemories(pool, clock)
     kept = record("likes tea", embedding=Embedding("m", (1.0,)))

@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from gateway.storage.postgres.pool import PoolLimits, PostgresPool
+from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
 from memory.store.ports import MemoryStore
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.sqlite.memories import SqliteMemories
 from tests.memory.store.records import reach, record, store
+from tests.support.databases import PATIENT
 
 DISTINCT = 500
 CHAINS = 5
@@ -73,7 +74,7 @@ async def main(engine: str, url: str, seed: int) -> None:
         await opened.start()
         memories: MemoryStore = SqliteMemories(opened, SystemClock())
     else:
-        opened = PostgresPool(url, PoolLimits(connections=1))
+        opened = PostgresPool(url, replace(PATIENT, connections=1))
         await opened.start()
         memories = PostgresMemories(opened, SystemClock())
     stored, won = await write(memories, seed)

@@ -18,7 +18,7 @@ from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 from tests.memory.rig import rig_on
 from tests.memory.store.writing import text_of
 from tests.support.clock import FakeClock
-from tests.support.databases import new_database
+from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 WRITERS = 8
@@ -40,7 +40,7 @@ async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
 async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemoryStores]]:
     """Every writer has a pool of its own, as a process would."""
     url = new_database(server)
-    opened = [PostgresPool(url) for _ in range(WRITERS)]
+    opened = [PostgresPool(url, PATIENT) for _ in range(WRITERS)]
     for pool in opened:
         await pool.start()
     yield [on_postgres(pool, CLOCK) for pool in opened]

@@ -10,6 +10,7 @@ from gateway.clock import SystemClock
 from gateway.storage.redis.hot import RedisHotState
 from tests.gateway.storage.redis.support import LEASE, clean, hot_state, new_prefix
 from tests.gateway.storage.redis.workers import Worker
+from tests.support.patience import PATIENCE
 
 
 class Open(Protocol):
@@ -24,6 +25,12 @@ class Hire(Protocol):
     def __call__(
         self, state: RedisHotState, *, closed: bool = False, room: int = 10_000
     ) -> Worker: ...
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis is there, or surely away: what takes long is the machine's."""
+    monkeypatch.setattr("gateway.storage.redis.client.TIMEOUT", PATIENCE)
 
 
 @pytest.fixture
