@@ -39,6 +39,7 @@ _PIECE: Final = re.compile(
     rf"(?P<dense>[{_DENSE}]+)|(?P<whole>{_WORD}(?:[-_./:@+#~=]+{_WORD})+|{_WORD}[+#]+)|{_WORD}"
 )
 _PART: Final = re.compile(_WORD)
+_SIGNS_ONLY: Final = re.compile(r"[^\w\s]*")
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
 _ENDINGS: Final = ("ing", "ings", "ed", "es", "er", "ers", "ly", "ness", "ment", "ation", "able")
 _ENGLISH: Final = SnowballStemmer("english")
@@ -75,7 +76,7 @@ def asked(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
     plain = folded(text[:MAX_TEXT])
     found: dict[Term, None] = {}
     for piece in _PIECE.finditer(plain):
-        last = unfinished and piece.end() == len(plain)
+        last = unfinished and _SIGNS_ONLY.fullmatch(plain, piece.end()) is not None
         found.update(dict.fromkeys(_terms(piece, last=last)))
     telling = [term for term in found if term.prefix or term.text not in _COMMON]
     return tuple(telling or found)[:MAX_TERMS]
@@ -108,6 +109,10 @@ def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
             yield Term(text, prefix=True)
         for one, other in pairwise(text):
             yield Term(one + other)
+    elif piece["whole"] and last and text[-1] not in "+#":
+        *before, end = _PART.findall(text)
+        yield from (Term(stem(part[:MAX_TERM])) for part in before)
+        yield Term(end[:MAX_TERM], prefix=True)
     elif piece["whole"]:
         if len(text) <= MAX_TERM:
             yield Term(text, prefix=last)

@@ -124,6 +124,23 @@ async def test_what_is_being_typed_finds_what_it_may_become(
     assert [hit.id for hit in hits] == ([there.id] if found else [])
 
 
+@pytest.mark.parametrize(
+    "typed",
+    ["ERR-4", "err-42.", "ledger_77", "ERR_LEDGER_7", "read-ah", "v1.3", "v1.", "wiki.ex",
+     "C+", "the ERR-", "build-c"],
+)  # fmt: skip
+async def test_what_is_typed_of_an_identifier_finds_it_from_any_of_its_parts_on(
+    memories: MemoryStore, recall: RecallStore, typed: str
+) -> None:
+    there = record(
+        "the ERR-42 of ERR_LEDGER_7731 in C++, LEDGER_READ_AHEAD in v1.31, see wiki.example.org"
+        " and build-cache"
+    )
+    await kept(memories, there, record("a dog in the park, number 7, v2.31"))
+    hits = await recall.lexical(reach(), typed, Filter(unfinished=True), 10)
+    assert [hit.id for hit in hits] == [there.id]
+
+
 # --- by meaning -----------------------------------------------------------------------------------
 
 
