@@ -38,9 +38,12 @@ class RecallStore(Protocol):
         """By cosine similarity to vectors of the same model, best first."""
         ...
 
-    async def neighbours(self, reach: Reach, ids: Sequence[str], span: int) -> list[Record]:
+    async def neighbours(
+        self, reach: Reach, ids: Sequence[str], span: int, alone: Sequence[str] = ()
+    ) -> list[Record]:
         """These memories and, of turns, up to `span` turns before and after each in the same
-        conversation, as far as they may be seen; oldest first within a conversation."""
+        conversation, and those `alone`, as far as they may be seen; oldest first within a
+        conversation."""
         ...
 
 

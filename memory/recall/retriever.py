@@ -170,10 +170,12 @@ class Retriever:
         they fit what is wanted."""
         weights = self._rules.weights
         best = lending(scores, weights)
-        found = await self._store.neighbours(work.reach, best, weights.span) if best else []
+        if not scores:
+            return Surroundings(())
+        others = sorted(scores.keys() - set(best))
+        found = await self._store.neighbours(work.reach, best, weights.span, others)
         beside = [one for one in found if one.id in scores or _fits(one, work.wanted)]
-        alone = await self._alone(work, scores, found)
-        return Surroundings(tuple(best), tuple(beside), tuple(alone))
+        return Surroundings(tuple(best), tuple(beside))
 
     async def _alone(
         self, work: _Work, scores: Mapping[str, float], there: Sequence[Record]

@@ -58,14 +58,19 @@ def bm25(
     word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it."""
     total = max(known.memories, *known.having, 1)
     weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
-    looked_for = list(zip(weights, (term.counter() for term in terms), strict=True))
+    weighed = list(zip(weights, terms, strict=True))
+    whole = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
+    begun = [(weight, term.counter()) for weight, term in weighed if term.prefix]
     usual = max(known.words / total, 1.0)
     found = []
     for one in candidates:
         padded = f" {one.words.replace(' ', '  ')} "
         pivot = SATURATION * (1 - LENGTH + LENGTH * one.length / usual)
         score = 0.0
-        for weight, times in looked_for:
+        for weight, word in whole:  # spelt out: called some thousand times a question
+            if count := padded.count(word):
+                score += weight * count / (count + pivot)
+        for weight, times in begun:
             if count := times(padded):
                 score += weight * count / (count + pivot)
         found.append((score, one.number, one.id))

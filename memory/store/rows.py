@@ -62,6 +62,13 @@ SHAPES: Final[Mapping[str, Shape]] = {
 """Every column of a record, in order. The vector lies in a table of its own."""
 
 COLUMNS: Final = tuple(SHAPES)
+# Looked up in a dictionary, because a recall reads a hundred rows.
+_SCOPES: Final = {one.value: one for one in Scope}
+_TIERS: Final = {one.value: one for one in Tier}
+_KINDS: Final = {one.value: one for one in Kind}
+_SOURCES: Final = {one.value: one for one in SourceType}
+_TRUSTS: Final = {one.value: one for one in Trust}
+_AUDIENCES: Final = {one.value: one for one in Audience}
 
 
 def columns_of(record: Record) -> dict[str, object]:
@@ -111,9 +118,9 @@ def record_of(row: Mapping[str, Any], embedding: Embedding | None = None) -> Rec
     return Record(
         id=row["id"],
         tenant=row["tenant"],
-        scope=Scope(row["scope"]),
-        tier=Tier(row["tier"]),
-        kind=Kind(row["kind"]),
+        scope=_SCOPES[row["scope"]],
+        tier=_TIERS[row["tier"]],
+        kind=_KINDS[row["kind"]],
         content=row["content"],
         provenance=_provenance(row),
         evidence=_evidence(row),
@@ -160,8 +167,8 @@ def origin(channel: str, message_id: str) -> str:
 def _provenance(row: Mapping[str, Any]) -> Provenance:
     at: datetime = row["at"]
     return Provenance(
-        source=SourceType(row["source"]),
-        trust=Trust(row["trust"]),
+        source=_SOURCES[row["source"]],
+        trust=_TRUSTS[row["trust"]],
         person=row["person"],
         at=at,
         session=row["session"],
@@ -170,7 +177,7 @@ def _provenance(row: Mapping[str, Any]) -> Provenance:
         group=row["conversation"],
         room=row["room"],
         channel=row["channel"],
-        audience=Audience(row["audience"]),
+        audience=_AUDIENCES[row["audience"]],
         external=bool(row["external"]),
     )
 

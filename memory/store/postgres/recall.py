@@ -24,7 +24,8 @@ BESIDE: Final = f"""
 """  # noqa: S608 - constants
 NEIGHBOURS: Final = f"""
     WITH these AS MATERIALIZED (
-        SELECT m.seq, m.tenant, m.conversation, m.at, m.role <> '' AND m.conversation <> '' AS turn
+        SELECT m.seq, m.tenant, m.conversation, m.at,
+            m.role <> '' AND m.conversation <> '' AND m.id = ANY (%(lending)s::text[]) AS lends
         FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {VISIBLE}
     ), wanted AS (
         SELECT seq FROM these
@@ -34,7 +35,7 @@ NEIGHBOURS: Final = f"""
             UNION ALL
             ({BESIDE} AND (m.at, m.seq) > (t.at, t.seq)
                 ORDER BY m.at, m.seq LIMIT %(span)s)
-        ) b WHERE t.turn
+        ) b WHERE t.lends
     )
     SELECT {SELECTED} FROM memories m WHERE m.seq IN (SELECT seq FROM wanted)
     ORDER BY m.conversation, m.at, m.seq
@@ -62,8 +63,11 @@ class PostgresRecall:
         found = await nearest(self._engine, self._vectors, reach, query, wanted, limit, now)
         return [Hit(*hit) for hit in found]
 
-    async def neighbours(self, reach: Reach, ids: Sequence[str], span: int) -> list[Record]:
+    async def neighbours(
+        self, reach: Reach, ids: Sequence[str], span: int, alone: Sequence[str] = ()
+    ) -> list[Record]:
         """These memories and the turns around them, as far as they may be seen."""
         asked = parameters(reach) | {"now": self._clock.now(), "span": max(0, span)}
-        asked["ids"] = [storable(one) for one in ids]
+        asked["lending"] = [storable(one) for one in ids]
+        asked["ids"] = [storable(one) for one in (*ids, *alone)]
         return [record_from(row) for row in await self._engine.fetch(NEIGHBOURS, asked)]

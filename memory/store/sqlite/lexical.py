@@ -26,10 +26,9 @@ from memory.store.shelves import within
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.terms import Term, asked
 
-HAVING: Final = f"""
-    SELECT rowid FROM memories_text WHERE memories_text MATCH ?
-    ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
-"""  # noqa: S608 - constants
+HAVING: Final = "SELECT rowid FROM memories_text WHERE memories_text MATCH ?"
+FEW: Final = f"{HAVING} LIMIT {MAX_CANDIDATES + 1}"
+NEWEST: Final = f"{HAVING} ORDER BY rowid DESC LIMIT {MAX_WEIGHED}"
 COUNT: Final = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
 CLOSELY: Final = """
     SELECT t.memory, m.id, t.words, t.length FROM memories m JOIN memory_terms t ON t.memory = m.seq
@@ -78,11 +77,17 @@ def having(
     common ones are not looked for, as long as there is another."""
     shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
     queries = [(f"shelves : ({shelves}) AND words : ({_query(term)})",) for term in terms]
-    counts = [int(db.execute(COUNT, query).fetchone()[0]) for query in queries]
+    few = [db.execute(FEW, query).fetchall() for query in queries]  # all of them, mostly
+    counts = [
+        len(rows) if len(rows) <= MAX_CANDIDATES else int(db.execute(COUNT, query).fetchone()[0])
+        for rows, query in zip(few, queries, strict=True)
+    ]
     hits: dict[int, int] = {}
     for place in chosen(counts, enough) if enough else range(len(terms)):
-        bit = 1 << place
-        for (seq,) in db.execute(HAVING, queries[place]).fetchall():
+        bit, rows = 1 << place, few[place]
+        if counts[place] > MAX_CANDIDATES:
+            rows = db.execute(NEWEST, queries[place]).fetchall()
+        for (seq,) in rows:
             hits[seq] = hits.get(seq, 0) | bit
     return ranked(hits, counts), counts
 

@@ -1,7 +1,6 @@
 """Finds candidates for recall in SQLite."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,21 +19,26 @@ from memory.store.sqlite.rows import SELECTED, record_from
 if TYPE_CHECKING:
     from memory.store.sqlite.nearest import NearestVectors
 
-THESE: Final = f"""
-    SELECT m.seq, m.tenant, m.conversation, m.at, m.role <> '' FROM memories m
-    WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
-"""  # noqa: S608 - constants
-BESIDE: Final = {
+_BESIDE: Final = {
     sign: f"""
-        SELECT m.seq FROM memories m
-        WHERE m.tenant = :tenant AND m.conversation = :conversation AND m.role <> ''
-            AND (m.at, m.seq) {sign} (:at, :seq) AND m.superseded_by = '' AND {VISIBLE}
-        ORDER BY m.at {order}, m.seq {order} LIMIT :span
+        SELECT b.seq FROM these t JOIN memories b ON b.seq IN (
+            SELECT m.seq FROM memories m
+            WHERE m.tenant = t.tenant AND m.conversation = t.conversation AND m.role <> ''
+                AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {VISIBLE}
+            ORDER BY m.at {order}, m.seq {order} LIMIT :span)
+        WHERE t.lends
     """  # noqa: S608 - constants
     for sign, order in (("<", "DESC"), (">", "ASC"))
 }
-RECORDS: Final = f"""
-    SELECT {SELECTED} FROM memories m WHERE m.seq IN (SELECT value FROM json_each(:seqs))
+NEIGHBOURS: Final = f"""
+    WITH these AS MATERIALIZED (
+        SELECT m.seq, m.tenant, m.conversation, m.at,
+            m.role <> '' AND m.conversation <> ''
+                AND m.id IN (SELECT value FROM json_each(:lending)) AS lends
+        FROM memories m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+    )
+    SELECT {SELECTED} FROM memories m WHERE m.seq IN (
+        SELECT seq FROM these UNION {_BESIDE["<"]} UNION {_BESIDE[">"]})
     ORDER BY m.conversation, m.at, m.seq
 """  # noqa: S608 - constants
 
@@ -66,22 +70,16 @@ class SqliteRecall:
         found = await self._vectors.nearest(reach, query, wanted, limit, self._now())
         return [Hit(*hit) for hit in found]
 
-    async def neighbours(self, reach: Reach, ids: Sequence[str], span: int) -> list[Record]:
+    async def neighbours(
+        self, reach: Reach, ids: Sequence[str], span: int, alone: Sequence[str] = ()
+    ) -> list[Record]:
         """These memories and the turns around them, as far as they may be seen."""
-        asked = parameters(reach) | {"now": self._now(), "span": span}
-        asked["ids"] = json.dumps([storable(one) for one in ids])
-
-        def job(db: sqlite3.Connection) -> list[tuple[object, ...]]:
-            seqs = set()
-            for seq, tenant, conversation, at, turn in db.execute(THESE, asked).fetchall():
-                seqs.add(seq)
-                if turn and conversation and span > 0:
-                    here = {"tenant": tenant, "conversation": conversation, "at": at, "seq": seq}
-                    for sql in BESIDE.values():
-                        seqs.update(row[0] for row in db.execute(sql, asked | here))
-            return db.execute(RECORDS, {"seqs": json.dumps(sorted(seqs))}).fetchall()
-
-        return [record_from(row) for row in await self._engine.run(job)]
+        asked = parameters(reach) | {"now": self._now(), "span": max(0, span)}
+        lending = [storable(one) for one in ids]
+        asked["lending"] = json.dumps(lending if span > 0 else [])
+        asked["ids"] = json.dumps([*lending, *map(storable, alone)])
+        rows = await self._engine.run(lambda db: db.execute(NEIGHBOURS, asked).fetchall())
+        return [record_from(row) for row in rows]
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

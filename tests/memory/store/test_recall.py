@@ -324,6 +324,10 @@ async def test_around_a_turn_are_the_turns_before_and_after_it(
     ]  # fmt: skip
     assert contents(await recall.neighbours(reach(), [note.id], 3)) == ["a note"]
     assert await recall.neighbours(reach(), [], 3) == []
+    alone = [turns[5].id, note.id]
+    assert contents(await recall.neighbours(reach(), [turns[1].id], 1, alone)) == [
+        "said 0", "said 1", "said 2", "a note", "said 5"
+    ]  # fmt: skip
 
 
 async def test_around_a_turn_is_only_what_may_be_seen(
