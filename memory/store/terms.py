@@ -55,6 +55,12 @@ class Term:
     prefix: bool = False
     also: tuple[str, ...] = ()
 
+    def stands_in(self, padded: str) -> bool:
+        """Whether it is one of `filed` words, with a space before the first and behind the last."""
+        if not self.prefix:
+            return f" {self.text} " in padded
+        return f" {self.text}" in padded or any(f" {other} " in padded for other in self.also)
+
     def counter(self) -> Callable[[str], int]:
         """Says how often it is in a text of `filed` words, each between two spaces of its own; one
         that may be unfinished counts once at most."""

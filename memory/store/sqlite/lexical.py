@@ -33,6 +33,13 @@ COUNT: Final = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
 CLOSELY: Final = """
     SELECT t.memory, m.id, t.words, t.length FROM memories m JOIN memory_terms t ON t.memory = m.seq
     WHERE m.seq IN (SELECT value FROM json_each(:some)) AND """
+READ_WHOLE: Final = 200
+"""Memories on the shelves up to which all of them are read: that is less work than to look a word
+up that thousands of others have as well."""
+WORDS: Final = """
+    SELECT t.memory, t.words FROM memories m JOIN memory_terms t ON t.memory = m.seq
+    WHERE m.owner IN (SELECT value FROM json_each(:shelves))
+"""
 SHELVES: Final = """
     SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_shelves
     WHERE shelf IN (SELECT value FROM json_each(:shelves))
@@ -75,6 +82,8 @@ def having(
     """Who on this reach's shelves has some of the words, with the share that they have, the best
     first; and how many have each. Where the rarest words are in `enough` memories already, the more
     common ones are not looked for, as long as there is another."""
+    if not reach.room and _statistics(db, reach, ()).memories <= READ_WHOLE:
+        return _read_whole(db, reach, terms, enough)
     shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
     queries = [(f"shelves : ({shelves}) AND words : ({_query(term)})",) for term in terms]
     few = [db.execute(FEW, query).fetchall() for query in queries]  # all of them, mostly
@@ -89,6 +98,21 @@ def having(
             rows = db.execute(NEWEST, queries[place]).fetchall()
         for (seq,) in rows:
             hits[seq] = hits.get(seq, 0) | bit
+    return ranked(hits, counts), counts
+
+
+def _read_whole(
+    db: sqlite3.Connection, reach: Reach, terms: Sequence[Term], enough: int
+) -> tuple[list[tuple[int, float]], list[int]]:
+    """What `having` says, by looking through all that there is."""
+    rows = db.execute(WORDS, {"shelves": json.dumps(within(reach))}).fetchall()
+    texts = [(seq, f" {words} ") for seq, words in rows]
+    bits = [(1 << place, term) for place, term in enumerate(terms)]
+    masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
+    counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
+    looked_for = chosen(counts, enough) if enough else range(len(terms))
+    wanted = sum(1 << place for place in looked_for)
+    hits = {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}
     return ranked(hits, counts), counts
 
 

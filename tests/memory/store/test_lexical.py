@@ -1,0 +1,68 @@
+"""SQLite's ways to find who has a word: its index, or all that somebody has who has little."""
+
+import random
+
+import pytest
+
+from gateway.storage.sqlite.database import Database
+from memory.store.ports import Filter
+from memory.store.sqlite import lexical
+from memory.store.sqlite.memories import SqliteMemories
+from memory.store.sqlite.recall import SqliteRecall
+from tests.memory.store.records import BOB, reach, record
+from tests.support.clock import FakeClock
+
+WORDS = (
+    *("kayak", "running", "runs", "tea", "the", "and", "ERR-42", "err", "v1.31", "C++", "žofín"),
+    *("静かな", "夜", "парусник", "a_b.c", "blue", "LEDGER_READ_AHEAD", "read", "7", "o'clock"),
+)
+TYPED = ("ru", "kay", "err-4", "v1.", "read-ah", "c+", "静", "tea bl", "the", "", "?")
+
+
+def text(chance: random.Random, words: int) -> str:
+    return " ".join(chance.choices(WORDS, k=words))
+
+
+@pytest.fixture
+async def recall(database: Database, clock: FakeClock) -> SqliteRecall:
+    memories, chance = SqliteMemories(database, clock), random.Random(1)
+    mine = [record(text(chance, 6), role="user") for _ in range(120)]
+    theirs = [record(text(chance, 6), role="user", person=BOB) for _ in range(120)]
+    await memories.keep_turns(reach(), mine)
+    await memories.keep_turns(reach(BOB), theirs)
+    gone = [one.id for one in mine[::10]]
+    await memories.delete(reach(), gone)
+    return SqliteRecall(database, clock)
+
+
+async def test_both_ways_find_the_same_with_the_same_scores(
+    recall: SqliteRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(2)
+    asked = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
+    asked += [(typed, True) for typed in TYPED]
+    found: dict[int, list[object]] = {}
+    for most in (0, 1_000):
+        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        found[most] = [
+            await recall.lexical(reach(), words, Filter(unfinished=unfinished), 200)
+            for words, unfinished in asked
+        ]
+    assert found[0] == found[1_000]
+    assert sum(map(bool, found[0])) > 60
+
+
+async def test_only_of_whoever_has_little_everything_is_read(
+    recall: SqliteRecall, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+
+    async def looked_up(most: int) -> list[str]:
+        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        statements.clear()
+        await recall.lexical(reach(), "kayak", Filter(), 10)
+        return [sql for sql in statements if "MATCH" in sql]
+
+    await database.run(lambda db: db.set_trace_callback(statements.append))
+    assert await looked_up(108) == []
+    assert await looked_up(107) != []
