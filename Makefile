@@ -6,12 +6,15 @@ RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 ARGS ?=
 
-.PHONY: demo test check format bench nightly lock clean
+.PHONY: demo test coverage check format bench nightly lock clean
 
 demo: $(RUN_STAMP)
 	$(BIN)/python -m parley.demo $(ARGS)
 
 test: $(DEV_STAMP)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)
+
+coverage: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
 
 check: $(DEV_STAMP)

@@ -271,7 +271,7 @@ class App:
         consolidation = self.memory.consolidation
         if consolidation is None or self._role == "adapter":
             return None
-        return Background(consolidation.step, self._clock, "consolidating", self._queued)
+        return self._in_background(consolidation.step, "consolidating")
 
     def _embed(self) -> Background | None:
         behind = self.models.behind
@@ -279,10 +279,11 @@ class App:
             return None
         memories, count = self.storage.memory.memories, self.observed.count
         work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm)
-        return Background(work.step, self._clock, "embedding", self._queued)
+        return self._in_background(work.step, "embedding")
 
-    def _queued(self) -> int:
-        return self._router.lanes.waiting
+    def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
+        lanes = self._router.lanes
+        return Background(step, self._clock, name, lambda: lanes.waiting, lambda: lanes.running)
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent

@@ -19,6 +19,9 @@ QUEUE: Final = 20
 """Messages that wait for their turn while there is a rush."""
 CALM: Final = 5
 """Pauses in a row without a sign of a rush, after which it is over."""
+LOOK: Final = 0.005
+"""Seconds between two looks for a moment in which nobody is answered."""
+LOOKS: Final = 10
 LATEST: Final = 60.0
 """Seconds of a rush after which it goes on all the same: it may not end soon."""
 AFTER_FAILURE: Final = 5.0
@@ -28,7 +31,8 @@ log = structlog.get_logger(__name__)
 
 class Background:
     """Calls `step` until it has nothing left, again and again, and makes way for answers; `name`
-    is what the log calls it, `queued` says how many messages wait for their turn."""
+    is what the log calls it, `queued` says how many messages wait for their turn, `answering` how
+    many are being answered."""
 
     def __init__(
         self,
@@ -36,11 +40,13 @@ class Background:
         clock: Clock,
         name: str,
         queued: Callable[[], int] = lambda: 0,
+        answering: Callable[[], int] = lambda: 0,
     ) -> None:
         self._step = step
         self._clock = clock
         self._name = name
         self._queued = queued
+        self._answering = answering
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -65,6 +71,7 @@ class Background:
             elif now - calm_at < LATEST:
                 pause = BREATH
                 continue
+            await self._gap()
             pause = await self._next()
 
     async def _paused(self, seconds: float) -> float:
@@ -72,6 +79,14 @@ class Background:
         began = self._clock.monotonic()
         await self._clock.sleep(seconds)
         return self._clock.monotonic() - began - seconds
+
+    async def _gap(self) -> None:
+        """Return when nobody is being answered. Not much later, because somebody may always be:
+        most of an answer's time goes into waiting for a model."""
+        for _ in range(LOOKS):
+            if not self._answering():
+                return
+            await self._clock.sleep(LOOK)
 
     async def _next(self) -> float:
         """One step; how long to pause after it."""

@@ -3,7 +3,18 @@
 from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
-from parley.background import AFTER_FAILURE, BREATH, CALM, LATE, LATEST, QUEUE, REST, Background
+from parley.background import (
+    AFTER_FAILURE,
+    BREATH,
+    CALM,
+    LATE,
+    LATEST,
+    LOOK,
+    LOOKS,
+    QUEUE,
+    REST,
+    Background,
+)
 from tests.support.clock import FakeClock
 
 
@@ -56,6 +67,23 @@ async def test_while_many_messages_wait_for_their_turn_it_waits_too() -> None:
     queued = QUEUE - 1
     await clock.advance(REST + CALM * BREATH)
     assert waiting.asked > 0
+    await work.stop()
+
+
+async def test_it_looks_for_a_moment_in_which_nobody_is_answered_but_not_for_long() -> None:
+    clock, waiting, answering = FakeClock(), Waiting(1_000), 1
+    work = Background(waiting.step, clock, "some work", answering=lambda: answering)
+    work.start()
+    await clock.advance(REST + LOOK / 2)
+    assert waiting.asked == 0
+    answering = 0
+    await clock.advance(LOOK)
+    assert waiting.asked == 1
+    answering = 1
+    await clock.advance(BREATH + (LOOKS - 1) * LOOK)
+    assert waiting.asked == 1
+    await clock.advance(2 * LOOK)
+    assert waiting.asked == 2
     await work.stop()
 
 
