@@ -24,7 +24,7 @@ MAX_TERMS: Final = 32
 MAX_TEXT: Final = 10_000
 """Characters of a text in which words are looked for."""
 MAX_TERM: Final = 64
-MAX_STEMS: Final = 50_000
+MAX_STEMS: Final = 20_000
 """Stems that are remembered rather than found again."""
 MIN_PREFIX: Final = 2
 """Letters from which on an unfinished word is completed; a shorter one is looked for as it is."""
@@ -151,11 +151,15 @@ def _completed(start: str) -> tuple[str, ...]:
     return tuple(sorted(word for word in map(stem, whole) if not word.startswith(start)))
 
 
-@lru_cache(MAX_STEMS)
 def stem(word: str) -> str:
     """A folded word without its ending: English, and Russian where it is written in Cyrillic."""
-    if not word.isalpha():
+    if not word.isalpha():  # numbers and names of things: ever new ones, not worth remembering
         return word
+    return _stem(word)
+
+
+@lru_cache(MAX_STEMS)
+def _stem(word: str) -> str:
     if word.isascii():
         return str(_ENGLISH.stem_word(word))
     return str(_RUSSIAN.stem_word(word)) if "\u0400" <= word[0] <= "\u04ff" else word
