@@ -66,7 +66,7 @@ def accounts_elsewhere(
 ) -> dict[tuple[str, str], Connected]:
     """The accounts that adapter processes are connected to."""
     from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
-    from parley.remote import RemoteAdapter  # noqa: PLC0415
+    from parley.remote import RemoteAdapter  # noqa: PLC0415 - likewise
 
     manifests = discover().manifests
     keys = [(account.platform, account.name) for account in settings.accounts()]
