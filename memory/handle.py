@@ -13,9 +13,9 @@ from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.people import People
 from memory.recall.echoes import without_echoes
+from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
-from memory.recall.retriever import Retriever
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
@@ -57,7 +57,7 @@ class MemoryParts:
     clock: Clock
     brain: Brain
     consolidation: Consolidation
-    retriever: Retriever
+    retriever: Recall
     holders: Sequence[HoldsPersonal] = ()
 
 

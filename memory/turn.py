@@ -16,8 +16,8 @@ from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
 from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
+from memory.recall.ports import Recall
 from memory.recall.query import Query
-from memory.recall.retriever import Retriever
 from memory.record import Tier
 from memory.scope import Reach
 from memory.skill import SKILL
@@ -54,7 +54,7 @@ class Remembrance:
         store: MemoryStore,
         brain: Brain,
         rules: TurnRules | None = None,
-        retriever: Retriever | None = None,
+        retriever: Recall | None = None,
     ) -> None:
         """Without a `retriever` nothing is recalled by itself; the model can search."""
         self.retriever = retriever

@@ -236,6 +236,7 @@ class App:
             storage.stores.states,
             self._clock,
             self.models,
+            self.watching.metrics.recall.recalled,
         )
 
     def _accounts(self) -> dict[tuple[str, str], Connected]:

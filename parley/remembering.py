@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from gateway.observe.recall import Recalled
 from gateway.ports import Clock
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.stores import AdapterStates
@@ -20,6 +21,7 @@ from memory.consolidation import Consolidation
 from memory.handle import Memory, MemoryParts
 from memory.people import People
 from memory.plans import BUILT_IN, Plan, Plans
+from memory.recall.ports import Recall
 from memory.recall.retriever import Retriever
 from memory.store.ports import HoldsPersonal
 from memory.turn import Remembrance, TurnRules
@@ -32,6 +34,7 @@ from parley.grounding import grounding_sources
 from parley.recall_models import RecallModels
 from parley.settings import Settings
 from parley.storage.memory_stores import MemoryStores
+from parley.watched_recall import WatchedRecall
 
 log = structlog.get_logger(__name__)
 
@@ -59,9 +62,10 @@ def wire_memory(
     states: AdapterStates,
     clock: Clock,
     models: RecallModels | None = None,
+    watch: Callable[[Recalled], None] | None = None,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects; `models` are those that recall may use."""
+    figures of projects; `models` are those that recall may use; `watch` is told of every recall."""
     wanted = settings.memory
     if not wanted.enabled:
         return WiredMemory(Forgetful(), NoCommands())
@@ -74,7 +78,9 @@ def wire_memory(
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
     consolidation = Consolidation(stores.waiting, path)
-    retriever = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
+    retriever: Recall = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
+    if watch is not None:
+        retriever = WatchedRecall(retriever, clock, watch)
     memory = Memory(
         MemoryParts(
             stores.memories,

@@ -52,7 +52,7 @@ async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever)
     ms = (time.perf_counter() - began) * 1000
     found = tuple(one.id for one in recollection.results)
     wanted = [library.kept(corpus, id_) for id_ in ask.relevant]
-    return Answered(corpus.name, ask, measured(found, wanted, ms), found, recollection.arms)
+    return Answered(corpus.name, ask, measured(found, wanted, ms), found, tuple(recollection.arms))
 
 
 def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:

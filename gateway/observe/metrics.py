@@ -14,6 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 
 from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
 from gateway.observe.observer import Answered, Attempt
+from gateway.observe.recall import RecallMetrics
 from gateway.observe.tally import Spread, Sums
 from gateway.ports import Usage
 
@@ -28,6 +29,9 @@ MICRO: Final = 1e-6
 
 ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
 """Counted where more is known of it."""
+
+WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
+"""What is counted by a reason code, everything else by platform."""
 
 _T = TypeVar("_T")
 
@@ -58,6 +62,7 @@ class Metrics:
         self._unsent: OrderedDict[str, _Unsent] = OrderedDict()
         self._refused: OrderedDict[str, None] = OrderedDict()
         self._define()
+        self.recall = RecallMetrics(self.registry)
 
     def _define(self) -> None:
         self._events = self._counter("events", "Events that came in.", "platform", "kind")
@@ -66,6 +71,7 @@ class Metrics:
             "forgotten": self._counter("forgotten", "Messages that were none of ours.", "reason"),
             "dead_letter": self._counter("dead_letters", "Answers given up.", "platform"),
             "budget_alert": self._counter("budget_alerts", "Shares of a budget passed.", "reason"),
+            "unrecalled": self._counter("unrecalled", "Answers without recall.", "reason"),
         }
         self._others = self._counter("noted", "What else happened.", "what")
         self._exchanges = self._counter("exchanges", "Exchanges that ended.", "platform", "outcome")
@@ -87,7 +93,7 @@ class Metrics:
         if counter is None:
             self._others.add(self._what.of(what))
             return
-        label = self._reason if what in ("forgotten", "budget_alert") else self._platform
+        label = self._reason if what in WITH_REASON else self._platform
         counter.add(label.of(detail))
 
     def arrived(self, platform: str, kind: str) -> None:

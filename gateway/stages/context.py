@@ -91,7 +91,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
     told_of = await memory.told() if memory is not None else NOTHING_TOLD
     parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
-    if memory is not None and (found := await recalled(exchange, memory)):
+    if memory is not None and (found := await recalled(exchange, memory, services)):
         seen = {said.id for said in parts.turns} | {message.id for message in exchange.messages}
         parts = replace(parts, knowledge=tuple(one for one in found if one.message_id not in seen))
     total = budget.blocks_total
@@ -119,7 +119,9 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     )
 
 
-async def recalled(exchange: Exchange, memory: TurnMemory) -> Sequence[KnowledgeItem]:
+async def recalled(
+    exchange: Exchange, memory: TurnMemory, services: Services
+) -> Sequence[KnowledgeItem]:
     """What is remembered that may answer the question. Nobody goes without an answer because
     recall breaks or takes long: the model can still search. Raises `StoreUnavailable`."""
     if not memory.recalls:
@@ -130,9 +132,11 @@ async def recalled(exchange: Exchange, memory: TurnMemory) -> Sequence[Knowledge
     except StoreUnavailable:
         raise
     except TimeoutError:
+        services.count("unrecalled", "too_slow")
         exchange.note(Decision("context", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s"))
     except Exception:
         log.exception("recall_failed")
+        services.count("unrecalled", "failed")
         exchange.note(Decision("context", True, "recall_failed", "see the log"))
     return ()
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memory.recall.provenance import Recollection
+from memory.recall.query import Query
 from memory.record import Embedding, Record
 from memory.scope import Reach
 from memory.store.ports import Filter
@@ -44,6 +46,14 @@ class RecallStore(Protocol):
         """These memories and, of turns, up to `span` turns before and after each in the same
         conversation, and those `alone`, as far as they may be seen; oldest first within a
         conversation."""
+        ...
+
+
+class Recall(Protocol):
+    """Finds what is remembered about something; a `Retriever` is one."""
+
+    async def recall(self, reach: Reach, query: Query) -> Recollection:
+        """What fits and may be seen here, best first. Raises `gateway.errors.StoreUnavailable`."""
         ...
 
 

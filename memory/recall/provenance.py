@@ -39,13 +39,14 @@ class Recalled:
 class Recollection:
     """What a question brought up, best first.
 
-    `arms` were asked and answered. `notes` say why something was left out: "no_model",
-    "model_failed", "model_slow", "model_resting", "exact", "reranker_failed". `candidates` were
-    looked at, `left_out` of them were good enough but beyond a limit, `echoes` said nothing more.
+    `arms` were asked and answered, with the number of their candidates. `notes` say why something
+    was left out: "no_model", "model_failed", "model_slow", "model_resting", "exact",
+    "reranker_failed". `candidates` were looked at, `left_out` of them were good enough but beyond a
+    limit, `echoes` said nothing more.
     """
 
     results: tuple[Recalled, ...] = ()
-    arms: tuple[str, ...] = ()
+    arms: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
     candidates: int = 0

@@ -245,7 +245,7 @@ class Retriever:
             )
         return Recollection(
             tuple(results),
-            tuple(lists),
+            {arm: len(hits) for arm, hits in lists.items()},
             tuple(work.notes),
             tuple(work.stages),
             candidates=len(ordered),

@@ -72,6 +72,27 @@ async def test_a_conversation_is_in_the_figures(
     assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
 
 
+async def test_recall_is_in_the_figures_step_by_step(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    telegram = TelegramSimulator()
+    async with running({"telegram": telegram}, tmp_path) as app:
+        lab, ada = Lab(app, telegram), telegram.person("Ada")
+        room = telegram.direct(ada)
+        await telegram.say(ada, room, "remember that I prefer tabs")
+        await lab.answers(room, 1)
+        await telegram.say(ada, room, "do I like tabs or spaces better?")
+        await lab.answers(room, 2)
+        await lab.idle()
+        found = await figures(http, app)
+    assert found["parley_recalls_total{ok}"] >= 1
+    for step in ("bm25", "context", "scoring", "selection", "whole"):
+        assert found[f"parley_recall_seconds_count{{{step}}}"] >= 1
+    assert found["parley_recall_candidates_total{bm25}"] >= 1
+    assert found["parley_recall_results_total{}"] >= 1
+    assert found["parley_recall_notes_total{no_model}"] >= 1
+
+
 async def test_two_programs_in_one_process_count_for_themselves(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:

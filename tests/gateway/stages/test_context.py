@@ -1,5 +1,6 @@
 """What the model reads: blocks in their order, what lasts first, and what becomes of long talks."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import AT, direct, place, received
+from tests.support.patience import PATIENCE
 
 LIFTED = Policies(limits=RateLimits(0, 0, 0))
 RYE = KnowledgeItem("k1", "Rye needs <b>time</b>.", "ADR-007", 0.9, at=AT)
@@ -117,6 +119,27 @@ async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
         await g.take(received("hello"))
         assert g.texts == ["answer"]
         assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
+        assert g.counts["unrecalled", "failed"] == 1
+
+
+async def test_nobody_waits_for_recall_longer_than_it_is_worth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(Remembers):
+        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    monkeypatch.setattr("gateway.stages.context.RECALL_SECONDS", 0.01)
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Slow(Told()))
+        await g.take(received("hello"))
+        async with asyncio.timeout(PATIENCE):
+            while not g.texts:
+                await g.rest()
+        assert g.texts == ["answer"]
+        assert "recall_too_slow" in [decision.reason for decision in g.traces[-1].decisions]
+        assert g.counts["unrecalled", "too_slow"] == 1
 
 
 async def test_the_task_stands_behind_what_lasts() -> None:

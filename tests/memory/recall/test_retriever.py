@@ -22,7 +22,7 @@ async def test_a_memory_is_found_by_its_words_and_by_what_they_mean(here: Asking
     await here.keep(record("Her automobile is green"), record("Her garden is small"))
     found = await here.recall("which car does she drive nowadays")
     assert found.results[0].record.content == "Her automobile is green"
-    assert found.arms == ("bm25", "vector")
+    assert tuple(found.arms) == ("bm25", "vector")
     by_words = await here.recall("which car does she drive nowadays", model=False)
     assert by_words.results == ()
     assert by_words.notes == ("no_model",)
@@ -194,7 +194,7 @@ async def test_a_reranker_has_the_last_word_on_what_it_sees(here: Asking) -> Non
     found = await retriever.recall(reach(), Query(HAPPENS, NOW))
     assert [one.id for one in found.results] == ["b", "a"]
     assert found.results[0].source_ranks["reranker"] == 1
-    assert found.arms == ("bm25", "vector", "reranker")
+    assert tuple(found.arms) == ("bm25", "vector", "reranker")
 
 
 async def test_a_reranker_that_fails_changes_nothing(here: Asking) -> None:
