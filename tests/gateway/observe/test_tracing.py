@@ -113,11 +113,13 @@ async def test_nothing_of_people_or_their_ids_is_in_a_trace(spans: Spans) -> Non
     async with gateway(policies=policies) as g:
         watched(g, spans)
         g.model.reply = lambda request: "the canary sings"
-        await g.take(received("canary", message_id="m-4711", author="ada-4712", at=direct("x4713")))
-        await g.take(received("canary", message_id="m-4714", author="mallory", at=direct("x4713")))
+        await g.take(
+            received("canary", message_id="m-wolf", author="ada-lynx", at=direct("xorchid"))
+        )
+        await g.take(received("canary", message_id="m-yew", author="mallory", at=direct("xorchid")))
     assert len(spans.named("exchange")) == 2
     told = "".join(span.to_json() for span in spans.all)
-    for word in ("canary", "4711", "4712", "4713", "4714", "mallory", "Ada"):
+    for word in ("canary", "wolf", "lynx", "orchid", "yew", "mallory", "Ada"):
         assert word not in told
 
 
