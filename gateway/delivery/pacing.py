@@ -9,6 +9,8 @@ from gateway.ports import Clock, SendPace
 
 MAX_CHATS = 10_000
 """Chats whose pace is remembered; the one longest silent is forgotten first."""
+MAX_BURST = 5
+"""Sends that leave at once after a pause, where the limit has room for so many."""
 
 
 @dataclass(slots=True)
@@ -23,18 +25,21 @@ class _Gate:
         """Seconds to wait for the slot that is taken by this call."""
         if self.interval <= 0:
             return 0.0
-        earliest = now - (self.burst - 1) * self.interval
-        slot = max(self.next_free, earliest)
+        slot = self._slot(now)
         self.next_free = slot + self.interval
         return max(0.0, slot - now)
 
+    def is_free(self, now: float) -> bool:
+        """Whether a slot is free at once."""
+        return self.interval <= 0 or self._slot(now) <= now
+
     def has_spare(self, now: float) -> bool:
         """Whether a slot is free at once, and of a burst another one besides."""
-        if self.interval <= 0:
-            return True
         needed = min(self.burst, 2) - 1
-        slot = max(self.next_free, now - (self.burst - 1) * self.interval)
-        return slot + needed * self.interval <= now
+        return self.interval <= 0 or self._slot(now) + needed * self.interval <= now
+
+    def _slot(self, now: float) -> float:
+        return max(self.next_free, now - (self.burst - 1) * self.interval)
 
 
 @dataclass(slots=True)
@@ -49,18 +54,24 @@ class Pacer:
     def __init__(self, pace: SendPace, clock: Clock) -> None:
         self._pace = pace
         self._clock = clock
-        self._platform = _Gate(_interval(pace.platform_per_second), burst=5)
+        self._platform = _gate(pace.platform_per_second, 1.0, pace.platform_per_second / 10)
         self._chats: OrderedDict[str, _Chat] = OrderedDict()
 
     async def wait(self, place: Place) -> None:
         """Return when a send to this place is due."""
         chat = self._chat(place)
-        while (penalty := chat.penalty_until - self._clock.monotonic()) > 0:
-            await self._clock.sleep(penalty)
+        await self._served(chat)
         now = self._clock.monotonic()
         delay = max((gate.reserve(now) for gate in (self._platform, *chat.gates)), default=0.0)
         if delay > 0:
             await self._clock.sleep(delay)
+            await self._served(chat)  # live text may have been refused meanwhile
+
+    def free(self, place: Place) -> bool:
+        """Whether a send to this place would go at once. Takes no slot."""
+        now, chat = self._clock.monotonic(), self._chat(place)
+        gates = (self._platform, *chat.gates)
+        return chat.penalty_until <= now and all(gate.is_free(now) for gate in gates)
 
     def spare(self, place: Place) -> bool:
         """Take a slot for something that may as well be left, if one is free. What is due next is
@@ -91,13 +102,22 @@ class Pacer:
         self._chats.move_to_end(place.channel_id)
         return chat
 
+    async def _served(self, chat: _Chat) -> None:
+        """Return when the chat's penalty is over."""
+        while (penalty := chat.penalty_until - self._clock.monotonic()) > 0:
+            await self._clock.sleep(penalty)
+
     def _gates(self, place: Place) -> list[_Gate]:
-        gates = [_Gate(_interval(self._pace.chat_per_second))]
-        if place.audience is not Audience.DIRECT and self._pace.room_per_minute > 0:
-            burst = max(1, int(self._pace.room_per_minute / 4))
-            gates.append(_Gate(60 / self._pace.room_per_minute, burst))
+        gates = [_gate(self._pace.chat_per_second, 1.0)]
+        if place.audience is not Audience.DIRECT:
+            gates.append(_gate(self._pace.room_per_minute, 60.0, self._pace.room_per_minute / 4))
         return gates
 
 
-def _interval(per_second: float) -> float:
-    return 1 / per_second if per_second > 0 else 0.0
+def _gate(limit: float, window: float, burst: float = 1.0) -> _Gate:
+    """A gate that lets at most `limit` through in any `window` seconds, a burst included; 0 is no
+    limit."""
+    if limit <= 0:
+        return _Gate(0.0)
+    most = max(1, min(MAX_BURST, int(burst)))
+    return _Gate(window / (limit - most + 1), most)

@@ -36,20 +36,28 @@ async def test_chats_do_not_wait_for_each_other() -> None:
     assert await times(pacer, clock, [direct("a"), direct("b"), direct("c")], 5) == [0, 0, 0]
 
 
-async def test_the_platform_as_a_whole_has_a_limit() -> None:
-    clock = FakeClock()
-    pacer = Pacer(SendPace(10, 0, 0), clock)
-    at = await times(pacer, clock, [direct(str(n)) for n in range(25)], 10)
-    for start in range(len(at) - 15):
-        assert at[start + 15] - at[start] >= 1.0, "more than 10 a second and a burst of 5"
+def most_within(seconds: float, at: list[float]) -> int:
+    """The most sends in any window of that length."""
+    return max(sum(begin <= moment < begin + seconds for moment in at) for begin in at)
 
 
-async def test_a_room_gets_twenty_a_minute() -> None:
+@pytest.mark.parametrize("limit", [0.5, 1, 3, 10, 30, 50, 80])
+async def test_a_platform_never_gets_more_than_its_limit_in_any_second(limit: float) -> None:
     clock = FakeClock()
-    pacer = Pacer(SendPace(0, 0, 20), clock)
-    at = await times(pacer, clock, [place()] * 30, 120)
-    assert sum(moment < 60 for moment in at) <= 20 + 5
-    assert at[-1] >= 60
+    pacer = Pacer(SendPace(limit, 0, 0), clock)
+    await clock.advance(60)
+    at = await times(pacer, clock, [direct(str(n)) for n in range(int(4 * limit) + 2)], 20)
+    assert most_within(1.0, at) <= max(1, limit)
+    assert at[-1] - at[0] <= 4 / 0.8 + 2 / limit, "at least eight tenths of it can be used"
+
+
+@pytest.mark.parametrize("limit", [1, 4, 20])
+async def test_a_room_never_gets_more_than_its_limit_in_any_minute(limit: int) -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(0, 0, limit), clock)
+    await clock.advance(3600)
+    at = await times(pacer, clock, [place()] * (2 * limit + 1), 300)
+    assert most_within(60.0, at) == limit
 
 
 async def test_no_limits_no_waiting() -> None:
@@ -83,7 +91,7 @@ async def test_after_a_pause_a_room_may_have_a_burst_and_no_more() -> None:
     pacer = Pacer(SendPace(0, 0, 20), clock)
     await clock.advance(3600)
     at = await times(pacer, clock, [place()] * 8, 60)
-    assert [moment - 3600 for moment in at] == [0, 0, 0, 0, 0, 3, 6, 9]
+    assert [moment - 3600 for moment in at] == [0, 0, 0, 0, 0, 3.75, 7.5, 11.25]
 
 
 async def test_a_spare_slot_is_taken_only_when_it_is_free() -> None:
@@ -112,3 +120,29 @@ async def test_while_a_chat_is_penalised_nothing_is_spare() -> None:
     pacer.penalise(place(), 60)
     assert not pacer.spare(place())
     assert pacer.spare(place("C2"))
+
+
+async def test_a_penalty_that_comes_while_a_slot_is_waited_for_is_obeyed_as_well() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(chat_per_second=1), clock)
+    await pacer.wait(place())
+    waiting = asyncio.create_task(pacer.wait(place()))
+    await clock.advance(0.5)
+    pacer.penalise(place(), 60)
+    await clock.advance(59.9)
+    assert not waiting.done()
+    await clock.advance(0.1)
+    assert waiting.done()
+
+
+async def test_whether_a_send_would_go_at_once_is_told_without_taking_a_slot() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(chat_per_second=1), clock)
+    assert [pacer.free(place()) for _ in range(2)] == [True, True]
+    await pacer.wait(place())
+    assert not pacer.free(place())
+    assert pacer.free(place("C2"))
+    await clock.advance(1)
+    assert pacer.free(place())
+    pacer.penalise(place(), 60)
+    assert not pacer.free(place())
