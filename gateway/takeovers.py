@@ -3,12 +3,15 @@
 An event may be what the process died of: then it would kill the next one as well, and so on. At
 first it is tried again beside everything else that was begun at that time. What outlived no process
 is tried alone after that, so that only what kills the process is counted any further; in the end it
-is given up.
+is given up. Who was there at the fewest deaths is tried first: a process that is killed from
+outside, again and again and soon after its start, would otherwise always die of the oldest.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+import heapq
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -29,6 +32,8 @@ GAVE_UP: Final = "gave_up"
 """How the exchange ends then, in its trace."""
 KEEP: Final = timedelta(days=7)
 """How long a beginning counts that did not come to an end."""
+GATHERING: Final = 0.05
+"""Seconds in which those who are to be tried alone gather, before the first of them is."""
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +59,7 @@ class Takeovers:
         self._patience = patience
         self._may_be_again = may_be_again
         self._give_up = give_up
-        self._alone = asyncio.Lock()
+        self._alone = OneByOne()
 
     async def run(self, entries: Sequence[InboxEntry], work: Work) -> None:
         """Do the work on these entries, without those that are given up. What stores raise is
@@ -67,7 +72,7 @@ class Takeovers:
         counts = {entry.id: await insist(partial(self._taken_over, entry)) for entry in suspects}
         async with AsyncExitStack() as stack:
             if max(counts.values()) >= ALONE_AFTER:
-                await stack.enter_async_context(self._alone)
+                await stack.enter_async_context(self._alone.turn(max(counts.values())))
             for entry in suspects:
                 await insist(partial(self._note, entry, counts[entry.id] + 1))
             hopeless = [entry for entry in suspects if counts[entry.id] >= MAX_TAKEOVERS]
@@ -100,3 +105,38 @@ class Takeovers:
 
     async def _note(self, entry: InboxEntry, beginnings: int) -> None:
         await self._state.put(correlation_id(entry.id), str(beginnings), KEEP)
+
+
+class OneByOne:
+    """Lets one after the other in, whoever has the lowest rank of those who wait; of equals, who
+    came first."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+        self._taken = False
+
+    @asynccontextmanager
+    async def turn(self, rank: int) -> AsyncIterator[None]:
+        """Wait for the turn, and have it while within."""
+        loop = asyncio.get_running_loop()
+        mine: asyncio.Future[None] = loop.create_future()
+        heapq.heappush(self._waiting, (rank, next(self._numbers), mine))
+        if not self._taken:
+            self._taken = True
+            loop.call_later(GATHERING, self._next)
+        try:
+            await mine
+            yield
+        finally:
+            if mine.done() and not mine.cancelled():
+                self._next()
+
+    def _next(self) -> None:
+        """Let the next one in."""
+        while self._waiting:
+            _, _, waiting = heapq.heappop(self._waiting)
+            if not waiting.done():
+                waiting.set_result(None)
+                return
+        self._taken = False

@@ -14,7 +14,7 @@ import pytest
 from gateway.patience import Patience
 from gateway.ports import AdapterState
 from gateway.stores import AdapterStates, Inbox, InboxEntry
-from gateway.takeovers import MAX_TAKEOVERS, Takeovers
+from gateway.takeovers import MAX_TAKEOVERS, OneByOne, Takeovers
 from tests.support.clock import FakeClock
 from tests.support.messages import received
 
@@ -127,6 +127,17 @@ async def test_two_that_kill_are_both_given_up(world: World) -> None:
     assert sorted(world.given_up) == ["m3", "m9"]
 
 
+async def test_a_process_that_is_killed_again_and_again_gives_nothing_up(world: World) -> None:
+    ids = [f"m{number}" for number in range(12)]
+    await world.accept(*ids)
+    world.deadly = ids  # whatever is begun first is what the kill from outside meets
+    assert [await world.process() for _ in range(20)] == [False] * 20
+    world.deadly = ()
+    assert await world.process()
+    assert world.given_up == []
+    assert await world.inbox.unfinished(100) == []
+
+
 async def test_a_process_that_dies_of_giving_it_up_does_so_once(world: World) -> None:
     world.deadly, world.deadly_to_say = {"deadly"}, True
     await world.accept("deadly")
@@ -143,3 +154,35 @@ async def test_an_end_in_order_is_no_death(world: World) -> None:
     assert await world.process()
     assert world.given_up == []
     assert await world.inbox.unfinished(10) == []
+
+
+async def test_one_by_one_goes_by_rank_and_survives_who_leaves() -> None:
+    turns, order = OneByOne(), list[str]()
+
+    async def work(name: str, rank: int) -> None:
+        async with turns.turn(rank):
+            order.append(name)
+            await asyncio.sleep(0)
+
+    named = {"late": 3, "first": 1, "gone": 1, "second": 2}
+    tasks = {name: asyncio.create_task(work(name, rank)) for name, rank in named.items()}
+    await asyncio.sleep(0)
+    tasks.pop("gone").cancel()
+    await asyncio.gather(*tasks.values())
+    await asyncio.wait_for(work("later", 9), 5)
+    assert order == ["first", "second", "late", "later"]
+
+
+async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
+    turns, inside = OneByOne(), asyncio.Event()
+
+    async def work() -> None:
+        async with turns.turn(0):
+            inside.set()
+            await asyncio.Event().wait()
+
+    hanging = asyncio.create_task(work())
+    await asyncio.wait_for(inside.wait(), 5)
+    hanging.cancel()
+    async with asyncio.timeout(5), turns.turn(0):
+        pass
