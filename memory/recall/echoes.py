@@ -1,7 +1,9 @@
 """What only repeats: turns that say again what was asked, or what is told by something else found.
 
 Whoever asks about their memories gets them, and not the conversations in which they were made or
-were talked about. A turn is an echo when next to nothing in it is new.
+were talked about. A turn is an echo when next to nothing in it is new: "What do you know about
+tea?" and "I will remember that." tell nothing of tea. They stay in the store, where they lend their
+scores to the turns around them.
 """
 
 import re
@@ -12,9 +14,23 @@ from memory.recall.function_words import FUNCTION_WORDS
 from memory.recall.provenance import Recalled
 
 NEXT_TO_NOTHING: Final = 0.4
-"""Up to this share of its telling words may be new in an echo: "remember that", "you said"."""
+"""Up to this share of its telling words may be new in an echo."""
+_ASKED_AND_ANSWERED: Final = """
+anything everything know known knows nothing recall remember remembered remind said say tell told
+ll ve got noted ok okay please sorry sure thank thanks understood
+alles erinnere erinnern erinnerst gemerkt gesagt merk merke merken nichts sag sage sagen sagte weiss
+weisst wissen danke klar notiert verstanden
+dire dit rappelle rappeler retenir retiens rien sais sait savez souviens entendu merci noté
+acuerdas acuerdo dicho dije nada recordaré recuerda recuerdas recuerdo sabe sabes anotado entendido
+gracias vale
+"""
+_TELLS_NOTHING: Final = frozenset(_ASKED_AND_ANSWERED.split())
+"""Words of asking somebody what they know, and of saying that one has understood, case-folded: in
+the languages of the function words, none of them says what it is about."""
 
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_DAY_TOLD: Final = re.compile(r"\(\d{4}-\d\d-\d\d\)")
+"""The day behind a memory, as the assistant is told it and repeats it."""
 
 
 def without_echoes(question: str, found: Sequence[Recalled]) -> list[Recalled]:
@@ -25,7 +41,7 @@ def without_echoes(question: str, found: Sequence[Recalled]) -> list[Recalled]:
     kept = {one.id for one in found if not one.record.role}
     turns = [one for one in found if one.record.role]
     for one in sorted(turns, key=lambda turn: turn.record.provenance.at):
-        new = _words(one.record.content) - asked
+        new = _words(one.record.content) - asked - _TELLS_NOTHING
         if new and not any(_adds_little(new, other) for other in told):
             told.append(new)
             kept.add(one.id)
@@ -37,5 +53,5 @@ def _adds_little(new: frozenset[str], told: frozenset[str]) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    words = frozenset(_WORD.findall(text.casefold()))
+    words = frozenset(_WORD.findall(_DAY_TOLD.sub("", text.casefold())))
     return words - FUNCTION_WORDS or words

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,36 @@ def test_of_two_turns_that_say_the_same_the_older_stays() -> None:
 def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
     found = [memory("I like tea"), turn("Something else entirely"), memory("I like tea")]
     assert without_echoes("tea", found) == found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        QUESTION,
+        "And what did I tell you about tea?",
+        "Was weißt du über tea?",
+        "I will remember that.",
+        "Noted, thank you!",
+        "I remember nothing about that.",
+        "Das habe ich mir gemerkt.",
+        "I remember:\n\n- “What do you know about tea?” (2026-11-21)",
+    ],
+)
+def test_a_question_about_memory_and_an_acknowledgement_tell_nothing(said: str) -> None:
+    assert told("tea", turn(said), turn("I drink it at noon", 1)) == ["I drink it at noon"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the code of the door?", "The code of the door is 4711"),
+        ("When is the meeting?", "The meeting is at 15:30"),
+        ("When is the wedding?", "The wedding is on 2027-05-03"),
+        ("What did I say about my wife's birthday?", "What shall I get my wife for her birthday?"),
+    ],
+)
+def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, said: str) -> None:
+    assert told(question, turn(said)) == [said]
 
 
 def test_words_without_meaning_of_their_own_are_told_by_themselves() -> None:
