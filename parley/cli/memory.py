@@ -46,20 +46,26 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """Show the newest memories."""
-    _found("", person, limit, superseded, config, as_json)
+    from parley.cli import memory_deeds  # noqa: PLC0415
+
+    wanted = whose(person, config, as_json)
+    raise typer.Exit(memory_deeds.newest(wanted, limit, superseded=superseded))
 
 
 @commands.command()
 def search(
-    query: Annotated[str, typer.Argument(help="Words.")],
+    query: Annotated[str, typer.Argument(help="A question, or words.")],
     person: Person = "",
-    limit: Limit = 20,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 20,
     superseded: Superseded = False,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what fits, best first."""
-    _found(query, person, limit, superseded, config, as_json)
+    """Show what fits, best first: by words, and by meaning where there is a model."""
+    from parley.cli import memory_deeds  # noqa: PLC0415
+
+    wanted = whose(person, config, as_json)
+    raise typer.Exit(memory_deeds.found(wanted, query, limit, superseded=superseded))
 
 
 @commands.command()
@@ -159,15 +165,6 @@ def review(
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_review.review(wanted, approve or (), reject or ()))
-
-
-def _found(
-    query: str, person: str, limit: int, superseded: bool, config: Path | None, as_json: bool
-) -> None:
-    from parley.cli import memory_deeds  # noqa: PLC0415
-
-    wanted = whose(person, config, as_json)
-    raise typer.Exit(memory_deeds.found(wanted, query, limit, superseded=superseded))
 
 
 def whose(person: str, config: Path | None, as_json: bool) -> "Wanted":

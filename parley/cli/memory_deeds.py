@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from memory.handle import MemoryHandle
+from memory.recall.provenance import Recollection
+from memory.recall.query import Query
 from memory.record import Tier
 from memory.store.ports import Filter
 from parley.cli.asking import agreed
@@ -31,16 +33,30 @@ def known(config: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
     return 0
 
 
-def found(wanted: Wanted, query: str, limit: int, *, superseded: bool) -> int:
-    """Print the person's own memories, the newest or what fits best."""
+def newest(wanted: Wanted, limit: int, *, superseded: bool) -> int:
+    """Print the person's own memories, the newest first."""
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
-        asked = Filter(text=query, own_only=True, superseded=superseded, limit=limit)
+        asked = Filter(own_only=True, superseded=superseded, limit=limit)
         records = [match.record for match in await handle.search(asked)]
-        nothing = "Nothing fits." if query else NOTHING
-        show_records(records, as_json=wanted.as_json, nothing=nothing)
+        show_records(records, as_json=wanted.as_json, nothing=NOTHING)
 
     with_memory(wanted, job)
+    return 0
+
+
+def found(wanted: Wanted, query: str, limit: int, *, superseded: bool) -> int:
+    """Print those of the person's own memories that fit, best first, as recall finds them."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> Recollection:
+        own = Filter(own_only=True, superseded=superseded)
+        return await handle.look_up(Query(query, handle.occasion.at, limit, wanted=own))
+
+    recollection = with_memory(wanted, job, by_meaning=True)
+    records = [one.record for one in recollection.results]
+    show_records(records, as_json=wanted.as_json, nothing="Nothing fits.")
+    if recollection.left_out and not wanted.as_json:
+        sys.stdout.write(f"and {recollection.left_out} more that fit less\n")
     return 0
 
 

@@ -123,6 +123,8 @@ async def test_a_person_sees_searches_and_forgets_their_own(folder: Path) -> Non
     assert [(line["content"], line["tags"]) for line in found] == [
         ("ada has a dog named Rex", ["pets"])
     ]
+    limited = await parley("memory", "search", "ada dog cats", *MINE, "--limit", "1", cwd=folder)
+    assert limited.out.splitlines()[-1] == "and 1 more that fit less"
     kept = await parley("memory", "forget", "dog", *MINE, cwd=folder)
     assert kept.status == 1
     assert "ada has a dog" in kept.out

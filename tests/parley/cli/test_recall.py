@@ -58,6 +58,11 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     with_models = {"PARLEY_MEMORY__MODELS_FOLDER": str(minilm.folder())}
     shown = await parley("recall", "is there a pet", "--person", ADA, cwd=folder, env=with_models)
     assert "vector #1 (" in shown.out
+
+    own = ("memory", "search", "--person", ADA, "which animal lives here")
+    by_meaning = await parley(*own, cwd=folder, env=with_models)
+    assert "ada has a dog named Rex" in by_meaning.out
+    assert (await parley(*own, cwd=folder)).out == "Nothing fits.\n"
     assert "candidates from bm25 and vector" in shown.out
     assert "by words only" not in shown.out
 
