@@ -65,8 +65,8 @@ class Calibrations:
 class KeptCalibrations:
     """Lets what was learned outlive the program: a few hundred bytes a model, written now and then.
 
-    `models` are those that can be asked. Where several processes learn, the last one to write is
-    the one that is remembered.
+    `models` are those that can be asked. Where several processes learn, each adds what it knows
+    better to what is there; two that write at the same moment do so again some minutes later.
     """
 
     def __init__(self, known: Calibrations, state: AdapterState, models: Iterable[str]) -> None:
@@ -74,6 +74,7 @@ class KeptCalibrations:
         self._state = state
         self._models = sorted({m for m in models if 0 < len(m) <= MAX_NAME})[:MAX_MODELS]
         self._written: dict[str, Calibration] = {}
+        self._texts: dict[str, str] = {}
 
     async def load(self) -> None:
         """Take up what an earlier run learned. What cannot be read is learned anew."""
@@ -81,9 +82,9 @@ class KeptCalibrations:
             for model in self._models:
                 text = await self._state.get(model)
                 found = read(text) if text is not None else None
-                if found is not None:
+                if text is not None and found is not None:
                     self._known.learn(model, found)
-                    self._written[model] = found
+                    self._written[model], self._texts[model] = found, text
         except StoreUnavailable as error:
             log.warning("counting_begins_anew", error=str(error))
 
@@ -93,11 +94,20 @@ class KeptCalibrations:
             for model in self._models:
                 latest = self._known.latest(model)
                 if latest != self._written.get(model, EXACT):
-                    await self._state.put(model, written(latest), KEPT)
-                    self._written[model] = latest
+                    text = written(await self._with_others(model, latest))
+                    await self._state.put(model, text, KEPT)
+                    self._written[model], self._texts[model] = latest, text
         except StoreUnavailable as error:
             log.warning("counting_not_kept", error=str(error))
         return 0
+
+    async def _with_others(self, model: str, latest: Calibration) -> Calibration:
+        """With what somebody else wrote since this one did."""
+        text = await self._state.get(model)
+        if text is None or text == self._texts.get(model):
+            return latest
+        others = read(text)
+        return latest if others is None else latest.beside(others)
 
 
 def written(calibration: Calibration) -> str:

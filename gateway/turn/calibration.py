@@ -19,15 +19,24 @@ NOISE: Final = 0.01
 """How far a count is off by itself: the mix of words is not the same in every prompt."""
 ALWAYS: Final = 32
 """So many samples are all learned from, afterwards one in as many: the rest says nothing new."""
+AGEING: Final = 1.1
+"""By which what another process wrote is less sure each time that it is taken over."""
 
 _UNSURE: Final = (0.2**2, 0.3**2, 0.3**2, 0.5**2, 300.0**2)
 """Variances of the four ratios and the constant, before anything was seen."""
 _DRIFT: Final = tuple(variance / 1_000 for variance in _UNSURE)
 """What each grows by with every sample, so that it never stops to learn."""
-_FIRST: Final = tuple(
-    tuple(variance if row == column else 0.0 for column in range(len(_UNSURE)))
-    for row, variance in enumerate(_UNSURE)
-)
+
+
+def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
+    """The covariance of figures that tell nothing about each other."""
+    return tuple(
+        tuple(variance if row == column else 0.0 for column in range(len(variances)))
+        for row, variance in enumerate(variances)
+    )
+
+
+_FIRST: Final = _independent(_UNSURE)
 
 Scripts = tuple[float, float, float, float]
 """Tokens by script, estimated: Latin letters with digits and signs; scripts of two bytes (Cyrillic,
@@ -47,6 +56,11 @@ class Calibration:
     samples: int = 0
 
     @property
+    def figures(self) -> tuple[float, float, float, float, float]:
+        """The four ratios and the constant."""
+        return self.latin, self.two, self.three, self.four, self.constant
+
+    @property
     def learns(self) -> bool:
         """Whether the next sample is worth looking at."""
         return self.samples < ALWAYS or self.samples % ALWAYS == 0
@@ -61,6 +75,25 @@ class Calibration:
         latin, two, three, four = scripts
         text = latin * self.latin + two * self.two + three * self.three + four * self.four
         return text + frames + self.constant
+
+    def beside(self, other: "Calibration") -> "Calibration":
+        """This and what another process learned meanwhile: each figure from whoever is surer of it.
+
+        The other's was written earlier and counts as older, so that what held once cannot stay for
+        ever.
+        """
+        unsure = [row[place] for place, row in enumerate(self.covariance)]
+        older = [row[place] * AGEING for place, row in enumerate(other.covariance)]
+        better = [that < this for this, that in zip(unsure, older, strict=True)]
+        if not any(better):
+            return self
+        latin, two, three, four, constant = (
+            there if take else here
+            for here, there, take in zip(self.figures, other.figures, better, strict=True)
+        )
+        covariance = _independent(list(map(min, unsure, older)))
+        samples = max(self.samples, other.samples)
+        return Calibration(latin, two, three, four, constant, covariance, samples)
 
     def observe(self, scripts: Scripts, frames: int, counted: int) -> "Calibration":
         """Learn from one prompt. The ratios stay within 0.5 to 3."""

@@ -27,6 +27,15 @@ def taught(prompts: int) -> Calibration:
     return calibration
 
 
+def of_script(text: str) -> Calibration:
+    """What is learned of prompts in one script alone."""
+    calibration = EXACT
+    for n in range(1, 41):
+        scripts = by_script(text * 5 * n)
+        calibration = calibration.observe(scripts, 0, round(TRUE.predict(scripts, 0)))
+    return calibration
+
+
 @pytest.fixture
 async def state() -> AsyncIterator[AdapterState]:
     database = Database(":memory:")
@@ -63,6 +72,31 @@ async def test_only_what_changed_is_written(state: AdapterState) -> None:
     known.learn("a", taught(2))
     await kept.save()
     assert puts == ["a", "a"]
+
+
+async def test_several_processes_keep_what_each_of_them_knows_better(state: AdapterState) -> None:
+    latin, chinese = of_script("And some tea, and a cake. "), of_script("茶とお菓子をください。")
+    for learned in (latin, chinese):
+        known = Calibrations()
+        known.learn("claude", learned)
+        await KeptCalibrations(known, state, ["claude"]).save()
+
+    after = Calibrations()
+    await KeptCalibrations(after, state, ["claude"]).load()
+    assert after.latest("claude").latin == latin.latin == pytest.approx(TRUE.latin, abs=0.05)
+    assert after.latest("claude").three == chinese.three == pytest.approx(TRUE.three, abs=0.05)
+    assert after.latest("claude").samples == 40
+
+
+async def test_one_process_alone_is_remembered_as_it_is(state: AdapterState) -> None:
+    known = Calibrations()
+    process = KeptCalibrations(known, state, ["claude"])
+    for prompts in (40, 41, 80):
+        known.learn("claude", taught(prompts))
+        await process.save()
+    text = await state.get("claude")
+    assert text is not None
+    assert read(text) == taught(80)
 
 
 async def test_a_store_that_is_away_stops_nothing() -> None:

@@ -109,3 +109,29 @@ def test_every_model_is_learned_for_itself_and_only_so_many_are_kept() -> None:
 
     assert known.steady("model-149").latin == 1.2
     assert known.latest("model-0") == known.steady("model-0") == EXACT
+
+
+def taught(service: Calibration, text: str, prompts: int = 40) -> Calibration:
+    calibration = EXACT
+    for n in range(1, prompts + 1):
+        some = text * n
+        calibration = calibration.observe(by_script(some), 0, counted_by(service, some))
+    return calibration
+
+
+def test_of_two_that_learned_apart_each_figure_comes_from_whoever_is_surer() -> None:
+    english, chinese = taught(TRUE, ENGLISH), taught(TRUE, CHINESE)
+    for both in (english.beside(chinese), chinese.beside(english)):
+        assert both.latin == english.latin
+        assert both.three == chinese.three
+        text = ENGLISH * 40 + CHINESE * 40
+        assert both.predict(by_script(text), 0) == pytest.approx(counted_by(TRUE, text), rel=0.05)
+    assert english.beside(EXACT).figures == english.figures
+
+
+def test_what_held_before_a_service_changed_does_not_come_back_again_and_again() -> None:
+    kept = taught(TRUE, ENGLISH, 200)
+    new = taught(Calibration(1.6), ENGLISH)
+    for _ in range(20):
+        kept = new.beside(kept)
+    assert kept.latin == new.latin
