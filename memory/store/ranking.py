@@ -13,7 +13,7 @@ goes into it. Where the score is the same the newer one comes first.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from memory.store.terms import Term
 
@@ -41,8 +41,7 @@ class Statistics:
     having: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory with its filed words."""
 
     number: int
@@ -55,24 +54,26 @@ def bm25(
     candidates: Iterable[Candidate], terms: Sequence[Term], known: Statistics
 ) -> list[tuple[str, float]]:
     """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
-    word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it."""
+    word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it; one that may be
+    unfinished counts once at most."""
     total = max(known.memories, *known.having, 1)
     weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
     weighed = list(zip(weights, terms, strict=True))
-    whole = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
-    begun = [(weight, term.counter()) for weight, term in weighed if term.prefix]
+    spelt = [(weight, term.text, f" {term.text} ") for weight, term in weighed if not term.prefix]
+    begun = [(weight, term) for weight, term in weighed if term.prefix]
     usual = max(known.words / total, 1.0)
     found = []
     for one in candidates:
-        padded = f" {one.words.replace(' ', '  ')} "
+        padded = f" {one.words} "
         pivot = SATURATION * (1 - LENGTH + LENGTH * one.length / usual)
         score = 0.0
-        for weight, word in whole:  # spelt out: called some thousand times a question
-            if count := padded.count(word):
+        for weight, word, alone in spelt:  # spelt out: gone through some thousand times a question
+            if alone in padded:
+                count = one.words.split(" ").count(word)
                 score += weight * count / (count + pivot)
-        for weight, times in begun:
-            if count := times(padded):
-                score += weight * count / (count + pivot)
+        for weight, term in begun:
+            if term.stands_in(padded):
+                score += weight / (1 + pivot)
         found.append((score, one.number, one.id))
     return [(id_, score) for score, _, id_ in sorted(found, reverse=True)]
 

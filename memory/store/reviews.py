@@ -13,7 +13,8 @@ _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 
 def record_to_json(record: Record) -> str:
     """A record as JSON, without its vector."""
-    return _RECORDS.dump_json(record_of(columns_of(record)), exclude={"embedding"}).decode()
+    kept = record_of(columns_of(record).values())
+    return _RECORDS.dump_json(kept, exclude={"embedding"}).decode()
 
 
 def record_from_json(text: str) -> Record:

@@ -9,7 +9,7 @@ its parts. Whatever people write, it never becomes query syntax.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -60,15 +60,6 @@ class Term:
         if not self.prefix:
             return f" {self.text} " in padded
         return f" {self.text}" in padded or any(f" {other} " in padded for other in self.also)
-
-    def counter(self) -> Callable[[str], int]:
-        """Says how often it is in a text of `filed` words, each between two spaces of its own; one
-        that may be unfinished counts once at most."""
-        word = f" {self.text} "
-        if not self.prefix:
-            return lambda padded: padded.count(word)
-        starts = (f" {self.text}", *(f" {other} " for other in self.also))
-        return lambda padded: int(any(start in padded for start in starts))
 
 
 def filed(*texts: str) -> str:

@@ -14,6 +14,7 @@ from gateway.storage.migrations.steps import (
     memory_audit,
     memory_people,
     memory_recall,
+    memory_shelved_words,
     person_tokens,
     reviews_settled,
     settled_once,
@@ -35,6 +36,7 @@ MIGRATIONS: Final = (
     conversation_notes.STEP,
     reviews_settled.STEP,
     person_tokens.STEP,
+    memory_shelved_words.STEP,
 )
 
 

@@ -49,8 +49,7 @@ def shelf_lexeme(shelf: str) -> str:
 
 def record_from(row: TupleRow, embedding: Embedding | None = None) -> Record:
     """The record of a row of `SELECTED`."""
-    values = {name: _given(value) for name, value in zip(COLUMNS, row, strict=True)}
-    return record_of(values, embedding)
+    return record_of(map(_given, row), embedding)
 
 
 def vector_text(vector: tuple[float, ...]) -> str:

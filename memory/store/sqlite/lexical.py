@@ -5,7 +5,7 @@ FTS5's own `bm25()` counts what everybody has; here only the shelves of whoever 
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from memory.scope import Reach
@@ -27,7 +27,6 @@ from memory.store.sqlite.conditions import conditions_of
 from memory.store.terms import Term, asked
 
 HAVING: Final = "SELECT rowid FROM memories_text WHERE memories_text MATCH ?"
-FEW: Final = f"{HAVING} LIMIT {MAX_CANDIDATES + 1}"
 NEWEST: Final = f"{HAVING} ORDER BY rowid DESC LIMIT {MAX_WEIGHED}"
 COUNT: Final = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
 CLOSELY: Final = """
@@ -58,10 +57,10 @@ def lexical(
     every word has to be there."""
     terms = asked(storable(query), unfinished=wanted.unfinished)
     if wanted.unfinished:
-        hits, counts = having(db, reach, terms)
+        hits, known = having(db, reach, terms)
         hits = whole(hits)
     else:
-        hits, counts = having(db, reach, terms, enough=MAX_CANDIDATES)
+        hits, known = having(db, reach, terms, enough=MAX_CANDIDATES)
     if not hits:
         return []
     closely = max(limit, WEIGHED_CLOSELY)
@@ -73,58 +72,56 @@ def lexical(
         seen += [Candidate(*row) for row in db.execute(sql, values)]
         if len(seen) >= closely:
             break
-    return bm25(seen, terms, _statistics(db, reach, counts))[:limit]
+    return bm25(seen, terms, known)[:limit]
 
 
 def having(
     db: sqlite3.Connection, reach: Reach, terms: Sequence[Term], enough: int = 0
-) -> tuple[list[tuple[int, float]], list[int]]:
+) -> tuple[list[tuple[int, float]], Statistics]:
     """Who on this reach's shelves has some of the words, with the share that they have, the best
-    first; and how many have each. Where the rarest words are in `enough` memories already, the more
-    common ones are not looked for, as long as there is another."""
-    if not reach.room and _statistics(db, reach, ()).memories <= READ_WHOLE:
-        return _read_whole(db, reach, terms, enough)
-    shelves = " OR ".join(f'"{shelf}"' for shelf in within(reach))
-    queries = [(f"shelves : ({shelves}) AND words : ({_query(term)})",) for term in terms]
-    few = [db.execute(FEW, query).fetchall() for query in queries]  # all of them, mostly
-    counts = [
-        len(rows) if len(rows) <= MAX_CANDIDATES else int(db.execute(COUNT, query).fetchone()[0])
-        for rows, query in zip(few, queries, strict=True)
-    ]
+    first; and what is known of the shelves. Where the rarest words are in `enough` memories
+    already, the more common ones are not looked for, as long as there is another."""
+    shelves = within(reach)
+    memories, words = db.execute(SHELVES, {"shelves": json.dumps(shelves)}).fetchone()
+    if memories <= READ_WHOLE and not reach.room:
+        hits, counts = _read_whole(db, shelves, terms, enough)
+    else:
+        hits, counts = _looked_up(db, shelves, terms, enough)
+    return ranked(hits, counts), Statistics(int(memories), int(words), tuple(counts))
+
+
+def _looked_up(
+    db: sqlite3.Connection, shelves: Sequence[str], terms: Sequence[Term], enough: int
+) -> tuple[dict[int, int], list[int]]:
+    """Numbers of memories with the words that are in them, as bits, and how many have each word."""
+    queries = [(_query(term, shelves),) for term in terms]
+    counts = [int(db.execute(COUNT, query).fetchone()[0]) for query in queries]
     hits: dict[int, int] = {}
     for place in chosen(counts, enough) if enough else range(len(terms)):
-        bit, rows = 1 << place, few[place]
-        if counts[place] > MAX_CANDIDATES:
-            rows = db.execute(NEWEST, queries[place]).fetchall()
-        for (seq,) in rows:
+        bit = 1 << place
+        sql = NEWEST if counts[place] > MAX_CANDIDATES else HAVING
+        for (seq,) in db.execute(sql, queries[place]):
             hits[seq] = hits.get(seq, 0) | bit
-    return ranked(hits, counts), counts
+    return hits, counts
 
 
 def _read_whole(
-    db: sqlite3.Connection, reach: Reach, terms: Sequence[Term], enough: int
-) -> tuple[list[tuple[int, float]], list[int]]:
-    """What `having` says, by looking through all that there is."""
-    rows = db.execute(WORDS, {"shelves": json.dumps(within(reach))}).fetchall()
+    db: sqlite3.Connection, shelves: Sequence[str], terms: Sequence[Term], enough: int
+) -> tuple[dict[int, int], list[int]]:
+    """What `_looked_up` says, by looking through all that there is."""
+    rows = db.execute(WORDS, {"shelves": json.dumps(shelves)}).fetchall()
     texts = [(seq, f" {words} ") for seq, words in rows]
     bits = [(1 << place, term) for place, term in enumerate(terms)]
     masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
     counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
     looked_for = chosen(counts, enough) if enough else range(len(terms))
     wanted = sum(1 << place for place in looked_for)
-    hits = {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}
-    return ranked(hits, counts), counts
+    return {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}, counts
 
 
-def _statistics(db: sqlite3.Connection, reach: Reach, counts: Sequence[int]) -> Statistics:
-    memories, words = db.execute(SHELVES, {"shelves": json.dumps(within(reach))}).fetchone()
-    return Statistics(int(memories), int(words), tuple(counts))
-
-
-def _query(term: Term) -> str:
-    return " OR ".join(_quoted(term))
-
-
-def _quoted(term: Term) -> Iterator[str]:
-    yield f'"{term.text}" *' if term.prefix else f'"{term.text}"'
-    yield from (f'"{word}"' for word in term.also)
+def _query(term: Term, shelves: Sequence[str]) -> str:
+    """A word on any of the shelves, as it is indexed there: behind the shelf's name."""
+    more = " *" if term.prefix else ""
+    written = [f'"{shelf}{term.text}"{more}' for shelf in shelves]
+    written += [f'"{shelf}{word}"' for shelf in shelves for word in term.also]
+    return " OR ".join(written)

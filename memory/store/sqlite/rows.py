@@ -16,6 +16,8 @@ INSERT: Final = (
 )
 _TIMES: Final = tuple(name for name, shape in SHAPES.items() if shape == "time")
 _LISTS: Final = tuple(name for name, shape in SHAPES.items() if shape == "list")
+_TIME_PLACES: Final = tuple(COLUMNS.index(name) for name in _TIMES)
+_LIST_PLACES: Final = tuple(COLUMNS.index(name) for name in _LISTS)
 
 Row = tuple[object, ...]
 
@@ -30,12 +32,12 @@ def values_of(record: Record) -> dict[str, object]:
 
 def record_from(row: Row, embedding: Embedding | None = None) -> Record:
     """The record of a row of `SELECTED`; what is empty costs nothing: a recall reads 150 rows."""
-    values: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
-    for name in _TIMES:
-        if values[name] is not None:
-            values[name] = moment(values[name])
-    for name in _LISTS:
-        values[name] = () if values[name] == "[]" else json.loads(values[name])
+    values: list[Any] = list(row)
+    for place in _TIME_PLACES:
+        if values[place] is not None:
+            values[place] = moment(values[place])
+    for place in _LIST_PLACES:
+        values[place] = () if values[place] == "[]" else json.loads(values[place])
     return record_of(values, embedding)
 
 

@@ -10,6 +10,7 @@ import pytest
 from gateway.storage.sqlite.database import Database
 from memory.record import Embedding, Tier
 from memory.store.ports import MemoryStore
+from memory.store.shelves import owner_of
 from memory.store.sqlite.memories import SqliteMemories
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import AT, reach, record, store, texts
@@ -27,6 +28,11 @@ async def rows(engine: Engine, table: str) -> int:
     return int((await engine.fetch(sql))[0][0])
 
 
+async def indexed(engine: Database, word: str) -> int:
+    sql = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
+    return int(await engine.run(lambda db: db.execute(sql, (word,)).fetchone()[0]))
+
+
 @pytest.mark.parametrize("how", ["delete", "clear", "forget_message", "prune"])
 async def test_a_deleted_memory_leaves_no_row_anywhere(
     engine: Engine, memories: MemoryStore, how: str
@@ -36,6 +42,8 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
     kept = record(f"plays the {SECRET}", message_id="m1", embedding=vector, expires_at=until)
     await store(memories, kept)
     assert all([await rows(engine, table) for table in TABLES])
+    if isinstance(engine, Database):
+        assert await indexed(engine, f"{owner_of(kept)}{SECRET}") == 1
     match how:
         case "delete":
             await memories.delete(reach(), [kept.id])
@@ -48,8 +56,7 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
     assert [await rows(engine, table) for table in TABLES] == [0, 0, 0, 0]
     assert await texts(memories, text=SECRET) == []
     if isinstance(engine, Database):
-        words = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
-        assert await engine.run(lambda db: db.execute(words, (SECRET,)).fetchone()) == (0,)
+        assert await indexed(engine, f"{owner_of(kept)}{SECRET}") == 0
         assert [await rows(engine, table) for table in FILED] == [0, 0]
         check = "INSERT INTO memories_text (memories_text, rank) VALUES ('integrity-check', 1)"
         await engine.run(lambda db: db.execute(check))
