@@ -6,6 +6,9 @@ RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 ARGS ?=
 
+# What one process has compiled the next need not compile again: the tests start many of them.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test coverage check format bench nightly lock clean
 
 demo: $(RUN_STAMP)
