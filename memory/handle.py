@@ -16,6 +16,7 @@ from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
+from memory.recall.selection import without_secrets
 from memory.record import ID_PREFIX, Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
@@ -205,7 +206,7 @@ class MemoryHandle:
         found = await self._parts.memories.find(self.reach, wanted)
         kind = "text" if wanted.text else "recent"
         await self._audit("memory_read", query=kind, results=len(found))
-        return found
+        return [replace(match, record=_outward(match.record)) for match in found]
 
     async def look_up(self, query: Query) -> Recollection:
         """What is remembered about something, best first, without its echoes."""
@@ -218,7 +219,8 @@ class MemoryHandle:
     async def get(self, memory_id: str) -> Record | None:
         """One memory, None when there is none for this person here."""
         await self._parts.consolidation.of_reach(self.reach)
-        return await self._parts.memories.get(self.reach, memory_id)
+        record = await self._parts.memories.get(self.reach, memory_id)
+        return None if record is None else _outward(record)
 
     async def everything(self) -> AsyncIterator[Record]:
         """Everything of the person's own, with its vectors: the oldest first, so that what was
@@ -266,10 +268,10 @@ class MemoryHandle:
         if topic.startswith(ID_PREFIX) and " " not in topic:
             wanted = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
             every = await self._parts.memories.find(self.reach, wanted)
-            return [match.record for match in every if match.record.id.startswith(topic)]
+            return [_outward(m.record) for m in every if m.record.id.startswith(topic)]
         wanted = Filter(text=topic, own_only=True, superseded=True, limit=FORGET_AT_ONCE)
         found = await self._parts.memories.find(self.reach, wanted)
-        return [match.record for match in found if match.score >= CERTAIN]
+        return [_outward(match.record) for match in found if match.score >= CERTAIN]
 
     async def forget(self, topic: str, shown: Sequence[str] | None = None) -> int:
         """Delete what is about a topic, or of that only what was `shown`; the audit keeps an HMAC
@@ -379,6 +381,12 @@ class MemoryHandle:
 
     async def _audit(self, action: AuditAction, **details: str | int) -> None:
         await self._parts.audit.note(action, self.occasion, **details)
+
+
+def _outward(record: Record) -> Record:
+    """A record as it may be shown: what is known as a credential today may not have been one when
+    it was stored."""
+    return replace(without_secrets(record), embedding=record.embedding)
 
 
 def _used_up(reason: str) -> WriteResult:

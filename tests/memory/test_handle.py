@@ -8,11 +8,12 @@ import pytest
 from gateway.errors import BadInput, NotThere
 from gateway.people import Role
 from memory.plans import Plans
-from memory.record import Draft, Kind, Scope, SourceType, Tier, Trust
+from memory.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
 from memory.store.ports import Filter
 from memory.write.outcome import Outcome
 from memory.write.path import WriteRules
 from tests.memory.rig import CLOSED, ROOM, memory_rig
+from tests.memory.store.records import AT, record, store
 
 TABS = Draft("Prefers tabs over spaces", Kind.PREFERENCE)
 
@@ -83,6 +84,30 @@ async def test_a_secret_is_redacted_and_the_person_is_told() -> None:
         assert KEY not in result.content
         assert any("secret" in notice for notice in result.notices)
         assert "secret_redacted" in rig.noted.actions()
+
+
+async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        told = f"the deploy key for staging is {KEY}"
+        person = ada.reach.person
+        old = record(told, person, tenant=rig.tenant, tags=(KEY,), evidence=Evidence(told, AT, 0.9))
+        await store(rig.stores.memories, old, ada.reach)
+
+        turn = await rig.remembrance.turn(rig.asker("ada"))
+        shown = [
+            await turn.tools.call("memory_search", {}),
+            await turn.tools.call("memory_search", {"query": "deploy key staging"}),
+            await turn.tools.call("memory_brief", {"include_provenance": True}),
+            repr(await turn.told()),
+            repr(await ada.search(Filter())),
+            repr(await ada.get(old.id)),
+            repr(await ada.about("deploy key staging")),
+            repr(await ada.about(old.id)),
+            repr([one async for one in ada.everything()]),
+        ]
+        assert [text for text in shown if KEY in text] == []
+        assert [text for text in shown if "[SECRET_REDACTED]" not in text] == []
 
 
 async def test_with_fail_on_secret_it_is_refused_instead() -> None:
