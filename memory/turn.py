@@ -17,7 +17,7 @@ from memory.handle import Memory, MemoryHandle
 from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
 from memory.recall.ports import Recall
-from memory.recall.query import Query
+from memory.recall.query import MAX_RESULTS, Query
 from memory.record import Tier
 from memory.scope import Reach
 from memory.skill import SKILL
@@ -159,7 +159,7 @@ class _Turn:
         retriever = self._remembrance.retriever
         if retriever is None or not question.strip():
             return ()
-        query = Query(question, self._handle.occasion.at)
+        query = Query(question, self._handle.occasion.at, MAX_RESULTS)  # the rules give fewer
         found = await retriever.recall(self._handle.reach, query)
         told = [one for one in found.results if one.id not in self._in_brief]
         here = self._asker.conversation

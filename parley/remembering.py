@@ -1,7 +1,7 @@
 """Puts memory together: from the configuration and the stores to what the gateway is handed."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -23,6 +23,7 @@ from memory.people import People
 from memory.plans import BUILT_IN, Plan, Plans
 from memory.recall.ports import Recall
 from memory.recall.retriever import Retriever
+from memory.recall.rules import Limits, RecallRules
 from memory.store.ports import HoldsPersonal
 from memory.turn import Remembrance, TurnRules
 from memory.write.grounding import Grounding, WritePolicy
@@ -78,7 +79,9 @@ def wire_memory(
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
     consolidation = Consolidation(stores.waiting, path)
-    retriever: Recall = Retriever(stores.recall, stores.memories, chosen.embedder, chosen.reranker)
+    retriever: Recall = Retriever(
+        stores.recall, stores.memories, chosen.embedder, chosen.reranker, recall_rules(settings)
+    )
     if watch is not None:
         retriever = WatchedRecall(retriever, clock, watch)
     memory = Memory(
@@ -107,6 +110,19 @@ def wire_memory(
         sync=sync,
         consolidation=consolidation,
         chores=(_forgetting(stores, audit, timedelta(days=wanted.purge_superseded_days), clock),),
+    )
+
+
+def recall_rules(settings: Settings) -> RecallRules:
+    """What recall goes by: as measured, but for what is configured."""
+    wanted, usual = settings.memory.recall, RecallRules()
+    return replace(
+        usual,
+        arms=replace(usual.arms, lexical=wanted.bm25_weight, vector=wanted.vector_weight),
+        weights=replace(usual.weights, recency=wanted.recency_weight),
+        limits=Limits(
+            wanted.max_episodic_results, wanted.max_semantic_results, wanted.max_total_tokens
+        ),
     )
 
 

@@ -20,6 +20,32 @@ class Embedding(Section):
     """Another address of the service: a proxy, a local server."""
 
 
+class Recall(Section):
+    """How much one question brings up, and what counts for it. The weights are measured ones
+    (docs/recall.md); texts full of names and versions may want more of the words."""
+
+    bm25_weight: float = Field(default=0.55, ge=0, le=1)
+    """How much the words count."""
+    vector_weight: float = Field(default=0.45, ge=0, le=1)
+    """How much the meaning counts, where there is a model; what one of both cannot tell, the other
+    decides alone."""
+    recency_weight: float = Field(default=0.3, ge=0, le=1)
+    """How much of what was said fades with time, half of it in 30 days; 0 for nothing."""
+    max_episodic_results: int = Field(default=10, ge=0, le=50)
+    """Turns of earlier conversations."""
+    max_semantic_results: int = Field(default=20, ge=0, le=50)
+    """Preferences, facts and whatever else was learned."""
+    max_total_tokens: int = Field(default=4_000, ge=100, le=50_000)
+    """Of all of them together; what the window of the model leaves for knowledge is a bound of its
+    own."""
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> Self:
+        if self.bm25_weight + self.vector_weight == 0:
+            raise ValueError("bm25_weight or vector_weight: one has to be above 0")
+        return self
+
+
 class Memory(Section):
     """What is remembered beyond a conversation."""
 
@@ -51,6 +77,8 @@ class Memory(Section):
     rerank: bool = False
     """Look at what was found a second time with a cross-encoder (`parley models pull`). It has not
     been measured that this finds more in conversations."""
+    recall: Recall = Recall()
+    """How much one question brings up, and what counts for it."""
     fail_on_secret: bool = False
     """Refuse what holds a secret, rather than keep it without the secret."""
     audit_key: SecretStr | None = None

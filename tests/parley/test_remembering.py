@@ -4,14 +4,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.remembering import Asker, Forgetful, NoCommands
+from memory.recall.rules import Limits, RecallRules
 from memory.record import Draft, Kind
 from memory.write.outcome import Outcome, WriteResult
 from parley.app import App
-from parley.remembering import plans_of
-from parley.settings import from_mapping
+from parley.remembering import plans_of, recall_rules
+from parley.settings import SettingsError, from_mapping
 from tests.support.clock import FakeClock
 
 
@@ -72,3 +75,24 @@ def test_a_person_can_have_a_plan_of_their_own() -> None:
     plans = plans_of(from_mapping({"plans": {"people": {"telegram:main:ada": "pro"}}}))
     assert plans.plan_of(("telegram:main:ada",)).memories == 15
     assert plans.plan_of(("telegram:main:ben",)).memories is None
+
+
+def test_recall_goes_by_what_was_measured_but_for_what_is_configured() -> None:
+    assert recall_rules(from_mapping({})) == RecallRules()
+    wanted = {
+        "bm25_weight": 1.0,
+        "vector_weight": 0.5,
+        "recency_weight": 0.0,
+        "max_episodic_results": 3,
+        "max_semantic_results": 5,
+        "max_total_tokens": 800,
+    }
+    rules = recall_rules(from_mapping({"memory": {"recall": wanted}}))
+    assert (rules.arms.lexical, rules.arms.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
+    assert rules.limits == Limits(3, 5, 800)
+    assert rules.arms.depth == RecallRules().arms.depth
+
+
+def test_recall_that_goes_by_nothing_is_refused() -> None:
+    with pytest.raises(SettingsError, match="bm25_weight or vector_weight"):
+        from_mapping({"memory": {"recall": {"bm25_weight": 0, "vector_weight": 0}}})
