@@ -19,7 +19,6 @@ from parley.settings.document import Settings, settings_model
 from parley.settings.environment import Overlay, read_dotenv
 from parley.settings.explain import Explainer
 from parley.settings.personas import long_personas
-from parley.settings.problems import Path as KeyPath
 from parley.settings.problems import SettingsError
 from parley.settings.references import Resolver
 from parley.settings.schema import typed
@@ -58,16 +57,13 @@ def _settings(
     document: YamlDocument, env: Mapping[str, str], folder: Path, platforms: Discovery, name: str
 ) -> Settings:
     model = settings_model(platforms.manifests)
-    resolver = Resolver(env, folder)
-    resolved = {
-        key: _resolve(resolver, value, (key,), document, name)
-        for key, value in document.values.items()
-    }
+    origins = {p: f"{name} line {line}" for p, line in document.lines.items()} if name else {}
+    resolver = Resolver(env, folder, origins)
+    resolved = {key: resolver.resolve(value, (key,)) for key, value in document.values.items()}
     overlay = Overlay(model, resolved)
     overlay.apply(env)
     problems = resolver.problems + overlay.problems
     values = _with_api_keys(typed(overlay.values, model), env)
-    origins = {p: f"{name} line {line}" for p, line in document.lines.items()} if name else {}
     explainer = Explainer(model, values, {**origins, **overlay.origins}, platforms.problems)
     known = {p.path for p in problems}
     try:
@@ -82,13 +78,6 @@ def _settings(
     if problems:
         raise SettingsError(problems)
     return settings
-
-
-def _resolve(
-    resolver: Resolver, value: Value, path: KeyPath, document: YamlDocument, name: str
-) -> Value:
-    line = document.lines.get(path)
-    return resolver.resolve(value, path, f"{name} line {line}" if line and name else name)
 
 
 def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:

@@ -23,22 +23,26 @@ class Outside(str):
 class Resolver:
     """Replaces references in values; what cannot be replaced becomes a problem."""
 
-    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, env: Mapping[str, str], folder: Path, origins: Mapping[KeyPath, str]
+    ) -> None:
+        """`folder` is where relative paths begin, `origins` says where each value stands."""
         self._env = env
         self._folder = folder
+        self._origins = origins
         self.problems: list[Problem] = []
 
-    def resolve(self, value: Value, path: KeyPath, origin: str) -> Value:
+    def resolve(self, value: Value, path: KeyPath) -> Value:
         """The value with every reference in it replaced. `$${` stands for a plain `${`."""
         if isinstance(value, dict):
-            return {k: self.resolve(v, (*path, k), origin) for k, v in value.items()}
+            return {k: self.resolve(v, (*path, k)) for k, v in value.items()}
         if isinstance(value, list):
-            return [self.resolve(v, (*path, n), origin) for n, v in enumerate(value)]
+            return [self.resolve(v, (*path, n)) for n, v in enumerate(value)]
         if not isinstance(value, str) or "${" not in value:
             return value
-        return Outside(_REFERENCE.sub(lambda found: self._text(found, path, origin), value))
+        return Outside(_REFERENCE.sub(lambda found: self._text(found, path), value))
 
-    def _text(self, found: re.Match[str], path: KeyPath, origin: str) -> str:
+    def _text(self, found: re.Match[str], path: KeyPath) -> str:
         name = found[1]
         if name is None:
             return "${"
@@ -47,8 +51,14 @@ class Resolver:
         else:
             text, trouble, advice = self._variable(name.strip())
         if trouble:
-            self.problems.append(Problem(dotted(path), trouble, advice, origin))
+            self.problems.append(Problem(dotted(path), trouble, advice, self._origin(path)))
         return text
+
+    def _origin(self, path: KeyPath) -> str:
+        """Where a value stands, or the nearest that it stands in."""
+        while path and path not in self._origins:
+            path = path[:-1]
+        return self._origins.get(path, "")
 
     def _variable(self, name: str) -> tuple[str, str, str]:
         if not _VARIABLE.match(name):

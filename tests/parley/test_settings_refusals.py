@@ -97,6 +97,13 @@ def test_each_mistake_has_its_own_sentence(
     assert sentence in found[path]
 
 
+def test_a_reference_that_leads_nowhere_is_found_in_its_own_line(tmp_path: Path) -> None:
+    text = "limits:\n  user_per_minute: 3\nmodel:\n  api_key: ${NOWHERE}\n"
+    with pytest.raises(SettingsError) as refused:
+        load_text(tmp_path, text, {})
+    assert [p.origin for p in refused.value.problems] == [f"{tmp_path}/parley.yaml line 4"]
+
+
 @pytest.mark.parametrize(
     ("env", "path", "sentence"),
     [
