@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from parley.cli.checks import Finding
+from parley.http.ports import tried
 from parley.settings import Settings
 
 SECONDS: Final = 3.0
@@ -28,10 +29,25 @@ def running(settings: Settings) -> list[Finding]:
     try:
         told = _asked(request)
     except (OSError, ValueError):
-        return [Finding("ok", NAME, f"no Parley answers on {host}:{server.port}")]
+        return _nobody(settings, f"no Parley answers on {host}:{server.port}")
     if told.get("ready") is True:
         return [Finding("ok", NAME, "it is ready")]
     return _unready(told)
+
+
+def _nobody(settings: Settings, told: str) -> list[Finding]:
+    """Nothing runs, or what should is kept from its ports by other programs."""
+    local, public = settings.server, settings.webhooks
+    taken = tried(local.host, local.port)
+    if taken:
+        advice = "Choose another server.port, or stop the program that has it."
+        return [Finding("broken", NAME, f"{told}, and {taken}", advice)]
+    found = [Finding("ok", NAME, told)]
+    taken = tried(public.host, public.port)
+    if taken:
+        advice = "For a platform with webhooks: another webhooks.port, or stop what has this one."
+        found.append(Finding("note", "public listener", taken, advice))
+    return found
 
 
 def _asked(request: urllib.request.Request) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.console import Console
 
-from gateway.errors import ParleyError
+from gateway.errors import ParleyError, StartError
 from gateway.observe.logs import configure_logs
 from parley.demo.player import Outcome, Player
 from parley.demo.running import ASSISTANT, Demo, running
@@ -31,8 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configure_logs(level=logging.ERROR)
     try:
         return asyncio.run(_run(console, options.once, options.port))
-    except ParleyError as problem:
-        console.print(f"[bold red]The demo cannot start:[/] {problem}")
+    except StartError as error:
+        console.print(f"[bold red]The demo cannot start:[/] {error.problem} Choose another --port.")
+        return 2
+    except ParleyError as error:
+        console.print(f"[bold red]The demo cannot start:[/] {error}")
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):
         console.print("\nStopped.")

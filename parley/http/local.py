@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from aiohttp import web
 
-from gateway.errors import ConfigurationError, StartError
+from gateway.errors import ConfigurationError
 from parley.http.entry import (
     Entry,
     RequestFacts,
@@ -24,6 +24,7 @@ from parley.http.entry import (
     same_secret,
     session_value,
 )
+from parley.http.ports import unusable
 
 COOKIE: Final = "parley_session"
 COOKIE_DAYS: Final = 30
@@ -155,11 +156,8 @@ class LocalListener:
             await site.start()
         except OSError as error:
             await runner.cleanup()
-            raise StartError(
-                f"local listener: cannot listen on {self._host}:{self._wanted_port} "
-                f"({error.strerror}).",
-                "Choose another server.port, or stop the program that has it.",
-            ) from error
+            where = (self._host, self._wanted_port)
+            raise unusable("local listener", "server", *where, error) from error
         self._runner, self._site = runner, site
 
     async def stop(self) -> None:

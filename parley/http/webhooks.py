@@ -13,8 +13,9 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 from multidict import MultiMapping
 
-from gateway.errors import ConfigurationError, StartError
+from gateway.errors import ConfigurationError
 from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
+from parley.http.ports import unusable
 
 MAX_BODY: Final = 3 * 1024 * 1024
 """Bytes of one request's body. Meta's webhooks are the largest, up to 3 MB (Graph API webhooks)."""
@@ -118,10 +119,8 @@ class WebhookListener:
             await site.start()
         except OSError as error:
             await runner.cleanup()
-            raise StartError(
-                f"webhooks: cannot listen on {self._host}:{self._wanted_port} ({error.strerror}).",
-                "Choose another webhooks.port, or stop the program that has it.",
-            ) from error
+            where = (self._host, self._wanted_port)
+            raise unusable("webhooks", "webhooks", *where, error) from error
         return runner, site
 
     async def start_if_needed(self) -> bool:

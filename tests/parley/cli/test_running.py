@@ -1,6 +1,7 @@
 """The doctor asks a running Parley how it is."""
 
 import asyncio
+import socket
 from pathlib import Path
 
 from aiohttp import web
@@ -17,7 +18,8 @@ TOKEN = "a-token-of-decent-length"
 
 
 def settings(port: int, token: str | None = None) -> Settings:
-    return from_mapping({"server": {"port": port, **({"token": token} if token else {})}})
+    server = {"port": port, **({"token": token} if token else {})}
+    return from_mapping({"server": server, "webhooks": {"port": 0}})
 
 
 async def findings(port: int, token: str | None = None) -> list[Finding]:
@@ -60,7 +62,7 @@ async def test_nothing_runs() -> None:
     assert running(settings(0)) == []
 
 
-async def test_something_else_runs_there() -> None:
+async def test_a_port_that_another_program_has_is_broken() -> None:
     async def hello(_: web.BaseRequest) -> web.Response:
         return web.Response(text="hello")
 
@@ -69,5 +71,17 @@ async def test_something_else_runs_there() -> None:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     (found,) = await findings(site.port)
-    assert found.status == "ok"
     await runner.cleanup()
+    assert found.status == "broken"
+    assert f"cannot listen on 127.0.0.1:{site.port}" in found.detail
+    assert "server.port" in found.advice
+
+
+def test_a_port_for_webhooks_that_another_program_has_is_noted() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        config = {"server": {"port": free_port()}, "webhooks": {"port": port}}
+        nobody, taken = running(from_mapping(config))
+    assert nobody.status == "ok"
+    assert (taken.status, taken.name) == ("note", "public listener")
+    assert "webhooks.port" in taken.advice

@@ -89,6 +89,8 @@ async def test_a_port_that_is_taken_is_said() -> None:
     assert process.returncode == 2
     assert b"The demo cannot start" in output
     assert str(port).encode() in output
+    assert b"--port" in output
+    assert b"server.port" not in output
 
 
 def test_the_next_free_port_is_taken() -> None:

@@ -194,8 +194,12 @@ async def test_with_a_token_it_opens() -> None:
 
 
 async def test_a_taken_port_is_a_clear_error(plain: LocalListener) -> None:
-    with pytest.raises(StartError, match=r"server\.port"):
+    with pytest.raises(StartError, match=r"server\.port") as refused:
         await LocalListener("127.0.0.1", plain.port).start()
+    where = f"127.0.0.1:{plain.port}"
+    assert refused.value.problem == (
+        f"local listener: cannot listen on {where} (Address already in use)."
+    )
 
 
 async def test_routes_come_before_the_start(plain: LocalListener) -> None:

@@ -1,0 +1,32 @@
+"""Ports of this machine, and why somebody cannot listen on one."""
+
+import errno
+import os
+import socket
+
+from gateway.errors import StartError
+
+
+def refusal(host: str, port: int, error: OSError) -> str:
+    """Why it is not possible, in words; without the address that asyncio puts into its own."""
+    known = error.errno in errno.errorcode
+    reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
+    return f"cannot listen on {host}:{port} ({reason})"
+
+
+def unusable(listener: str, section: str, host: str, port: int, error: OSError) -> StartError:
+    """What a listener raises that does not get its port; `section` of the configuration has it."""
+    return StartError(
+        f"{listener}: {refusal(host, port, error)}.",
+        f"Choose another {section}.port, or stop the program that has it.",
+    )
+
+
+def tried(host: str, port: int) -> str:
+    """Why nobody can begin to listen there now; empty where one can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return refusal(host, port, error)
+    return ""
