@@ -47,6 +47,8 @@ class Session:
     answers: Answers = field(default_factory=Answers)
     left_to_do: list[str] = field(default_factory=list)
     broken: bool = False
+    off: list[str] = field(default_factory=list)
+    """Platforms that were wanted, and could not be set up."""
 
     @property
     def assistant_name(self) -> str:
@@ -62,6 +64,9 @@ def run(wishes: Wishes, env: Mapping[str, str]) -> int:
     session.answers.values.update(assigned(wishes.assign))
     for name in _wanted(session):
         _platform(session, session.platforms.manifests[name])
+    if wishes.yes and session.off:
+        _say("Nothing is written.")
+        return 1
     _assistant(session)
     _prove(session)
     for path in write(wishes.config, session.answers):
@@ -134,6 +139,7 @@ def _platform(session: Session, manifest: AdapterManifest) -> None:
         if session.wishes.yes or not typer.confirm("  Try again?", default=True):
             break
     session.broken = True
+    session.off.append(manifest.platform)
     _say(f"  {manifest.title} stays off.")
 
 
