@@ -1,4 +1,5 @@
-"""The program `parley`: what can be typed, and what its exit status says.
+"""The program `parley`: what can be typed, and what its exit status says. Each command imports what
+it needs only when it is called: `--help` stays quick.
 
 0  everything is as it should be
 1  something failed, or a check found something broken
@@ -13,7 +14,7 @@ from typing import Annotated, Final
 
 import typer
 
-from parley.cli import audit, memory, models
+from parley.cli import audit, memory, models, outbox
 from parley.cli.options import DEFAULT_CONFIG, AsJson, Config, chosen
 from parley.roles import Role
 
@@ -28,6 +29,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        sys.stdout.write(f"parley {version('parley')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_version, help="Print which one it is."),
+    ] = False,
+) -> None:
+    """What stands before a command."""
 
 
 @app.command()
@@ -138,51 +157,10 @@ def sync(
     raise typer.Exit(sync_module.run(project, chosen(config), os.environ))
 
 
-outbox = typer.Typer(help="Answers that could not be sent.", no_args_is_help=True)
-app.add_typer(outbox, name="outbox")
-Keys = Annotated[list[str] | None, typer.Argument(help="As `parley outbox list` shows them.")]
-All = Annotated[bool, typer.Option("--all", help="Everything that was given up.")]
-
-
-@outbox.command("list")
-def outbox_list(
-    config: Config = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The latest so many.")] = 50,
-) -> None:
-    """Show what was given up, and why; without its text."""
-    from parley.cli import outbox as outbox_module  # noqa: PLC0415
-
-    raise typer.Exit(outbox_module.show(limit, chosen(config), os.environ))
-
-
-@outbox.command("resend")
-def outbox_resend(keys: Keys = None, config: Config = None, every: All = False) -> None:
-    """Send it again, also while Parley runs."""
-    from parley.cli import outbox as outbox_module  # noqa: PLC0415
-
-    wanted = _named(keys, every)
-    raise typer.Exit(outbox_module.resend(wanted, chosen(config), os.environ))
-
-
-@outbox.command("drop")
-def outbox_drop(keys: Keys = None, config: Config = None, every: All = False) -> None:
-    """Forget it, and what it says."""
-    from parley.cli import outbox as outbox_module  # noqa: PLC0415
-
-    wanted = _named(keys, every)
-    raise typer.Exit(outbox_module.drop(wanted, chosen(config), os.environ))
-
-
+app.add_typer(outbox.commands, name="outbox")
 app.add_typer(memory.commands, name="memory")
 app.add_typer(audit.commands, name="audit")
 app.add_typer(models.commands, name="models")
-
-
-def _named(keys: list[str] | None, every: bool) -> list[str] | None:
-    """The keys, None for all of them; one or the other has to be said."""
-    if bool(keys) == every:
-        raise typer.BadParameter("name keys, or --all", param_hint="KEY")
-    return None if every else keys
 
 
 @app.command()
@@ -191,7 +169,7 @@ def token(
         str,
         typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123; or list, or revoke."),
     ] = "",
-    which: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one to revoke.")] = "",
+    which: Annotated[str, typer.Argument(metavar="NAME", help="Which one to revoke.")] = "",
     name: Annotated[str, typer.Option(help="What to call it: it is revoked by its name.")] = "",
     days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="How long it is good for.")] = 30,
     tenant: Annotated[str, typer.Option(help="Where one program serves several.")] = "default",

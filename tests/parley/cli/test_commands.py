@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
 from gateway.render import render
-from tests.parley.cli.kit import Ended, parley
+from tests.parley.cli.kit import ROOT, Ended, parley
 
 MARKDOWN = "# Plan\n\n**First** this, then `that`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 
@@ -25,6 +26,12 @@ async def test_help_names_every_command(tmp_path: Path) -> None:
     for command in ("run", "init", "doctor", "check-config", "why", "render", "manifest"):
         assert f"  {command} " in ended.out
     assert "..." not in ended.out.partition("Commands:")[2]
+
+
+async def test_it_says_which_version_it_is(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ended = await parley("--version", cwd=tmp_path)
+    assert (ended.status, ended.out) == (0, f"parley {project['version']}\n")
 
 
 def test_help_loads_neither_settings_nor_platforms() -> None:
