@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -19,6 +21,9 @@ MAX_BYTES: Final = 1024**3
 """Of one file; the largest has 91 MB."""
 MAX_REDIRECTS: Final = 5
 CHUNK: Final = 256 * 1024
+MAX_PARTS: Final = 100
+
+BROKEN_OFF: Final = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
 
 Progress = Callable[[str, int, int], None]
 """Told the file, the bytes that came, and all its bytes (0 where nobody says)."""
@@ -70,6 +75,7 @@ def pull(
 
 def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Progress) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
+    _forget_broken_off(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as answer:
@@ -79,6 +85,14 @@ def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Pr
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _forget_broken_off(target: Path) -> None:
+    """Remove what a killed download left. One that goes on writes more often than this."""
+    for part in islice(target.parent.glob(f".{target.name}.*.part"), MAX_PARTS):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > 2 * SILENCE_SECONDS:
+                part.unlink()
 
 
 def _keep(answer: httpx.Response, part: Path, name: str, progress: Progress) -> None:
@@ -118,6 +132,8 @@ def _explained(error: Exception, url: str, folder: Path) -> str:
         return f"{host} answers {error.response.status_code} for {url}."
     if isinstance(error, OSError):
         return f"{folder} cannot be written: {error.strerror or error}."
+    if isinstance(error, BROKEN_OFF):
+        return f"The download of {url} broke off ({type(error).__name__}). Try again."
     return (
         f"{host} cannot be reached ({type(error).__name__}). On a machine with a network, run"
         f" `parley models pull --folder models`, and copy what it made to {folder.parent}."

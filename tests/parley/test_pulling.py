@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import pty
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class Hub:
     weights: bytes = BIG
     announced: bytes = BIG
     absent: bool = False
+    breaks_off: bool = False
     asked: list[str] = field(default_factory=list)
 
     async def resolve(self, request: web.Request) -> web.Response:
@@ -42,7 +44,14 @@ class Hub:
         tag = hashlib.sha1(b"blob %d\0" % len(text) + text).hexdigest()
         return web.Response(body=text, headers={"ETag": f'"{tag}"'})
 
-    async def elsewhere(self, request: web.Request) -> web.Response:
+    async def elsewhere(self, request: web.Request) -> web.StreamResponse:
+        if self.breaks_off:
+            half = web.StreamResponse(headers={"Content-Length": str(len(self.weights))})
+            await half.prepare(request)
+            await half.write(self.weights[: len(self.weights) // 2])
+            assert request.transport is not None
+            request.transport.close()
+            return half
         return web.Response(body=self.weights, headers={"ETag": '"of-the-mirror"'})
 
 
@@ -99,6 +108,31 @@ async def test_what_is_not_what_was_published_is_not_kept(
     with pytest.raises(PullFailed, match=reason):
         await fetched(hub, tmp_path)
     assert left(tmp_path) == set()
+
+
+async def test_a_download_that_breaks_off_leaves_nothing_and_is_begun_anew(
+    hub: Hub, tmp_path: Path
+) -> None:
+    hub.breaks_off = True
+    with pytest.raises(PullFailed, match=r"model\.onnx broke off .*Try again"):
+        await fetched(hub, tmp_path)
+    assert left(tmp_path) == set()
+    hub.breaks_off = False
+    assert (await fetched(hub, tmp_path))[0] == list(EMBEDDING.files)
+
+
+async def test_what_a_killed_download_left_is_gone_with_the_next_one(
+    hub: Hub, tmp_path: Path
+) -> None:
+    folder = tmp_path / EMBEDDING.name
+    folder.mkdir()
+    killed, running = folder / ".model.onnx.4711.part", folder / ".model.onnx.4712.part"
+    for part in (killed, running):
+        part.write_bytes(b"half")
+    an_hour_ago = time.time() - 3_600
+    os.utime(killed, (an_hour_ago, an_hour_ago))
+    await fetched(hub, tmp_path)
+    assert left(tmp_path) == {*EMBEDDING.files, running.name}
 
 
 async def test_an_error_of_the_server_is_named(hub: Hub, tmp_path: Path) -> None:
