@@ -4,15 +4,14 @@ The library costs two seconds and 40 MB to import, so it is loaded on first use,
 own retries are off: `FailoverProvider` is the one place that tries again.
 """
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_format import AnswerReader, to_body
+from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LateClient, retry_after
 from gateway.ports import ModelEvent, ModelRequest, TextDelta
 
 if TYPE_CHECKING:
@@ -20,13 +19,11 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
-CONNECT_SECONDS: Final = 5.0
 SILENCE_SECONDS: Final = 60.0
 """How long the service may say nothing in the middle of an answer; it pings while it thinks."""
 
 _TOO_LONG: Final = re.compile(r"(\d+) tokens > (\d+) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
-_MAX_REASON: Final = 300
 
 
 class AnthropicProvider:
@@ -46,15 +43,15 @@ class AnthropicProvider:
         self._model = model or DEFAULT_MODEL
         self._base_url = base_url or DEFAULT_BASE_URL
         self._silence = silence_seconds
-        self._loading: asyncio.Task[tuple[ModuleType, AsyncAnthropic]] | None = None
+        self._client = LateClient(self._make_client)
 
     async def warm(self) -> None:
         """Load the library now, so that the first question does not wait for it."""
-        await self._load()
+        await self._client.loaded()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._load()
+        sdk, client = await self._client.loaded()
         model = request.model or self._model
         reader = AnswerReader(model)
         try:
@@ -70,15 +67,7 @@ class AnthropicProvider:
 
     async def close(self) -> None:
         """Close the connections; the provider may be used again afterwards."""
-        loading, self._loading = self._loading, None
-        if loading is not None:
-            _, client = await loading
-            await client.close()
-
-    async def _load(self) -> "tuple[ModuleType, AsyncAnthropic]":
-        if self._loading is None:
-            self._loading = asyncio.create_task(asyncio.to_thread(self._make_client))
-        return await asyncio.shield(self._loading)
+        await self._client.close()
 
     def _make_client(self) -> "tuple[ModuleType, AsyncAnthropic]":
         import anthropic  # noqa: PLC0415 - costs two seconds, see above
@@ -101,13 +90,13 @@ def _model_error(error: Exception, sdk: Any) -> ModelError:
         # come through as they are once the answer has begun.
         return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
     kind, message = _said(error.body, str(error))
-    reason = f"Anthropic says {error.status_code} {kind}: {message}"[:_MAX_REASON]
+    reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
     if error.status_code == 413 or "prompt is too long" in message:
         figures = _TOO_LONG.search(message)
         tokens, limit = map(int, figures.groups()) if figures else (None, None)
         return ContextTooLong(reason, tokens, limit)
     if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
-        return ModelUnavailable(reason, _retry_after(error.response.headers.get("retry-after")))
+        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
     return ModelRefused(reason)
 
 
@@ -117,9 +106,3 @@ def _said(body: object, otherwise: str) -> tuple[str, str]:
     if not isinstance(error, dict):
         return "", otherwise
     return str(error.get("type") or ""), str(error.get("message") or otherwise)
-
-
-def _retry_after(header: str | None) -> float | None:
-    with suppress(ValueError):
-        return max(0.0, float(header)) if header else None
-    return None

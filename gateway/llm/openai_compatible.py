@@ -4,11 +4,9 @@ The library is the optional extra `openai`; it is loaded on first use, in a thre
 retries are off, as with Anthropic.
 """
 
-import asyncio
 import importlib.util
 import re
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,18 +18,17 @@ from gateway.errors import (
     ModelUnavailable,
 )
 from gateway.llm.openai_format import AnswerReader, to_body
+from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LateClient, retry_after
 from gateway.ports import ModelEvent, ModelRequest, TextDelta
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
-CONNECT_SECONDS: Final = 5.0
 SILENCE_SECONDS: Final = 120.0
 """Longer than Anthropic's: servers at home load a model first, and send no pings."""
 
 _FIGURES: Final = re.compile(r"maximum context length is (\d+).{0,200}?(\d+)\s*tokens", re.DOTALL)
-_MAX_REASON: Final = 300
 
 
 class OpenAICompatibleProvider:
@@ -59,15 +56,15 @@ class OpenAICompatibleProvider:
         self._model = model
         self._base_url = base_url or DEFAULT_BASE_URL
         self._silence = silence_seconds
-        self._loading: asyncio.Task[tuple[ModuleType, AsyncOpenAI]] | None = None
+        self._client = LateClient(self._make_client)
 
     async def warm(self) -> None:
         """Load the library now, so that the first question does not wait for it."""
-        await self._load()
+        await self._client.loaded()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._load()
+        sdk, client = await self._client.loaded()
         model = request.model or self._model
         reader = AnswerReader(model)
         at_openai = "api.openai.com" in self._base_url
@@ -85,15 +82,7 @@ class OpenAICompatibleProvider:
 
     async def close(self) -> None:
         """Close the connections; the provider may be used again afterwards."""
-        loading, self._loading = self._loading, None
-        if loading is not None:
-            _, client = await loading
-            await client.close()
-
-    async def _load(self) -> "tuple[ModuleType, AsyncOpenAI]":
-        if self._loading is None:
-            self._loading = asyncio.create_task(asyncio.to_thread(self._make_client))
-        return await asyncio.shield(self._loading)
+        await self._client.close()
 
     def _make_client(self) -> "tuple[ModuleType, AsyncOpenAI]":
         import openai  # noqa: PLC0415 - slow to import, and optional
@@ -112,7 +101,7 @@ def _model_error(error: Exception, sdk: Any) -> ModelError:
         return error
     if not isinstance(error, sdk.APIStatusError):
         return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
-    reason = f"the model's server says {error.status_code}: {error.message}"[:_MAX_REASON]
+    reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
     if error.code == "context_length_exceeded" or "maximum context length" in error.message:
         figures = _FIGURES.search(error.message)
         limit, tokens = map(int, figures.groups()) if figures else (None, None)
@@ -122,8 +111,5 @@ def _model_error(error: Exception, sdk: Any) -> ModelError:
     if error.code == "insufficient_quota":
         return ModelRefused(reason)
     if error.status_code in (408, 409, 429) or error.status_code >= 500:
-        retry_after: float | None = None
-        with suppress(ValueError):
-            retry_after = float(error.response.headers.get("retry-after", ""))
-        return ModelUnavailable(reason, retry_after)
+        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
     return ModelRefused(reason)
