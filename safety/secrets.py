@@ -1,9 +1,9 @@
 """Recognising credentials in text, in three degrees of certainty.
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
-probable ones removed with a note, possible ones shown to the person. The formats are in
-the four `vendors*.py`, what only the words around tell in
-`assigned.py`, what only the shape tells in `shaped.py`.
+probable ones removed with a note, possible ones shown to the person. The formats of issuers are
+in `vendors/`, what only the words around tell in `assigned.py`, what only the shape tells in
+`shaped.py`.
 """
 
 import re
@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from safety import vendors, vendors_apps, vendors_prefixes, vendors_services
 from safety.assigned import CONNECTION_STRING, find_assigned
 from safety.cut import REDACTED
 from safety.patterns import Pattern, literal, some
 from safety.private_keys import PRIVATE_KEY, find_private_keys
-from safety.secret_kinds import KEY, Finding, Level, SecretKind
+from safety.secret_kinds import Finding, Level, SecretKind
 from safety.shaped import find_shaped
+from safety.vendors import ISSUED
+from safety.vendors.alphabets import KEY
 
 __all__ = [
     "CONNECTION_STRING",
@@ -63,22 +64,7 @@ _FORTY_HEX: Final = SecretKind(
     "forty_hex_digits", Level.POSSIBLE, Pattern(some("[0-9a-f]", 40, 40)), exact=True
 )
 
-_TOKENS: Final[tuple[SecretKind, ...]] = (
-    *vendors.MODELS,
-    *vendors.CLOUDS,
-    *vendors.CODE,
-    *vendors_apps.CHAT,
-    *vendors_apps.MONEY,
-    *vendors_apps.MAIL,
-    *vendors_apps.TEAMS,
-    *vendors_apps.DATA,
-    *vendors_apps.WALLETS,
-    *vendors_prefixes.PREFIXED,
-    *vendors_services.STRUCTURED,
-    *vendors_services.WEBHOOKS,
-    _AWS_SECRET,
-    _JWT,
-)
+_TOKENS: Final[tuple[SecretKind, ...]] = (*ISSUED, _AWS_SECRET, _JWT)
 _UNSPACED: Final = tuple(kind for kind in _TOKENS if kind.pattern.unspaced)
 _SPACED: Final = tuple(kind for kind in _TOKENS if not kind.pattern.unspaced)
 _SHORTEST: Final = min(kind.pattern.shortest for kind in _UNSPACED)

@@ -1,0 +1,22 @@
+"""The characters that keys are made of, as regular expressions of one character."""
+
+from typing import Final
+
+LETTERS: Final = "[a-z]"
+DIGITS: Final = "[0-9]"
+HEX: Final = "[a-f0-9]"
+ANY_HEX: Final = "[A-Fa-f0-9]"
+DASHED_HEX: Final = "[a-f0-9-]"
+LOWER: Final = "[a-z0-9]"
+LOW_WORD: Final = "[a-z0-9_]"
+DASHED_LOWER: Final = "[a-z0-9-]"
+UPPER: Final = "[A-Z0-9]"
+ALNUM: Final = "[A-Za-z0-9]"
+WORD: Final = "[A-Za-z0-9_]"
+KEY: Final = "[A-Za-z0-9_-]"
+DOTTED: Final = "[A-Za-z0-9_.=-]"
+PATH: Final = "[A-Za-z0-9/]"
+OFFICE: Final = "[A-Za-z0-9@/-]"
+BASE32: Final = "[a-z2-7]"
+BARE64: Final = "[A-Za-z0-9+/]"
+BASE64: Final = "[A-Za-z0-9+/=]"
