@@ -20,13 +20,14 @@ from tests.support.databases import PATIENT, new_database
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
+BUSY: Final = pytest.mark.timeout(300)
+"""Seconds of work, and minutes on a machine that is busy."""
 MANY: Final = pytest.param(
     *(100, 60), id="many", marks=[pytest.mark.nightly, pytest.mark.timeout(1_800)]
 )
 
 
-@pytest.mark.timeout(300)  # seconds of work, and minutes on a machine that is busy
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some"), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
 def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
         database, clock = Database(tmp_path / "memory.db"), FakeClock()
@@ -44,8 +45,7 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
 
 
 @pytest.mark.xdist_group("postgres")
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some"), MANY])
+@pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
 def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
         database, pool = Database(":memory:"), PostgresPool(new_database(postgres), PATIENT)
