@@ -1,13 +1,15 @@
 """A model that is there is used by the whole program, and found by what it means."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from memory.scope import Reach
 from memory.store.ports import Filter
-from tests.e2e.conftest import open_lab
+from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.test_memory import direct
 from tests.support.patience import PATIENCE
 
@@ -49,3 +51,63 @@ async def test_without_a_model_nothing_is_made_and_nothing_waits(tmp_path: Path)
         assert lab.app.models.embedder is None
         assert lab.app.embedding is None
         await direct(lab).say(TELLS[0])
+
+
+class Service:
+    """Speaks OpenAI's embeddings; knows that an automobile is a car."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.status = 200
+
+    async def embeddings(self, request: web.Request) -> web.Response:
+        texts = (await request.json())["input"]
+        rows = [
+            {"object": "embedding", "index": n, "embedding": about(t)} for n, t in enumerate(texts)
+        ]
+        body = {"object": "list", "model": "cars", "data": rows, "usage": {}}
+        return web.json_response(body, status=self.status)
+
+
+def about(text: str) -> list[float]:
+    return [1.0, 0.1] if {"car", "automobile"} & set(text.lower().split()) else [0.1, 1.0]
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    served, application = Service(), web.Application()
+    application.router.add_post("/v1/embeddings", served.embeddings)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    served.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    yield served
+    await runner.cleanup()
+
+
+async def test_a_service_that_speaks_openai_s_embeddings_makes_the_vectors(
+    tmp_path: Path, service: Service
+) -> None:
+    vectors = {
+        "embedding_provider": "openai",
+        "embedding": {"name": "cars", "base_url": service.url},
+    }
+    async with open_lab_with_model("telegram-polling", tmp_path, {"memory": vectors}) as (
+        lab,
+        model,
+    ):
+        ada = direct(lab)
+        await ada.say("hello")
+        await ada.command("remember", "Her automobile is green")
+        memories = lab.app.storage.memory.memories
+        async with asyncio.timeout(PATIENCE):
+            while (await memories.embedded("openai/cars"))[0] < 1:
+                await asyncio.sleep(0.05)
+        await ada.say("which car does she drive nowadays")
+        assert "Her automobile is green" in str(model.bodies[-1]["messages"][-1])
+
+        service.status = 500
+        await ada.say("and which car does he drive nowadays")
+        assert "Her automobile is green" not in str(model.bodies[-1]["messages"][-1])
+        page = lab.app.watching.metrics.page().decode()
+        assert 'parley_recall_notes_total{note="model_failed"} 1.0' in page
