@@ -246,7 +246,7 @@ class Pipeline:
         exchange.outbound = exchange.outbound or dismissal(exchange)
         done, began = completed(exchange, services, outcome), services.clock.monotonic()
         if await self.patience.insist(lambda: services.stores.journal.complete(done)):
-            services.deliverer.submit(exchange.outbound)
+            services.deliverer.submit(exchange.outbound, done.begun)
         services.count("exchange", outcome)
         services.observe(done.trace)
         seconds = services.clock.monotonic() - began

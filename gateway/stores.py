@@ -43,8 +43,11 @@ class Inbox(Protocol):
         """Events that no one finished, oldest first: what a restart has to go on with."""
         ...
 
-    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
-        """The events are answered by these sends: both become true at once, or neither.
+    async def finish(
+        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
+    ) -> bool:
+        """The events are answered by these sends: both become true at once, or neither. The send
+        with the key `begun` counts as begun from now on, see `Outbox.begin`.
 
         False when somebody else has finished all of them before, as a worker that was held up may
         find: nothing is queued then, and nothing may be sent.
@@ -58,12 +61,18 @@ class Inbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """A send that waits. `seq` orders the sends; `attempts` counts the tries so far."""
+    """A send that waits. `seq` orders the sends; `attempts` counts the tries that ended.
+
+    `begun`: the last try may have happened, because nobody wrote down how it ended, or because the
+    platform did not say. The platform wants no other try before `not_before`.
+    """
 
     seq: int
     outbound: Outbound
     attempts: int
     created_at: datetime
+    begun: bool = False
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +98,16 @@ class Outbox(Protocol):
         """What is not sent yet, oldest first."""
         ...
 
-    async def tried(self, key: str, reason: str) -> None:
-        """A try did not succeed; it will be repeated."""
+    async def begin(self, key: str) -> None:
+        """A try is about to be made; whoever finds the send like that later cannot know whether it
+        happened."""
+        ...
+
+    async def tried(
+        self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
+    ) -> None:
+        """A try did not succeed, or nobody knows (`unsure`); it will be repeated, not before the
+        moment that the platform named."""
         ...
 
     async def sent(self, key: str, receipt: Receipt) -> None:
@@ -301,6 +318,8 @@ class Completed:
     outbound: tuple[Outbound, ...]
     waiting: WaitingTurn | None = None
     """What memory is to take up later."""
+    begun: str = ""
+    """The key of the send that is begun as soon as this is kept."""
 
 
 class Journal(Protocol):

@@ -34,8 +34,11 @@ others come after a random number of the answers that are due."""
 START_SECONDS: Final = 1.0
 LIFE_SECONDS: Final = 10.0
 """A program that has not got as far by then is killed all the same."""
-ARRIVAL_SECONDS: Final = 0.2
-"""Until what a killed program had sent has reached the platform."""
+QUIET_SECONDS: Final = 0.1
+QUIET_TIMES: Final = 3
+ARRIVAL_SECONDS: Final = 10.0
+"""What a killed program had sent has reached the platform when nothing came so many times in a row
+for so long, on a loop that was not held up; after the longest time all the same."""
 LOOK_SECONDS: Final = 0.2
 PATIENCE_SECONDS: Final = 120.0
 """How long the last answers may take after the last start."""
@@ -115,7 +118,7 @@ class Burst:
             await program.kill()
         self.unanswered.append(self.world.written - self.world.answered())
         self._go_on(number + 1)
-        await asyncio.sleep(ARRIVAL_SECONDS)
+        await self._arrived()
         self.in_flight.append(await self._sent_unnoted())
 
     async def _start(self, program: Program) -> None:
@@ -151,6 +154,17 @@ class Burst:
             if self.world.written < self.due:
                 await self.world.write()
             await asyncio.sleep(1 / PER_SECOND)
+
+    async def _arrived(self) -> None:
+        """Return when nothing that the killed program sent is on its way any more."""
+        loop = asyncio.get_running_loop()
+        until, quiet, stood = loop.time() + ARRIVAL_SECONDS, 0, -1
+        while quiet < QUIET_TIMES and loop.time() < until:
+            began = loop.time()
+            await asyncio.sleep(QUIET_SECONDS)
+            prompt = loop.time() - began < 2 * QUIET_SECONDS
+            before, stood = stood, self.world.messages()
+            quiet = quiet + 1 if prompt and stood == before else 0
 
     async def _sent_unnoted(self) -> int:
         """Sends that stand on the platform and, for the program, are still to be made; each copy

@@ -4,6 +4,10 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+NOTE: Final = -1
+"""In place of a number: here stands that the next answer may be seen twice."""
 
 Answers = Mapping[str, Sequence[int]]
 """By chat: the numbers of the messages that were answered, in the order the answers stand there."""
@@ -38,6 +42,7 @@ class Verdict:
     lost: int
     answered_twice: int
     allowed_twice: int
+    twice_without_note: int
     out_of_order: int
     out_of_order_as_written: int
 
@@ -45,23 +50,33 @@ class Verdict:
     def kept(self) -> bool:
         """Whether every promise was kept."""
         twice = self.answered_twice > self.allowed_twice
-        return not (self.lost or self.out_of_order or twice)
+        return not (self.lost or self.out_of_order or twice or self.twice_without_note)
 
 
 def judge(
     answers: Answers, written: int, handed: Mapping[int, Handed], allowed_twice: int
 ) -> Verdict:
     """Compare what was answered with what was written: the numbers below `written`."""
-    times = Counter(number for numbers in answers.values() for number in numbers)
-    first = [list(dict.fromkeys(numbers)) for numbers in answers.values()]
+    given = [[number for number in numbers if number != NOTE] for numbers in answers.values()]
+    times = Counter(number for numbers in given for number in numbers)
+    first = [list(dict.fromkeys(numbers)) for numbers in given]
     as_written = {number: Handed(number, number) for number in range(written)}
     return Verdict(
         messages=written,
         lost=written - len(times),
         answered_twice=sum(count - 1 for count in times.values()),
         allowed_twice=allowed_twice,
+        twice_without_note=sum(map(unannounced, answers.values())),
         out_of_order=sum(overtaken(numbers, handed) for numbers in first),
         out_of_order_as_written=sum(overtaken(numbers, as_written) for numbers in first),
+    )
+
+
+def unannounced(numbers: Sequence[int]) -> int:
+    """How many answers stand there again without the note right above them."""
+    return sum(
+        number != NOTE and number in numbers[:index] and numbers[index - 1] != NOTE
+        for index, number in enumerate(numbers)
     )
 
 
@@ -87,6 +102,7 @@ def row(verdict: Verdict, kills: Kills) -> dict[str, object]:
         "lost": verdict.lost,
         "answered_twice": verdict.answered_twice,
         "allowed_twice": verdict.allowed_twice,
+        "twice_without_note": verdict.twice_without_note,
         "in_flight_at_the_kills": sum(kills.in_flight),
         "in_flight_at_most": max(kills.in_flight, default=0),
         "unanswered_at_the_kills_median": statistics.median(kills.unanswered or [0]),

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchmarks.faults.verdict import Answers, Handed
+from benchmarks.burst import is_note
+from benchmarks.faults.verdict import NOTE, Answers, Handed
 from simulators.base import PlatformSimulator, SimRoom
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
@@ -52,20 +53,24 @@ class World:
         self.written += 1
 
     def answers(self) -> Answers:
-        """The numbers in the bot's messages, by chat, as they stand there."""
+        """The numbers in the bot's messages, by chat, as they stand there, and `NOTE`."""
         return {
             room.id: [
                 number
                 for message in self.platform.shown(room)
                 if message.by_bot and not message.deleted
-                for number in marks(message.text)[:1]
+                for number in ([NOTE] if is_note(message) else marks(message.text)[:1])
             ]
             for room in self.rooms
         }
 
     def answered(self) -> int:
         """How many messages have an answer."""
-        return len({number for numbers in self.answers().values() for number in numbers})
+        return len({number for numbers in self.answers().values() for number in numbers} - {NOTE})
+
+    def messages(self) -> int:
+        """How many messages of the bot stand there."""
+        return sum(map(len, self.answers().values()))
 
     def sends(self) -> int:
         """How many requests to send were answered, of the latest that are remembered."""

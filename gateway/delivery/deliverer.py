@@ -4,7 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -12,6 +13,7 @@ import structlog
 from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
 from gateway.delivery.live import final
 from gateway.delivery.pacing import Pacer
+from gateway.delivery.send import Send, pause_after, reason_of, repeats_safely
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
@@ -27,9 +29,6 @@ from gateway.ports import Clock, PlatformAdapter
 from gateway.stores import Outbox, OutboxEntry
 from gateway.tasks import Tasks
 
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 60.0
-"""Seconds between tries where the platform does not name its own; doubled each time."""
 WRITE_PAUSE = 5.0
 """The longest pause before an outbox that was away is written again, in seconds."""
 REPEATS = 5
@@ -39,6 +38,7 @@ AT_START = 10_000
 """Sends that a start takes up again from the outbox."""
 SEND_SECONDS = 5.0
 """How long the end waits for sends on their way."""
+CUT_SHORT = "Ambiguous: the program ended while it was sent"
 
 log = structlog.get_logger(__name__)
 
@@ -60,23 +60,6 @@ class Line:
     adapter: PlatformAdapter
     pacer: Pacer
     connected: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass(slots=True)
-class _Send:
-    """A send under way: what it is by now, and what happened to it so far. `announced` is false
-    while the note that a repetition needs is not known to stand there; `notes` got no answer."""
-
-    outbound: Outbound
-    tries: int
-    unsure: int = 0
-    announced: bool = True
-    notes: int = 0
-
-    @property
-    def pause(self) -> float:
-        """Seconds until the next try, longer after each."""
-        return _pause(self.tries)
 
 
 class Deliverer:
@@ -105,6 +88,7 @@ class Deliverer:
         self._tasks = Tasks("delivery_failed")
         self._sending: set[asyncio.Task[Any] | None] = set()
         self._held: set[str] = set()
+        self._begun: set[str] = set()
         self._closed = False
 
     @property
@@ -140,11 +124,24 @@ class Deliverer:
         if len(left) == AT_START:
             log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
 
-    def submit(self, outbound: Sequence[Outbound]) -> None:
-        """Send these, which the outbox has stored already."""
+    def begun_at_once(self, outbound: Sequence[Outbound]) -> str:
+        """The key of the one of these that `submit` would send without waiting for anything, empty
+        for none. The outbox may store it as begun, which saves writing that down later."""
+        if self._fed or self._closed or not (outbound and self.quiet(outbound[0].place)):
+            return ""
+        first, line = outbound[0], self.line_of(outbound[0].place)
+        if line is None or not (line.connected.is_set() and line.pacer.free(first.place)):
+            return ""
+        return "" if repeats_safely(line.adapter.capabilities, first) else first.key
+
+    def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
+        """Send these, which the outbox has stored already, the one with the key `begun` as
+        begun."""
         if self._fed:
             return
         for item in outbound:
+            if item.key == begun and begun not in self._held:
+                self._begun.add(begun)
             self._queue(OutboxEntry(0, item, 0, self._clock.now()))
 
     def take(self, entries: Sequence[OutboxEntry]) -> None:
@@ -191,14 +188,20 @@ class Deliverer:
                 except Exception:  # a bug must not be able to stop a chat for ever
                     # The key stays held: nobody knows whether it was sent.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
-                    waiting.popleft()
+                    self._begun.discard(waiting.popleft().outbound.key)
                 else:
-                    self._held.discard(waiting.popleft().outbound.key)
+                    self._done(waiting.popleft().outbound.key)
         except StoreUnavailable:
             log.exception("outbox_unavailable", platform=chat[0], account=chat[1])
         finally:
-            self._held.difference_update(entry.outbound.key for entry in waiting)
+            left = {entry.outbound.key for entry in waiting}
+            self._held -= left
+            self._begun -= left
             del self._chats[chat]
+
+    def _done(self, key: str) -> None:
+        self._held.discard(key)
+        self._begun.discard(key)
 
     async def _deliver(self, entry: OutboxEntry, waiting: deque[OutboxEntry]) -> None:
         line = self._lines.get((entry.outbound.place.platform, entry.outbound.place.account))
@@ -206,7 +209,15 @@ class Deliverer:
             reason = "no adapter for this account is configured"
             await self._give_up(entry.outbound, waiting, reason)
             return
-        send, problem = _Send(entry.outbound, entry.attempts), "never tried"
+        send = Send(entry.outbound, entry.attempts)
+        send.begun = entry.begun or entry.outbound.key in self._begun
+        if entry.not_before is not None:
+            left = (entry.not_before - self._clock.now()).total_seconds()
+            line.pacer.penalise(entry.outbound.place, left)
+        if entry.begun and not self._prepare_repetition(line, send):
+            await self._give_up(send.outbound, waiting, CUT_SHORT)
+            return
+        problem = "never tried"
         while True:
             await line.connected.wait()
             await line.pacer.wait(send.outbound.place)
@@ -218,27 +229,32 @@ class Deliverer:
             error = await self._try(line, send)
             if error is None or self._closed:
                 return
-            problem = _reason(error)
+            problem = reason_of(error)
             if not self._prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
                 if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
                     await self._say(line, send.outbound, LOST_NOTE)
                 return
 
-    async def _try(self, line: Line, send: _Send) -> Exception | None:
+    async def _try(self, line: Line, send: Send) -> Exception | None:
         """Send once and write down what became of it; the problem, if there was one."""
         platform, key = send.outbound.place.platform, send.outbound.key
         task, began = asyncio.current_task(), self._clock.monotonic()
         self._sending.add(task)
         try:
+            if not (send.begun or repeats_safely(line.adapter.capabilities, send.outbound)):
+                await self._write(lambda: self._outbox.begin(key))
+                began = self._clock.monotonic()
             receipt = await final.deliver(line.adapter, send.outbound)
         except DeliveryError as error:
             self._tried(send, began, error)
             send.tries += 1
             self._count("send_failed", f"{platform}:{type(error).__name__}")
-            reason = _reason(error)
-            await self._write(lambda: self._outbox.tried(key, reason))
+            send.begun = isinstance(error, Ambiguous)
+            await self._write(partial(self._note, send, error))
             return error
+        except StoreUnavailable:
+            raise
         except Exception as error:
             self._tried(send, began, error)
             log.exception("send_failed", platform=platform, key=key)
@@ -251,12 +267,28 @@ class Deliverer:
         finally:
             self._sending.discard(task)
 
-    def _tried(self, send: _Send, began: float, error: Exception | None = None) -> None:
+    async def _note(self, send: Send, error: DeliveryError) -> None:
+        """Write down how a try ended."""
+        asked = error.retry_after if isinstance(error, Transient) else None
+        await self._outbox.tried(
+            send.outbound.key,
+            reason_of(error),
+            unsure=send.begun,
+            not_before=None if asked is None else self._in(asked),
+        )
+
+    def _in(self, seconds: float) -> datetime:
+        return self._clock.now() + timedelta(seconds=self._at_most(seconds))
+
+    def _at_most(self, seconds: float) -> float:
+        return min(seconds, self._rules.lifetime.total_seconds())
+
+    def _tried(self, send: Send, began: float, error: Exception | None = None) -> None:
         failed = "" if error is None else type(error).__name__
         seconds = self._clock.monotonic() - began
         self._observer.attempted(Attempt(send.outbound, began, seconds, failed))
 
-    def _prepare_next(self, error: Exception, line: Line, send: _Send) -> bool:
+    def _prepare_next(self, error: Exception, line: Line, send: Send) -> bool:
         """Make ready for another try after a failed one; False where there is none to make."""
         match error:
             case Transient():
@@ -271,15 +303,14 @@ class Deliverer:
             case _:
                 return False
 
-    def _pause(self, line: Line, send: _Send, error: Transient | Ambiguous) -> None:
+    def _pause(self, line: Line, send: Send, error: Transient | Ambiguous) -> None:
         """Let the chat wait, as long as the platform asks for where it does."""
         asked = error.retry_after if isinstance(error, Transient) else None
-        longest = self._rules.lifetime.total_seconds()
         line.pacer.penalise(
-            send.outbound.place, min(send.pause if asked is None else asked, longest)
+            send.outbound.place, self._at_most(send.pause if asked is None else asked)
         )
 
-    def _prepare_repetition(self, line: Line, send: _Send) -> bool:
+    def _prepare_repetition(self, line: Line, send: Send) -> bool:
         """Whether a send that may have happened is made again: below a note, except where the
         platform shows it once all the same."""
         send.unsure += 1
@@ -290,7 +321,7 @@ class Deliverer:
         send.announced = safe
         return True
 
-    async def _announce(self, line: Line, send: _Send) -> bool:
+    async def _announce(self, line: Line, send: Send) -> bool:
         """Say that what follows may come twice, if that is due. False when it has to be tried
         again, after a wait; without the note nobody could tell a repetition from an answer."""
         if send.announced:
@@ -348,14 +379,4 @@ class Deliverer:
                 if self._closed or waited >= self._rules.lifetime.total_seconds():
                     raise
                 log.warning("outbox_unavailable", error=str(error), tries=tries)
-            await self._clock.sleep(min(_pause(tries), WRITE_PAUSE))
-
-
-def _reason(error: Exception) -> str:
-    """Words of an adapter's own errors; those of others may hold what people wrote."""
-    name = type(error).__name__
-    return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
-
-
-def _pause(tries: int) -> float:
-    return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
+            await self._clock.sleep(min(pause_after(tries), WRITE_PAUSE))

@@ -28,6 +28,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
             for one in exchange.outbound
         ),
         waiting=exchange.aftermath.turn if answered else None,
+        begun=services.deliverer.begun_at_once(exchange.outbound),
     )
 
 

@@ -14,4 +14,4 @@ class TwoStepJournal:
         """Keep the exchange, then finish its events and queue their answer in one step. False
         when somebody else finished them before."""
         await self._keeper.keep(done)
-        return await self._inbox.finish(done.inbox_ids, done.outbound)
+        return await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)

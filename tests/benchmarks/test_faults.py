@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.faults.verdict import Handed, Kills, Verdict, judge, overtaken, row
+from benchmarks.faults.verdict import NOTE, Handed, Kills, Verdict, judge, overtaken, row
 from benchmarks.faults.world import first_taken, marks
 
 ORDERLY = {number: Handed(number, number) for number in range(10)}
@@ -25,12 +25,18 @@ def test_what_nobody_answered_is_lost() -> None:
 
 @pytest.mark.parametrize(("allowed", "kept"), [(0, False), (1, False), (2, True)])
 def test_twice_may_be_answered_what_was_in_flight(allowed: int, kept: bool) -> None:
-    found = verdict([0, 0, 0], [1, 2, 3], allowed=allowed)
+    found = verdict([0, NOTE, 0, NOTE, 0], [1, 2, 3], allowed=allowed)
     assert (found.answered_twice, found.kept) == (2, kept)
 
 
+def test_what_stands_there_twice_needs_a_note_above_it() -> None:
+    assert verdict([0, NOTE, 0, 2], [NOTE, 1, 3], allowed=1).kept
+    found = verdict([0, 2, NOTE, 2, 0], [1, 3], allowed=2)
+    assert (found.answered_twice, found.twice_without_note, found.kept) == (2, 1, False)
+
+
 def test_a_repetition_overtakes_nobody() -> None:
-    assert verdict([0, 1, 0, 2, 3], allowed=1).out_of_order == 0
+    assert verdict([0, 1, NOTE, 0, 2, 3], allowed=1).out_of_order == 0
 
 
 def test_within_a_chat_a_later_message_must_not_come_first() -> None:

@@ -71,7 +71,7 @@ async def test_an_answer_that_was_not_sent_is_sent_by_the_next_run(
         name = {platform.platform: platform}
         async with app_on(name, tmp_path, port) as app:
             method = SEND[platform.platform]
-            platform.faults.add(Fault(method, "rate_limit", times=100, retry_after=60.0))
+            platform.faults.add(Fault(method, "rate_limit", times=100, retry_after=2.0))
             await platform.say(ada, room, "hello")
             await Lab(app, platform).answered(method, 429)
             await app.stop(drain=0)

@@ -17,6 +17,7 @@ from gateway.storage.migrations.steps import (
     memory_shelved_words,
     person_tokens,
     reviews_settled,
+    sends_begun,
     settled_once,
     spending_forgotten,
     waiting_turns,
@@ -37,6 +38,7 @@ MIGRATIONS: Final = (
     reviews_settled.STEP,
     person_tokens.STEP,
     memory_shelved_words.STEP,
+    sends_begun.STEP,
 )
 
 

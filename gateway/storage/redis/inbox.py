@@ -149,7 +149,9 @@ class RedisInbox:
         found = await self._client.run(UNFINISHED, streams, [limit])
         return [entry_of(dict(zip(row[::2], row[1::2], strict=True))) for row in found]
 
-    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
+    async def finish(
+        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
+    ) -> bool:
         """The events are answered by these sends: both become true at once, or neither.
 
         False when others have finished all of these events: the sends are not queued then. The
@@ -167,7 +169,7 @@ class RedisInbox:
                 self._keys.inbox_prefix,
                 self._keys.bell(SENDS),
                 len(ids),
-                *append_arguments(outbound, now),
+                *append_arguments(outbound, now, begun),
             ],
             repeatable=True,
         )

@@ -5,6 +5,7 @@ by `KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
@@ -24,30 +25,32 @@ MAX_REASON = 500
 MAX_DEAD = 10_000
 """Dead letters that are kept; beyond that the oldest go."""
 DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
+TRIES = ("attempts", "begun", "not_before")
 SENDS = "sends"
 """The kind of lease that whoever sends for an account holds."""
 
 APPEND = (
     RING
     + """
-local function append(sequence, accounts, send, stream, lease, bells, key, account, at, body)
+local function append(sequence, accounts, send, stream, lease, bells, key, account, at, body, begun)
   if redis.call('EXISTS', send) == 1 then return end
   local seq = redis.call('INCR', sequence)
   local id = redis.call('XADD', stream, '*', 'key', key, 'seq', seq, 'at', at, 'outbound', body)
-  redis.call('HSET', send, 'state', 'waiting', 'stream', stream, 'id', id, 'attempts', 0)
+  redis.call('HSET', send, 'state', 'waiting', 'stream', stream, 'id', id, 'attempts', 0,
+             'begun', begun)
   redis.call('SADD', accounts, account)
   local owner = redis.call('GET', lease)
   if owner then ring(bells .. owner) end
 end
 
--- from key k and argument a on: sequence, accounts, then three keys and four arguments a send
+-- from key k and argument a on: sequence, accounts, then three keys and five arguments a send
 local function append_all(k, a, bells)
   local sequence, accounts = KEYS[k], KEYS[k + 1]
   k = k + 2
   while k <= #KEYS do
     append(sequence, accounts, KEYS[k], KEYS[k + 1], KEYS[k + 2], bells,
-           ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3])
-    k, a = k + 3, a + 4
+           ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4])
+    k, a = k + 3, a + 5
   end
 end
 """
@@ -55,10 +58,14 @@ end
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
 
+BEGIN = Script.of("""
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'begun', 1) end
+""")
+
 TRIED = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-redis.call('HSET', KEYS[1], 'reason', ARGV[1])
+redis.call('HSET', KEYS[1], 'reason', ARGV[1], 'begun', ARGV[2], 'not_before', ARGV[3])
 """)
 
 SENT = Script.of("""
@@ -99,7 +106,7 @@ local state = redis.call('HMGET', send, 'state', 'outbound')
 if state[1] ~= 'dead' or not state[2] then return 0 end
 redis.call('ZREM', KEYS[1], send)
 redis.call('DEL', send)
-append(sequence, accounts, send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2])
+append(sequence, accounts, send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2], 0)
 return 1
 """
 )
@@ -147,11 +154,12 @@ def append_keys(keys: Keys, outbound: Sequence[Outbound]) -> list[str]:
     return names
 
 
-def append_arguments(outbound: Sequence[Outbound], now: float) -> list[Argument]:
+def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") -> list[Argument]:
     """The arguments that `append_all` takes."""
     values: list[Argument] = []
     for item in outbound:
         values += [item.key, quoted(*_account(item)), repr(now), outbound_to_json(item)]
+        values += [int(item.key == begun)]
     return values
 
 
@@ -186,9 +194,17 @@ class RedisOutbox:
         oldest = sorted(found, key=lambda fields: int(fields[b"seq"]))[:limit]
         return await load_entries(self._client, self._keys, oldest)
 
-    async def tried(self, key: str, reason: str) -> None:
-        """A try did not succeed; it will be repeated."""
-        await self._client.run(TRIED, [self._keys.send(key)], [reason[:MAX_REASON]])
+    async def begin(self, key: str) -> None:
+        """A try is about to be made."""
+        await self._client.run(BEGIN, [self._keys.send(key)], repeatable=True)
+
+    async def tried(
+        self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
+    ) -> None:
+        """A try did not succeed, or nobody knows; it will be repeated."""
+        until = "" if not_before is None else repr(not_before.timestamp())
+        arguments: list[Argument] = [reason[:MAX_REASON], int(unsure), until]
+        await self._client.run(TRIED, [self._keys.send(key)], arguments)
 
     async def sent(self, key: str, receipt: Receipt) -> None:
         """The platform confirmed it."""
@@ -262,14 +278,16 @@ class RedisOutbox:
 async def load_entries(
     client: RedisClient, keys: Keys, found: Sequence[dict[bytes, bytes]]
 ) -> list[OutboxEntry]:
-    """Entries of a stream, with the number of tries so far; without those that another version of
-    the program wrote in a way that this one cannot read."""
+    """Entries of a stream, with what became of their tries so far; without those that another
+    version of the program wrote in a way that this one cannot read."""
     names = [keys.send(fields[b"key"].decode()) for fields in found]
-    tries = await client.batch([("HGET", name, "attempts") for name in names])
+    tries = await client.batch([("HMGET", name, *TRIES) for name in names])
     entries = []
-    for fields, attempts in zip(found, tries, strict=True):
+    for fields, (attempts, begun, not_before) in zip(found, tries, strict=True):
         try:
-            entries.append(_entry(fields, int(attempts or 0)))
+            entry = _entry(fields, int(attempts or 0))
+            until = datetime.fromtimestamp(float(not_before), UTC) if not_before else None
+            entries.append(replace(entry, begun=begun == b"1", not_before=until))
         except (ValidationError, KeyError, ValueError):
             log.exception("send_unreadable", key=fields[b"key"].decode())
     return entries

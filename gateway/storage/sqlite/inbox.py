@@ -19,7 +19,11 @@ log = structlog.get_logger(__name__)
 
 
 def finish_events(
-    db: sqlite3.Connection, ids: Sequence[str], outbound: Sequence[Outbound], now: float
+    db: sqlite3.Connection,
+    ids: Sequence[str],
+    outbound: Sequence[Outbound],
+    now: float,
+    begun: str = "",
 ) -> bool:
     """Mark events as answered by these sends, inside the caller's transaction. False, and no send
     is queued, when all of them were finished before."""
@@ -28,7 +32,7 @@ def finish_events(
     )
     if ids and marked.rowcount < 1:
         return False
-    insert_outbound(db, outbound, now)
+    insert_outbound(db, outbound, now, begun)
     return True
 
 
@@ -76,11 +80,13 @@ class SqliteInbox:
 
         return readable(await self._database.run(job), _entry)
 
-    async def finish(self, ids: Sequence[str], outbound: Sequence[Outbound]) -> bool:
+    async def finish(
+        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
+    ) -> bool:
         """The events are answered by these sends: both become true at once, or neither. False when
         all of them were finished before."""
         now = self._clock.now().timestamp()
-        return await self._database.run(lambda db: finish_events(db, ids, outbound, now))
+        return await self._database.run(lambda db: finish_events(db, ids, outbound, now, begun))
 
     async def prune(self) -> int:
         """Forget finished events whose time is over, and after `KEEP_OPEN` those that nobody could

@@ -22,7 +22,7 @@ class SqliteJournal:
         now = self._clock.now().timestamp()
 
         def finish(db: sqlite3.Connection) -> bool:
-            return finish_events(db, done.inbox_ids, done.outbound, now)
+            return finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
 
         def everything(db: sqlite3.Connection) -> bool:
             keep_exchange(db, done)

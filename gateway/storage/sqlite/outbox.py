@@ -15,11 +15,19 @@ from gateway.stores import DeadLetter, OutboxEntry
 MAX_REASON = 500
 
 
-def insert_outbound(db: sqlite3.Connection, outbound: Sequence[Outbound], now: float) -> None:
-    """Queue sends inside the caller's transaction; known keys are left as they are."""
+COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
+
+_Row = tuple[int, bytes, int, float, int, float | None]
+
+
+def insert_outbound(
+    db: sqlite3.Connection, outbound: Sequence[Outbound], now: float, begun: str = ""
+) -> None:
+    """Queue sends inside the caller's transaction; known keys are left as they are. The one with
+    the key `begun` is begun right after it."""
     db.executemany(
-        "INSERT OR IGNORE INTO outbox (key, outbound, created_at) VALUES (?, ?, ?)",
-        [(item.key, outbound_to_json(item), now) for item in outbound],
+        "INSERT OR IGNORE INTO outbox (key, outbound, created_at, begun) VALUES (?, ?, ?, ?)",
+        [(item.key, outbound_to_json(item), now, item.key == begun) for item in outbound],
     )
 
 
@@ -38,22 +46,33 @@ class SqliteOutbox:
     async def waiting(self, limit: int) -> list[OutboxEntry]:
         """What is not sent yet, oldest first."""
 
-        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float]]:
+        def job(db: sqlite3.Connection) -> list[_Row]:
             return db.execute(
-                "SELECT seq, outbound, attempts, created_at FROM outbox"
-                " WHERE state = 'waiting' ORDER BY seq LIMIT ?",
+                f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?",  # noqa: S608 - a constant
                 (limit,),
             ).fetchall()
 
         return readable(await self._database.run(job), _entry)
 
-    async def tried(self, key: str, reason: str) -> None:
-        """A try did not succeed; it will be repeated."""
+    async def begin(self, key: str) -> None:
+        """A try is about to be made."""
+
+        def job(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE outbox SET begun = 1 WHERE key = ?", (key,))
+
+        await self._database.run(job)
+
+    async def tried(
+        self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
+    ) -> None:
+        """A try did not succeed, or nobody knows; it will be repeated."""
+        until = None if not_before is None else not_before.timestamp()
 
         def job(db: sqlite3.Connection) -> None:
             db.execute(
-                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE key = ?",
-                (reason[:MAX_REASON], key),
+                "UPDATE outbox SET attempts = attempts + 1, reason = ?, begun = ?, not_before = ?"
+                " WHERE key = ?",
+                (reason[:MAX_REASON], unsure, until, key),
             )
 
         await self._database.run(job)
@@ -86,9 +105,9 @@ class SqliteOutbox:
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         """What was given up, newest first."""
 
-        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float, str, float]]:
+        def job(db: sqlite3.Connection) -> list[tuple[object, ...]]:
             return db.execute(
-                "SELECT seq, outbound, attempts, created_at, reason, settled_at FROM outbox"
+                f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - a constant
                 " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?",
                 (limit,),
             ).fetchall()
@@ -102,7 +121,7 @@ class SqliteOutbox:
         def job(db: sqlite3.Connection) -> int:
             return db.executemany(
                 "UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?,"
-                " settled_at = NULL WHERE key = ? AND state = 'dead'",
+                " begun = 0, not_before = NULL, settled_at = NULL WHERE key = ? AND state = 'dead'",
                 [(now, key) for key in keys],
             ).rowcount
 
@@ -132,11 +151,10 @@ class SqliteOutbox:
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
         """Those of these that are not sent yet, oldest first."""
 
-        def job(db: sqlite3.Connection) -> list[tuple[int, bytes, int, float]]:
+        def job(db: sqlite3.Connection) -> list[_Row]:
             found = (
                 db.execute(
-                    "SELECT seq, outbound, attempts, created_at FROM outbox"
-                    " WHERE key = ? AND state = 'waiting'",
+                    f"SELECT {COLUMNS} FROM outbox WHERE key = ? AND state = 'waiting'",  # noqa: S608 - a constant
                     (key,),
                 ).fetchone()
                 for key in keys
@@ -159,12 +177,23 @@ class SqliteOutbox:
         return await self._database.run(job)
 
 
-def _entry(seq: int, data: bytes, tries: int, at: float) -> OutboxEntry:
-    return OutboxEntry(seq, outbound_from_json(data), tries, datetime.fromtimestamp(at, UTC))
+def _entry(
+    seq: int, data: bytes, tries: int, at: float, begun: int, not_before: float | None
+) -> OutboxEntry:
+    until = None if not_before is None else datetime.fromtimestamp(not_before, UTC)
+    created = datetime.fromtimestamp(at, UTC)
+    return OutboxEntry(seq, outbound_from_json(data), tries, created, bool(begun), until)
 
 
 def _letter(
-    seq: int, data: bytes, tries: int, created_at: float, reason: str, at: float
+    reason: str,
+    settled_at: float,
+    seq: int,
+    data: bytes,
+    tries: int,
+    at: float,
+    begun: int,
+    not_before: float | None,
 ) -> DeadLetter:
-    entry = _entry(seq, data, tries, created_at)
-    return DeadLetter(entry, reason, datetime.fromtimestamp(at, UTC))
+    entry = _entry(seq, data, tries, at, begun, not_before)
+    return DeadLetter(entry, reason, datetime.fromtimestamp(settled_at, UTC))

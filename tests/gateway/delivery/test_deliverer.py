@@ -1,16 +1,15 @@
 """What leaves the outbox, in which order, and what happens when a platform refuses it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.delivery.deliverer import REPEATS, Deliverer, DeliveryRules, Line
+from gateway.delivery.deliverer import REPEATS, DeliveryRules
 from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE
-from gateway.delivery.pacing import Pacer
 from gateway.errors import (
     Ambiguous,
     FormatRejected,
@@ -20,50 +19,9 @@ from gateway.errors import (
     WindowClosed,
 )
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
-from gateway.ports import Capabilities, SendPace
-from gateway.storage.sqlite.database import Database
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from tests.support.adapter import RecordingAdapter
-from tests.support.clock import FakeClock
+from gateway.ports import Capabilities
+from tests.gateway.delivery.conftest import Bench
 from tests.support.messages import direct, outbound
-
-
-@dataclass
-class Bench:
-    deliverer: Deliverer
-    adapter: RecordingAdapter
-    outbox: SqliteOutbox
-    clock: FakeClock
-    database: Database
-    line: Line
-
-    async def send(self, *items, seconds: float = 100.0) -> list[str]:  # type: ignore[no-untyped-def]
-        await self.outbox.add(items)
-        self.deliverer.submit(items)
-        await self.clock.advance(seconds)
-        return self.adapter.texts
-
-    async def states(self) -> dict[str, str]:
-        rows = await self.database.run(
-            lambda db: db.execute("SELECT key, state FROM outbox ORDER BY seq").fetchall()
-        )
-        return dict(rows)
-
-
-@pytest.fixture
-async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
-    options = getattr(request, "param", {})
-    clock, database = FakeClock(), Database(":memory:")
-    await database.start()
-    outbox = SqliteOutbox(database, clock)
-    adapter = RecordingAdapter(options.get("capabilities"))
-    line = Line(adapter, Pacer(SendPace(), clock))
-    line.connected.set()
-    rules = options.get("rules", DeliveryRules())
-    deliverer = Deliverer(outbox, {("test", "main"): line}, clock, rules, lambda *_: None)
-    yield Bench(deliverer, adapter, outbox, clock, database, line)
-    await deliverer.stop()
-    await database.stop()
 
 
 async def test_parts_arrive_in_order(bench: Bench) -> None:
@@ -275,15 +233,15 @@ class Locked:
 
     def __init__(self, bench: Bench, patch: pytest.MonkeyPatch, refusals: int) -> None:
         self.refusals = refusals
-        for name in ("sent", "tried", "dead"):
+        for name in ("begin", "sent", "tried", "dead"):
             patch.setattr(bench.outbox, name, self._guarded(getattr(bench.outbox, name)))
 
     def _guarded(self, write: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        async def guarded(*arguments: object) -> None:
+        async def guarded(*arguments: object, **options: object) -> None:
             if self.refusals > 0:
                 self.refusals -= 1
                 raise StoreUnavailable("disk full")
-            await write(*arguments)
+            await write(*arguments, **options)
 
         return guarded
 
@@ -309,7 +267,7 @@ async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Locked(bench, monkeypatch, 10**9)
-    assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=10**6) == ["a"]
+    assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=10**6) == []
     assert bench.deliverer.idle
     assert await bench.states() == {"r:0": "waiting", "r:1": "waiting"}
 

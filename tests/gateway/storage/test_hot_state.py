@@ -157,6 +157,45 @@ async def test_what_was_sent_or_given_up_waits_no_more(outbox: Outbox) -> None:
     assert [(item.outbound.key, item.attempts) for item in waiting] == [("r:1", 1)]
 
 
+async def test_how_the_last_try_ended_is_known(outbox: Outbox, clock: FakeClock) -> None:
+    keys = [f"r:{number}" for number in range(5)]
+    await outbox.add([outbound(key) for key in keys])
+    for key in keys[1:]:
+        await outbox.begin(key)
+    await outbox.tried("r:2", "Transient: later", not_before=clock.now() + DAY)
+    await outbox.tried("r:3", "Ambiguous: cut", unsure=True)
+    await outbox.tried("r:4", "Transient: 429", not_before=clock.now() + DAY)
+    await outbox.begin("r:4")
+    await outbox.tried("r:4", "Transient: 500")
+    await outbox.begin("unknown")
+    found = {item.outbound.key: (item.begun, item.not_before) for item in await outbox.waiting(9)}
+    assert found == {
+        "r:0": (False, None),
+        "r:1": (True, None),
+        "r:2": (False, clock.now() + DAY),
+        "r:3": (True, None),
+        "r:4": (False, None),
+    }
+
+
+async def test_a_send_may_be_queued_as_begun(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), (outbound("r:0"), outbound("r:1")), "r:0")
+    assert [item.begun for item in await outbox.waiting(9)] == [True, False]
+
+
+async def test_what_is_sent_again_by_hand_is_as_new(outbox: Outbox, clock: FakeClock) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    await outbox.add((outbound("r:0"),))
+    await outbox.tried("r:0", "Ambiguous", unsure=True, not_before=clock.now() + DAY)
+    await outbox.dead(("r:0",), "Ambiguous: cut")
+    assert await outbox.requeue(("r:0",)) == 1
+    (left,) = await outbox.waiting(9)
+    assert (left.attempts, left.begun, left.not_before) == (0, False, None)
+
+
 async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:
     file = OutboundFile("a.bin", "application/octet-stream", bytes(range(256)))
     item = outbound("r:0")
