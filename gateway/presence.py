@@ -31,6 +31,7 @@ class Presence:
     def __init__(self, exchange: Exchange, services: Services) -> None:
         self._exchange = exchange
         self._clock = services.clock
+        self._deliverer = services.deliverer
         self._tasks: list[asyncio.Task[None]] = []
         self._not_yet: Callable[[], object] | None = None
 
@@ -70,9 +71,14 @@ class Presence:
         if typing is None:
             return
         for _ in range(MAX_SIGNS):
-            if live is None or not live.visible:
+            if not (self._refused() or (live is not None and live.visible)):
                 await typing.typing(place, message_id)
             await self._clock.sleep(AGAIN_AFTER)
+
+    def _refused(self) -> bool:
+        """Whether the platform wants nothing for this chat at the moment, signs included."""
+        line = self._deliverer.line_of(self._exchange.place)
+        return line is not None and line.pacer.penalised(self._exchange.place)
 
     async def _unfailing(self, signs: Signs) -> None:
         platform = self._exchange.place.platform

@@ -40,7 +40,9 @@ def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler
 
     async def typing(payload: bytes) -> bytes:
         asked = SIGN.validate_json(payload)
-        if connected.typing is not None:
+        line = deliverer.line_of(asked.place)
+        refused = line is not None and line.pacer.penalised(asked.place)
+        if connected.typing is not None and not refused:
             await connected.typing.typing(asked.place, asked.message_id)
         return b""
 

@@ -52,6 +52,21 @@ async def test_while_it_thinks_it_types_and_not_a_moment_longer() -> None:
         assert adapter.signs.count("typing m1") == 2
 
 
+async def test_where_the_platform_asked_for_a_pause_nobody_types() -> None:
+    adapter = Lively()
+    async with gateway(adapter=adapter) as g:
+        g.model.open.clear()
+        place = received("hello").message.place
+        line = g.services.deliverer.line_of(place)
+        assert line is not None
+        line.pacer.penalise(place, FIRST_AFTER + AGAIN_AFTER + 1)
+        await g.take(received("hello", message_id="m1"))
+        await g.clock.advance(FIRST_AFTER + AGAIN_AFTER)
+        assert "typing m1" not in adapter.signs
+        await g.clock.advance(AGAIN_AFTER)
+        assert "typing m1" in adapter.signs
+
+
 async def test_typing_ends_some_time_even_if_the_turn_does_not() -> None:
     adapter = Lively()
     async with gateway(adapter=adapter) as g:

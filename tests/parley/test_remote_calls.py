@@ -1,5 +1,7 @@
 """What a process with a connection answers to workers that want something shown."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
@@ -10,7 +12,7 @@ from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.services import Connected
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from parley.remote_calls import shown
+from parley.remote_calls import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
@@ -90,6 +92,24 @@ async def test_a_limit_that_the_platform_names_binds_the_answer_as_well() -> Non
     with pytest.raises(Busy):
         await desk.show()
     assert len(desk.shower.views) == 1
+
+
+async def test_nor_does_anybody_type_while_it_binds() -> None:
+    desk, typed = Desk(SendPace()), list[str]()
+
+    class Typing:
+        async def typing(self, place: Place, message_id: str) -> None:
+            typed.append(message_id)
+
+    connected = replace(desk.connected, typing=Typing())
+    type_ = handlers_of(connected, desk.deliverer)["typing"]
+    asked = SIGN.dump_json(Sign(direct(), "m1"))
+    desk.line.pacer.penalise(direct(), 30.0)
+    await type_(asked)
+    assert typed == []
+    await desk.clock.advance(30.0)
+    await type_(asked)
+    assert typed == ["m1"]
 
 
 async def test_an_account_that_is_not_held_here_shows_nothing() -> None:
