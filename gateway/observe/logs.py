@@ -15,7 +15,6 @@ from gateway.observe.correlation import add_exchange
 from gateway.observe.withheld import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
-LogLevel = Literal["debug", "info", "warning", "error"]
 
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
 """Libraries whose warnings say nothing that our own events do not."""

@@ -1,10 +1,6 @@
-"""Which events are the same event, and for how long a platform may send one again."""
-
-from datetime import timedelta
+"""Which events are the same event."""
 
 from gateway.message import InboundEvent, place_of
-
-DEFAULT_HOLD = timedelta(hours=24)
 
 
 def dedupe_key(event: InboundEvent) -> str:

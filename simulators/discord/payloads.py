@@ -23,10 +23,9 @@ VIEW_CHANNEL: Final = 1 << 10
 EVERYONE_MAY: Final = (
     VIEW_CHANNEL | 1 << 6 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 31 | 1 << 38
 )
-MESSAGE_CONTENT_FLAG: Final = 1 << 18
-"""The application may read message content (verified bots)."""
 MESSAGE_CONTENT_LIMITED_FLAG: Final = 1 << 19
-"""The same, switched on in the portal by a bot that is not verified."""
+"""The application may read message content: switched on in the portal by a bot that is not
+verified."""
 
 
 def user_json(user: User) -> Json:

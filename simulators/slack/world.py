@@ -19,8 +19,6 @@ RESPONSE_URL_SECONDS: Final = 30 * 60
 STREAM_SECONDS: Final = 300.0
 """After about five minutes nothing can be added to a streamed message any more."""
 
-SLACKBOT: Final = "USLACKBOT"
-
 
 @dataclass(slots=True)
 class StoredFile:

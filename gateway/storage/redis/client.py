@@ -7,15 +7,13 @@ on one node. What was written survives a crash of Redis with `appendonly yes`: w
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import structlog
 from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.client import PubSub
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
@@ -26,7 +24,7 @@ MINIMUM_VERSION = (6, 2)
 CONNECTIONS = 32
 """Connections for commands that return at once."""
 WAITING_CONNECTIONS = 128
-"""Connections that wait for something: a bell, a reply, a signal."""
+"""Connections that wait for something: a bell, a reply."""
 TIMEOUT = 5.0
 """Seconds until a command that does not return counts as failed."""
 LONGEST_WAIT = 2.0
@@ -140,20 +138,6 @@ class RedisClient:
                 await asyncio.sleep(pause)
         return await self._run(script, keys, arguments)
 
-    @asynccontextmanager
-    async def subscription(self, channel: str) -> AsyncIterator[PubSub]:
-        """A subscription to a channel, for `next_message`."""
-        self._check_open()
-        subscription = self._waiting.pubsub(ignore_subscribe_messages=True)
-        try:
-            async with asyncio.timeout(TIMEOUT):
-                await subscription.subscribe(channel)
-            yield subscription
-        except (RedisError, OSError, TimeoutError) as error:
-            raise _unavailable(error) from error
-        finally:
-            await subscription.aclose()  # type: ignore[no-untyped-call]  # untyped in redis-py
-
     async def _run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
         rest = (len(keys), *keys, *arguments)
         self._check_open()
@@ -174,12 +158,6 @@ class RedisClient:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("Redis: the connection is closed")
-
-
-async def next_message(subscription: PubSub, seconds: float) -> bytes | None:
-    """What was published next, None after `seconds`. To be called within `subscription`."""
-    message = await subscription.get_message(timeout=seconds)
-    return None if message is None else bytes(message["data"])
 
 
 def quoted(*parts: str) -> str:

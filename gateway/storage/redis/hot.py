@@ -11,7 +11,6 @@ from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.inbox import RedisInbox
 from gateway.storage.redis.outbox import RedisOutbox
 from gateway.storage.redis.sends import RedisSendSource
-from gateway.storage.redis.signals import RedisSignals
 from gateway.storage.redis.work import LEASE, RedisWorkSource
 
 
@@ -31,7 +30,6 @@ class RedisHotState:
         self.outbox = RedisOutbox(self.client, clock, self.sends.settled)
         self.buckets = RedisBuckets(self.client)
         self.states = RedisAdapterStates(self.client)
-        self.signals = RedisSignals(self.client)
 
 
 def process_name() -> str:

@@ -33,7 +33,6 @@ class Keys:
         self.sequence = client.key("outbox-sequence")
         self.accounts = client.key("outbox-accounts")
         self.dead = client.key("outbox-dead")
-        self.stop = client.key("stop")
 
     def event(self, event_id: str) -> str:
         """Whether an event is known, open or done."""

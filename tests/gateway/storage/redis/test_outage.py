@@ -139,7 +139,6 @@ async def test_everything_says_so_while_redis_is_gone(
         state.outbox.waiting(1),
         state.buckets.once("k", DAY),
         state.states.of("test", "main").get("k"),
-        state.signals.publish_stop("lane"),
         state.client.start(),
     ):
         with pytest.raises(StoreUnavailable, match="Redis"):
