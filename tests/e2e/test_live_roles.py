@@ -1,5 +1,6 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.support.held_model import HeldModel
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -57,7 +59,7 @@ async def platform(
     redis: RedisServer,
     postgres: PostgresServer,
 ) -> AsyncIterator[PlatformSimulator]:
-    """A platform, with an adapter process and a worker behind it."""
+    """A platform, with an adapter process and two workers behind it."""
     simulator = VARIANTS[variant]()
     platforms = {simulator.platform: simulator}
     stores = {
@@ -67,7 +69,7 @@ async def platform(
     }
     async with simulated(platforms) as port, AsyncExitStack() as stack:
         settings = from_mapping(configuration(platforms, tmp_path, port, stores))
-        for role in ("adapter", "worker"):
+        for role in ("adapter", "worker", "worker"):
             await stack.enter_async_context(_running(App(settings, role=role)))
         await simulator.wait_connected()
         yield simulator
@@ -123,6 +125,22 @@ async def test_the_platforms_limit_stops_the_growing_and_not_the_answer(
     refused = [call.status for call in edits].index(429)
     wait = edits[refused + 1].at - edits[refused].at
     assert wait >= 2.0, "nothing is asked before the limit is over"
+
+
+@only("discord", "slack-socket")
+async def test_a_turn_is_stopped_whichever_worker_it_runs_in(
+    platform: PlatformSimulator, model: HeldModel
+) -> None:
+    people = [platform.person(name) for name in ("Ada", "Bea", "Cleo", "Dora")]
+    for person in people:
+        await platform.say(person, platform.direct(person), "what is a whale?")
+    async with asyncio.timeout(PATIENCE):
+        while len(model.requests) < len(people):
+            await asyncio.sleep(0.01)
+    for person in people:
+        room = platform.direct(person)
+        await platform.command(person, room, "stop")
+        await platform.wait_for(room, lambda seen: "Stopped." in [m.text for m in by_bot(seen)])
 
 
 @GROWS
