@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 class ServesPages(Protocol):
     """An adapter with pages of its own on the local listener."""
 
+    @property
+    def page(self) -> str:
+        """The path that a person opens."""
+        ...
+
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         """What to serve there."""
         ...

@@ -18,6 +18,7 @@ from gateway.delivery.pacing import Pacer
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
+from gateway.lanes import MAX_WAITING
 from gateway.llm.factory import build_provider
 from gateway.message import place_of
 from gateway.observe.model import TimedProvider
@@ -65,7 +66,9 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 15.0
 CLOSE_SECONDS = 25.0
 """How long one part may take to close, which is more than any of them needs."""
-MAX_UNFINISHED = 10_000
+MAX_UNFINISHED = 4 * MAX_WAITING
+"""Events that a start takes up: more than one run can have accepted, which is what its lanes hold
+and what it works on."""
 
 log = structlog.get_logger(__name__)
 
@@ -190,6 +193,12 @@ class App:
         """Which model answers, for people."""
         return self.services.assistant.default_model
 
+    def pages(self) -> list[str]:
+        """Links to the pages of accounts here; behind `server.token` each admits one browser."""
+        adapters = [account.adapter for account in self.services.connected.values()]
+        pages = [adapter.page for adapter in adapters if isinstance(adapter, ServesPages)]
+        return [self.local.login_link(page) for page in pages]
+
     @property
     def webhook_url(self) -> str:
         """Where platforms that call webhooks find the public listener."""
@@ -224,6 +233,8 @@ class App:
         for entry, is_known in zip(left, known, strict=True):
             if is_known:
                 self._router.route(entry)
+        if len(left) == MAX_UNFINISHED:
+            log.warning("inbox_not_taken_up_whole", hint="the rest is taken up at the next start")
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
 

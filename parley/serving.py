@@ -21,22 +21,28 @@ async def serve(
     *,
     started: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part.
+    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and
+    where people find the pages.
     `started` is called when everything is there that stays until the end."""
     stopping = asyncio.Event()
     end_on_signals(stopping)
     app = App(settings, role=role, platform=platform)
 
-    async def on_ready(name: str) -> None:
-        sys.stdout.write(f"ready {name}\n")
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
+
+    async def on_ready(name: str) -> None:
+        say(f"ready {name}")
 
     async def start() -> None:
         await app.start(on_ready)
         started()
         for name, problem in app.supervisor.errors.items():
             sys.stderr.write(f"{name} is not connected: {problem}\n")
-        await on_ready("gateway")
+        for link in app.pages():
+            say(f"open {link}")
+        say("ready gateway")
 
     starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
     try:

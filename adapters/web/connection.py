@@ -21,6 +21,7 @@ from adapters.web.files import FileShelf
 from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import build_routes
+from adapters.web.session import BASE
 from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
@@ -65,6 +66,11 @@ class WebAdapter:
     def connected(self) -> bool:
         """True between `connect` and `disconnect`."""
         return self._sink is not None
+
+    @property
+    def page(self) -> str:
+        """The path that a person opens."""
+        return f"{BASE}/"
 
     def routes(self) -> list[web.RouteDef]:
         """What the program mounts on its local listener."""

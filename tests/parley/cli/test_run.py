@@ -4,6 +4,7 @@ import asyncio
 import signal
 from pathlib import Path
 
+import aiohttp
 import yaml
 
 from simulators.telegram import TelegramSimulator
@@ -39,6 +40,26 @@ async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None
     assert process.returncode == 0, err.decode()
     assert (out.decode(), "Traceback" in err.decode()) == ("", False)
     assert (tmp_path / "data" / "parley.db").exists()
+
+
+async def test_it_prints_the_link_with_which_a_browser_enters_the_page(tmp_path: Path) -> None:
+    config = {
+        "platforms": {"web": {"enabled": True}},
+        "server": {"port": 0, "token": "a-token-of-decent-length"},
+    }
+    (tmp_path / "parley.yaml").write_text(yaml.safe_dump(config))
+    async with (
+        started("run", "--config", "parley.yaml", cwd=tmp_path) as process,
+        aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as browser,
+    ):
+        seen = await read_until(process.stdout, "ready gateway")
+        (link,) = (line.removeprefix("open ") for line in seen if line.startswith("open "))
+        page, _, _ = link.partition("?")
+        assert page.endswith("/chat/")
+        async with browser.get(page) as refused:
+            assert refused.status == 401
+        async with browser.get(link) as entered:
+            assert (entered.status, entered.url.path) == (200, "/chat/")
 
 
 async def test_a_platform_that_cannot_connect_is_named_and_leaves_the_others_alone(
