@@ -31,7 +31,6 @@ class Phase(Enum):
     IDLE = "idle"
     PREVIEWING = "previewing"
     FINALISING = "finalising"
-    FINALISED = "finalised"
     CANCELLED = "cancelled"
 
 
@@ -166,10 +165,6 @@ class LiveMessage:
         if self.phase is not Phase.FINALISING or not self.handle:
             return self, None
         return replace(self, handle=""), Deliver("")
-
-    def final_delivered(self) -> "LiveMessage":
-        """The platform has the answer."""
-        return replace(self, phase=Phase.FINALISED) if self.phase is Phase.FINALISING else self
 
     def _fading(self, now: float) -> bool:
         left = self._until_fading(now)

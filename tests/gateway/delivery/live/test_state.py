@@ -154,7 +154,6 @@ def test_a_final_edit_that_is_refused_is_sent_anew_once() -> None:
     state, action = state.final_refused()
     assert action == Deliver("")
     assert state.final_refused() == (state, None)
-    assert state.final_delivered().phase is Phase.FINALISED
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -244,16 +243,12 @@ class AnyOrder(RuleBasedStateMachine):
             self.refusals += 1
             self.on_screen.clear()  # whoever is refused deletes what stands there
 
-    @rule()
-    def the_final_is_delivered(self) -> None:
-        self.state = self.state.final_delivered()
-
     @invariant()
     def there_is_one_request_and_one_final(self) -> None:
         assert self.requests <= 1
         assert len(self.finals) <= 1
         assert self.refusals <= 1
-        if self.state.phase in (Phase.FINALISING, Phase.FINALISED):
+        if self.state.phase is Phase.FINALISING:
             assert len(self.finals) == 1
 
     @invariant()
