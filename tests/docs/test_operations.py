@@ -1,7 +1,6 @@
 """The page on operating Parley says what the program does."""
 
 import re
-from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -20,7 +19,6 @@ from tests.parley.cli.kit import ROOT
 PAGE = ROOT / "docs" / "operations.md"
 METRIC = re.compile(r"`(parley_[a-z_]+)`")
 CREATED = re.compile(r"CREATE TABLE (\w+)")
-LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
 
 
 def table(text: str) -> set[str]:
@@ -57,8 +55,3 @@ def test_everything_that_is_stored_is_listed_with_its_end() -> None:
     client = RedisClient("redis://127.0.0.1:1")
     names = {attributes.get(name, name) for name in {*dir(Keys), *vars(Keys(client))}}
     assert kept(text, 2) == {name for name in names if not name.startswith("_")}
-
-
-def test_links_lead_somewhere() -> None:
-    targets = LINK.findall(PAGE.read_text("utf-8"))
-    assert [t for t in targets if not (Path(PAGE).parent / t).exists()] == []

@@ -1,4 +1,4 @@
-"""What the documentation says is so: links lead somewhere, commands exist, code is the code."""
+"""What the documentation says is so: make has its targets, code is the code."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from parley.settings import load
 from parley.settings.reference import own_platforms
-from tests.parley.cli.kit import PROGRAM, ROOT, environment
+from tests.parley.cli.kit import ROOT, environment
 
 PAGES = [
     ROOT / name
@@ -25,11 +25,8 @@ PAGES = [
         "examples/parley-adapter-lines/README.md",
     )
 ]
-GROUPS = ("outbox", "memory", "audit")
-"""Commands that have commands of their own."""
 EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -37,41 +34,16 @@ def blocks(page: Path, language: str) -> list[str]:
     return [text for kind, text in BLOCK.findall(page.read_text("utf-8")) if kind == language]
 
 
-def commands(program: str) -> list[str]:
-    """The lines of all shell blocks that call a program."""
+def targets() -> list[str]:
+    """What the shell blocks of all pages let `make` do."""
     lines = [line for page in PAGES for text in blocks(page, "sh") for line in text.splitlines()]
-    calls = (line.removeprefix(".venv/bin/") for line in lines)
-    return sorted({call for call in calls if call.startswith(f"{program} ")})
+    return sorted({line.split()[1] for line in lines if line.startswith("make ")})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text("utf-8"))
-    dead = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
-    assert dead == []
-
-
-@pytest.mark.parametrize("call", commands("parley"))
-def test_every_command_of_the_documentation_exists(call: str) -> None:
-    _, command, *arguments = call.split()
-    names = [command, *(arguments[:1] if command in GROUPS else ())]
-    run = subprocess.run(
-        [*PROGRAM, *names, "--help"],
-        env=environment(None),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0
-    for option in (a for a in arguments if a.startswith("-")):
-        assert option in run.stdout
-
-
-@pytest.mark.parametrize("call", commands("make"))
-def test_every_make_target_of_the_documentation_exists(call: str) -> None:
+@pytest.mark.parametrize("target", targets())
+def test_every_make_target_of_the_documentation_exists(target: str) -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8").replace("$(VENV)", ".venv")
     makefile = makefile.replace("$(RUN_STAMP)", ".venv/.run-stamp")
-    target = call.split()[1]
     assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
 
 

@@ -1,0 +1,114 @@
+"""What every page names is there: pages, headings, files of the program, commands, options."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from parley.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*/*.md"),
+    ]
+)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
+FILE = re.compile(r"(?:adapters|benchmarks|gateway|memory|parley|safety|simulators|tests)/[\w./-]+")
+
+by_name = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def prose(page: Path) -> str:
+    """A page without its code."""
+    return CODE.sub("", BLOCK.sub("", page.read_text("utf-8")))
+
+
+def headings(page: Path) -> set[str]:
+    """What a link can point to within a page, as GitHub names it."""
+    found = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text("utf-8")), re.MULTILINE)
+    words = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in found)
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    """Whether there is such a file, and such a heading in it."""
+    path, _, heading = link.partition("#")
+    target = (page.parent / path).resolve() if path else page
+    if not target.exists():
+        return False
+    return not heading or target.suffix != ".md" or heading in headings(target)
+
+
+@by_name
+def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
+    links = [path or source for path, source in LINK.findall(prose(page))]
+    within = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+    assert [link for link in within if not leads_somewhere(page, link)] == []
+
+
+@by_name
+def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
+    named = [text for text in CODE.findall(page.read_text("utf-8")) if FILE.fullmatch(text)]
+    assert [text for text in named if not (ROOT / text).exists()] == []
+
+
+Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
+
+
+def commands(path: tuple[str, ...], group: TyperGroup) -> Commands:
+    """Every command there is below a group, with the words that lead to it."""
+    for name, below in group.commands.items():
+        if isinstance(below, TyperGroup):
+            yield from commands((*path, name), below)
+        elif isinstance(below, TyperCommand):
+            yield (*path, name), below
+
+
+COMMANDS = dict(commands((), typer.main.get_group(app)))
+GROUPS = {path[:1] for path in COMMANDS if len(path) > 1}
+
+
+def calls(page: Path) -> list[str]:
+    """How `parley` is called on a page, without its name and without comments."""
+    text = page.read_text("utf-8")
+    blocks = "".join(block for kind, block in BLOCK.findall(text) if kind == "sh")
+    found = (
+        line.removeprefix(".venv/bin/") for line in (*blocks.splitlines(), *CODE.findall(text))
+    )
+    return [
+        line.removeprefix("parley ").partition(" #")[0]
+        for line in found
+        if line.startswith("parley ")
+    ]
+
+
+def wrong_in(call: str) -> str:
+    """What of a call does not exist; empty when all of it does."""
+    words = tuple(call.split())
+    if words in GROUPS or words[0] == "--version":
+        return ""
+    path = next((words[:n] for n in (2, 1) if words[:n] in COMMANDS), None)
+    if path is None:
+        return f"no command {call}"
+    offered = {"--help"}.union(*((*p.opts, *p.secondary_opts) for p in COMMANDS[path].params))
+    given = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    return " ".join(given - offered)
+
+
+@by_name
+def test_every_command_and_option_of_the_documentation_exists(page: Path) -> None:
+    assert [wrong for call in calls(page) if (wrong := wrong_in(call))] == []
+
+
+def test_every_command_is_documented() -> None:
+    told = "\n".join(page.read_text("utf-8") for page in PAGES)
+    names = [" ".join(path) for path in COMMANDS]
+    assert [name for name in names if not re.search(rf"\bparley {name}\b", told)] == []
