@@ -338,6 +338,17 @@ class Journal(Protocol):
 # --- several processes --------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """What waits in a store that processes share: accepted events, sends, and dead letters; and how
+    many workers are alive."""
+
+    events: int
+    sends: int
+    dead: int
+    workers: int
+
+
 class WorkSource(Protocol):
     """Hands accepted events to a worker process.
 

@@ -345,7 +345,11 @@ class App:
 
     def _watch(self) -> Watching:
         settings, stores = self.settings, self.storage.stores
-        probes = {"storage": hot_probe(stores.buckets), "database": lasting_probe(stores.usage)}
+        shared = self.storage.hot.shared
+        probes = {
+            "storage": hot_probe(stores.buckets, shared.depths.look if shared else None),
+            "database": lasting_probe(stores.usage),
+        }
         return Watching(
             probes,
             self._clock,
@@ -354,12 +358,14 @@ class App:
         )
 
     def _watched_parts(self) -> Parts:
+        shared = self.storage.hot.shared
         return Parts(
             self._router.lanes,
             self.services.deliverer,
             self.supervisor,
             self.webhooks,
             lambda: self.storage.unwritten,
+            lambda: shared.depths.latest if shared is not None else None,
         )
 
     def _services(

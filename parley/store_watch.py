@@ -81,9 +81,16 @@ class StoreWatch:
         self.problems[name] = problem
 
 
-def hot_probe(buckets: Buckets) -> Probe:
-    """Writes a row that is gone a second later: a full disk can still be read."""
-    return lambda: buckets.once("watch", timedelta(seconds=1))
+def hot_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
+    """Writes a row that is gone a second later: a full disk can still be read. `also` is asked
+    after that."""
+
+    async def ask() -> None:
+        await buckets.once("watch", timedelta(seconds=1))
+        if also is not None:
+            await also()
+
+    return ask
 
 
 def lasting_probe(usage: UsageLedger) -> Probe:

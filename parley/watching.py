@@ -12,6 +12,7 @@ from gateway.observe.gauges import Gauges, Now
 from gateway.observe.loop import LoopWatch
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.ports import Clock
+from gateway.stores import Depths
 from parley.http.local import Health, Readiness
 from parley.http.metrics import metrics_route
 from parley.http.webhooks import WebhookListener
@@ -24,13 +25,15 @@ Phase = Literal["starting", "ready", "stopping"]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What is looked at. `unwritten` is the work that waits for the database."""
+    """What is looked at. `unwritten` is the work that waits for the database, `shared` what waits
+    where several processes share the work."""
 
     lanes: Lanes
     deliverer: Deliverer
     supervisor: Supervisor
     webhooks: WebhookListener
     unwritten: Callable[[], int]
+    shared: Callable[[], Depths | None] = lambda: None
 
 
 class Watching:
@@ -104,4 +107,5 @@ class Watching:
             reconnects=dict(parts.supervisor.reconnects),
             proofs=dict(parts.supervisor.proofs),
             parts={name: at == UP for name, at in state.parts.items() if name not in accounts},
+            shared=parts.shared(),
         )

@@ -8,7 +8,15 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness
+from gateway.stores import Depths
 
+SHARED: Final = {
+    "events_waiting": ("events", "Accepted events that no process has finished."),
+    "sends_waiting": ("sends", "Sends that no platform has confirmed."),
+    "dead_letters": ("dead", "Answers that were given up and are kept."),
+    "workers": ("workers", "Workers that give signs of life."),
+}
+"""Figures of what processes share: by name, the field of `Depths` and what it means."""
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
 
 
@@ -19,6 +27,7 @@ class Now:
     `waiting` and `running` are turns, `unsent` sends, `unwritten` pieces of work that wait for the
     database, `loop_lag` in seconds. `connections` has the state of each account, `reconnects` how
     often it was lost, `proofs` what it last proved, `parts` whether each store and listener is up.
+    `shared` is None where one process does everything.
     """
 
     waiting: int = 0
@@ -30,6 +39,7 @@ class Now:
     reconnects: Mapping[str, int] = field(default_factory=dict)
     proofs: Mapping[str, Liveness] = field(default_factory=dict)
     parts: Mapping[str, bool] = field(default_factory=dict)
+    shared: Depths | None = None
 
 
 class Gauges(Collector):
@@ -65,6 +75,15 @@ class Gauges(Collector):
         for part, works in now.parts.items():
             up.add_metric([part], works)
         yield up
+        yield from _shared(now.shared)
+
+
+def _shared(depths: Depths | None) -> Iterable[Metric]:
+    for name, (field_name, meaning) in SHARED.items():
+        found = GaugeMetricFamily(f"parley_shared_{name}", meaning)
+        if depths is not None:
+            found.add_metric([], getattr(depths, field_name))
+        yield found
 
 
 def _connections(now: Now) -> Metric:

@@ -8,6 +8,7 @@ from gateway.ports import Clock
 from gateway.storage.redis.adapter_state import RedisAdapterStates
 from gateway.storage.redis.buckets import RedisBuckets
 from gateway.storage.redis.client import RedisClient
+from gateway.storage.redis.depths import RedisDepths
 from gateway.storage.redis.inbox import RedisInbox
 from gateway.storage.redis.outbox import RedisOutbox
 from gateway.storage.redis.sends import RedisSendSource
@@ -26,6 +27,7 @@ class RedisHotState:
         self.worker = process_name()
         self.work = RedisWorkSource(self.client, self.worker, lease=lease)
         self.sends = RedisSendSource(self.client, self.worker, lease=lease)
+        self.depths = RedisDepths(self.client, lease)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)
         self.outbox = RedisOutbox(self.client, clock, self.sends.settled)
         self.buckets = RedisBuckets(self.client)

@@ -13,7 +13,7 @@ from gateway.observe.metrics import MAX_UNSENT, Metrics
 from gateway.observe.observer import Answered, Attempt, Timing
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
-from gateway.stores import Trace, UsageRow
+from gateway.stores import Depths, Trace, UsageRow
 from tests.support.messages import outbound, place
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -174,6 +174,15 @@ def test_what_is_looked_up_is_as_it_is_at_that_moment(metrics: Metrics) -> None:
     assert value(metrics, "lanes_waiting") == 0
     assert value(metrics, "connection_proof_age_seconds", account="slack") == 7.5
     assert value(metrics, "up", part="storage") == 0
+
+
+def test_what_processes_share_is_told_only_where_they_do(metrics: Metrics) -> None:
+    now = [Now()]
+    metrics.registry.register(Gauges(lambda: now[0]))
+    assert not [name for name, _ in samples(metrics) if name.startswith("parley_shared")]
+    now[0] = Now(shared=Depths(events=5, sends=3, dead=1, workers=2))
+    names = ("events_waiting", "sends_waiting", "dead_letters", "workers")
+    assert [value(metrics, f"shared_{name}") for name in names] == [5, 3, 1, 2]
 
 
 def test_the_process_is_on_the_page(metrics: Metrics) -> None:
