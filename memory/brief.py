@@ -7,7 +7,7 @@ same memories give the same text on every day, and the model's service can cache
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
@@ -24,6 +24,7 @@ from safety.secrets import redact_secrets
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000
 BRIEF_SECONDS: Final = 5.0
+AN_INSTANT: Final = timedelta(microseconds=1)
 WANTS: Final = tuple(kind for kind in Kind if kind.behavioral)
 
 TITLE: Final = "## Memory\n\nFrom earlier sessions."
@@ -47,7 +48,8 @@ class BriefLimits:
 
 @dataclass(frozen=True)
 class Brief:
-    """`records` behavioural ones first, each group newest first; `total` are in the store."""
+    """`records` behavioural ones first, each group newest first, kept until `made_at`; `total` are
+    in the store."""
 
     records: tuple[Record, ...]
     made_at: datetime
@@ -85,12 +87,14 @@ class Brief:
         return "\n\n".join((TITLE, *parts)) if parts else ""
 
 
-async def brief_of(handle: MemoryHandle, limits: BriefLimits) -> Brief:
-    """What this person's memory holds for this audience; empty when it cannot be had in time."""
+async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
+    """What this person's memory holds for this audience, of what was kept until `at`, or of
+    everything; empty when it cannot be had in time."""
     now = handle.occasion.at
+    until = None if at is None else at + AN_INSTANT
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
-            wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, limit=limits.entries * 4)
+            wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
             found = {match.record.id: match.record for match in await handle.search(wanted)}
             if len(found) == wanted.limit:  # what they want may be older than all of these
                 wants = replace(wanted, kinds=WANTS, limit=limits.entries)
@@ -98,8 +102,8 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits) -> Brief:
             total = await handle.count()
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
-        return Brief((), now, 0, limits)
-    return Brief(chosen(tuple(found.values()), limits.entries), now, total, limits)
+        return Brief((), at or now, 0, limits)
+    return Brief(chosen(tuple(found.values()), limits.entries), at or now, total, limits)
 
 
 def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
 from gateway.errors import BadInput, NotThere
@@ -158,6 +159,16 @@ class MemoryHandle:
     def remembers(self) -> bool:
         """False where there was surely nothing to recall when this handle was made."""
         return self._arrival.remembers
+
+    @property
+    def briefed(self) -> datetime | None:
+        """The moment whose memories the session's brief tells, None until there is one."""
+        return self._session.briefed
+
+    async def brief_anew(self) -> datetime:
+        """From now on the session's brief is that of this turn, or of another one that was faster;
+        of when it is."""
+        return await self._parts.people.brief(self._session, self.occasion.at)
 
     @property
     def documents(self) -> OwnDocuments:

@@ -64,6 +64,11 @@ class People:
         """Count one use by the model; False when the session has used up its share."""
         return await self._store.use(session.id, what, SESSION_LIMITS[what])
 
+    async def brief(self, session: Session, at: datetime) -> datetime:
+        """From now on the session's brief is that of `at`, unless somebody made it anew meanwhile;
+        of when it is."""
+        return await self._store.brief(session.id, at, session.briefed)
+
     async def projects(self, occasion: Occasion) -> list[tuple[str, str]]:
         """Ids and titles of the projects this person may choose from."""
         return await self._store.projects(occasion.principal.tenant, occasion.persons)

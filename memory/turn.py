@@ -98,17 +98,21 @@ class Remembrance:
         await self._memory.message_deleted(tenant, _channel(place), message_ids)
 
     async def frozen_brief(self, handle: MemoryHandle) -> Brief:
-        """The brief of this session, made once: what stays the same is cached by the model. Made
-        again only when something in it was deleted, replaced, is true no longer, or may not be
-        seen here any more."""
-        reach = handle.reach
+        """The brief of this session, as of its first prompt: what stays the same is cached by the
+        model, whichever process asks it. Made anew only when something in it was deleted, replaced,
+        is true no longer, or may not be seen here any more."""
+        reach, at = handle.reach, handle.briefed
         key = (handle.occasion.session, reach.room, reach.project, reach.private)
         kept = self._briefs.get(key)
-        if kept is None or not await self._all_visible(reach, kept):
-            kept = self._briefs[key] = await brief_of(handle, self._rules.brief)
-            while len(self._briefs) > MAX_BRIEFS:
-                self._briefs.popitem(last=False)
-        return kept
+        same = kept is not None and kept.made_at == at
+        if kept is not None and same and await self._all_visible(reach, kept):
+            return kept
+        if at is None or same:
+            at = await handle.brief_anew()
+        made = self._briefs[key] = await brief_of(handle, self._rules.brief, at)
+        while len(self._briefs) > MAX_BRIEFS:
+            self._briefs.popitem(last=False)
+        return made
 
     async def _all_visible(self, reach: Reach, brief: Brief) -> bool:
         told = {record.id for record in brief.records}

@@ -14,6 +14,7 @@ from memory.brief import BRIEF_SECONDS, MAX_CHARS, MAX_ENTRIES, Brief, BriefLimi
 from memory.handle import MemoryHandle
 from memory.record import Draft, Kind, Record, Scope
 from memory.store.ports import Filter, Match
+from memory.turn import Remembrance
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.store.records import AT, record
 
@@ -123,6 +124,38 @@ async def test_a_session_begins_without_it_where_it_cannot_be_had(
         assert (made.text(), made.total) == ("", 0)
         assert [line["event"] for line in logs] == ["brief_left_out"]
     assert BRIEF_SECONDS == 5.0
+
+
+async def test_another_process_and_the_next_start_tell_a_session_the_same() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await ada.remember(Draft("Has a dog", Kind.FACT))
+        before = await (await rig.remembrance.turn(rig.asker("ada"))).told()
+        await rig.clock.advance(61)
+        await ada.remember(Draft("Has a cat", Kind.FACT))
+
+        elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
+        assert await (await elsewhere.turn(rig.asker("ada"))).told() == before
+        await rig.clock.advance(3_600)
+        assert "Has a cat" in (await (await elsewhere.turn(rig.asker("ada"))).told()).brief
+
+
+async def test_what_one_process_had_to_make_anew_the_others_tell_as_well() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        gone = await ada.remember(Draft("Has a dog", Kind.FACT))
+        elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
+        for process in (rig.remembrance, elsewhere):
+            assert "Has a dog" in (await (await process.turn(rig.asker("ada"))).told()).brief
+        await rig.clock.advance(61)
+        await ada.delete([gone.memory_id])
+        await ada.remember(Draft("Has a cat", Kind.FACT))
+        anew = await (await rig.remembrance.turn(rig.asker("ada"))).told()
+        assert "Has a cat" in anew.brief
+        await rig.clock.advance(61)
+        await ada.remember(Draft("Has a bird", Kind.FACT))
+        for process in (elsewhere, rig.remembrance):
+            assert await (await process.turn(rig.asker("ada"))).told() == anew
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced", "true no longer"])

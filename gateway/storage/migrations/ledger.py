@@ -6,6 +6,7 @@ from typing import Final
 from gateway.errors import StoreUnavailable
 from gateway.storage.migrations.step import Migration
 from gateway.storage.migrations.steps import (
+    briefs_frozen,
     conversation_notes,
     dead_letters,
     hot_state,
@@ -39,6 +40,7 @@ MIGRATIONS: Final = (
     person_tokens.STEP,
     memory_shelved_words.STEP,
     sends_begun.STEP,
+    briefs_frozen.STEP,
 )
 
 

@@ -21,12 +21,14 @@ class Self:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person in a conversation, until 30 minutes idle."""
+    """A person in a conversation, until 30 minutes idle. `briefed` is the moment whose memories its
+    brief tells, None until there is one."""
 
     id: str
     stores: int = 0
     supersedes: int = 0
     deletes: int = 0
+    briefed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,11 @@ class PeopleStore(Protocol):
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use, atomically; False when the limit is reached already."""
+        ...
+
+    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+        """From now on the session's brief is that of `at`, unless it is no longer that of `before`,
+        because another process made it anew; of when it is."""
         ...
 
     async def prune(self, now: datetime) -> int:

@@ -2,8 +2,8 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Final, LiteralString
+from datetime import UTC, datetime
+from typing import Final, LiteralString, cast
 
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
@@ -84,7 +84,7 @@ LINK: Final = """
 """
 SESSION: Final = """
     WITH there AS (
-        SELECT id, stores, supersedes, deletes FROM memory_sessions
+        SELECT id, stores, supersedes, deletes, briefed FROM memory_sessions
         WHERE tenant = %(tenant)s AND person = %(person)s AND conversation = %(conversation)s
             AND at > %(idle)s AND at >= %(noted)s
     ), kept AS (
@@ -96,8 +96,9 @@ SESSION: Final = """
         id = CASE WHEN kept.at > %(idle)s THEN kept.id ELSE excluded.id END,
         stores = CASE WHEN kept.at > %(idle)s THEN kept.stores ELSE 0 END,
         supersedes = CASE WHEN kept.at > %(idle)s THEN kept.supersedes ELSE 0 END,
-        deletes = CASE WHEN kept.at > %(idle)s THEN kept.deletes ELSE 0 END
-    RETURNING id, stores, supersedes, deletes
+        deletes = CASE WHEN kept.at > %(idle)s THEN kept.deletes ELSE 0 END,
+        briefed = CASE WHEN kept.at > %(idle)s THEN kept.briefed END
+    RETURNING id, stores, supersedes, deletes, briefed
     )
     SELECT * FROM there UNION ALL SELECT * FROM kept
 """
@@ -108,6 +109,11 @@ USE: Final[dict[SessionUse, LiteralString]] = {
     ),
     "deletes": "UPDATE memory_sessions SET deletes = deletes + 1 WHERE id = %s AND deletes < %s",
 }
+BRIEF: Final = """
+    UPDATE memory_sessions SET briefed =
+        CASE WHEN briefed IS NOT DISTINCT FROM %(before)s THEN %(at)s ELSE briefed END
+    WHERE id = %(id)s RETURNING briefed
+"""
 PRUNE: Final = """
     WITH codes AS (
         DELETE FROM link_codes WHERE until <= %(now)s RETURNING 1
@@ -220,6 +226,12 @@ class PostgresPeople:
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         return await self._engine.change(USE[what], (session_id, limit)) == 1
+
+    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+        """Of when the session's brief is from now on."""
+        asked = {"id": session_id, "at": at, "before": before}
+        rows = await self._engine.fetch(BRIEF, asked)
+        return cast("datetime", rows[0][0]).astimezone(UTC) if rows else at
 
     async def prune(self, now: datetime) -> int:
         """Delete some of the sessions that are over and the codes that are too old; how many."""

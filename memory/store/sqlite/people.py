@@ -14,6 +14,7 @@ from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.sqlite.brain import newest
 from memory.store.sqlite.engine import SqliteEngine
+from memory.store.sqlite.rows import moment, seconds
 
 AT_ONCE: Final = 500
 """Rows that one step of forgetting deletes."""
@@ -42,6 +43,12 @@ USE: Final[dict[SessionUse, str]] = {
     ),
     "deletes": "UPDATE memory_sessions SET deletes = deletes + 1 WHERE id = ? AND deletes < ?",
 }
+
+
+BRIEF: Final = """
+    UPDATE memory_sessions SET briefed = CASE WHEN briefed IS :before THEN :at ELSE briefed END
+    WHERE id = :id RETURNING briefed
+"""
 
 
 class SqlitePeople:
@@ -176,6 +183,12 @@ class SqlitePeople:
         )
         return counted == 1
 
+    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+        """Of when the session's brief is from now on."""
+        asked = {"id": session_id, "at": at.timestamp(), "before": seconds(before)}
+        rows = await self._engine.run(lambda db: db.execute(BRIEF, asked).fetchall())
+        return moment(rows[0][0]) if rows else at
+
     async def prune(self, now: datetime) -> int:
         """Delete some of the sessions that are over and the codes that are too old; how many."""
 
@@ -227,7 +240,7 @@ def _remembers(db: sqlite3.Connection, tenant: str, known: Self) -> bool:
 
 def _session(db: sqlite3.Connection, who: tuple[str, str, str], at: float) -> Session:
     found = db.execute(
-        "SELECT at, id, stores, supersedes, deletes FROM memory_sessions"
+        "SELECT at, briefed, id, stores, supersedes, deletes FROM memory_sessions"
         " WHERE tenant = ? AND person = ? AND conversation = ? AND at > ?",
         (*who, at - IDLE.total_seconds()),
     ).fetchone()
@@ -239,10 +252,11 @@ def _session(db: sqlite3.Connection, who: tuple[str, str, str], at: float) -> Se
             (new, *who, at),
         )
         return Session(new)
-    noted, *session = found
+    noted, briefed, session, stores, supersedes, deletes = found
     if at - noted > NOTED.total_seconds():
-        db.execute("UPDATE memory_sessions SET at = ? WHERE id = ?", (at, session[0]))
-    return Session(*session)
+        db.execute("UPDATE memory_sessions SET at = ? WHERE id = ?", (at, session))
+    told_of = None if briefed is None else moment(briefed)
+    return Session(session, stores, supersedes, deletes, told_of)
 
 
 def _linked(db: sqlite3.Connection, tenant: str, person: str) -> tuple[str, ...]:

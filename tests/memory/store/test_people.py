@@ -136,6 +136,21 @@ async def test_uses_at_once_never_pass_the_limit(people: PeopleStore, what: str)
     assert getattr(await session(people, "t", ADA, "c", AT), what) == 5
 
 
+async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
+    people: PeopleStore,
+) -> None:
+    first = await session(people, "t", ADA, "c", AT)
+    assert first.briefed is None
+    later = AT + timedelta(minutes=5, microseconds=7)
+    assert await people.brief(first.id, AT, None) == AT
+    assert await people.brief(first.id, later, None) == AT, "another process was faster"
+    assert (await session(people, "t", ADA, "c", later)).briefed == AT
+    assert await people.brief(first.id, later, AT) == later
+    assert (await session(people, "t", ADA, "c", later)).briefed == later
+    assert (await session(people, "t", ADA, "c", later + timedelta(hours=1))).briefed is None
+    assert await people.brief("ses-none", AT, None) == AT
+
+
 async def test_sessions_and_codes_are_forgotten(people: PeopleStore) -> None:
     await session(people, "t", ADA, "c", AT)
     await people.offer_link("t", ADA, "code", LATER)
