@@ -84,7 +84,8 @@ class TurnMemory(Protocol):
         ...
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """What is remembered that may answer this question, best first."""
+        """What is remembered that may answer this question, best first, also where `told` tells
+        it."""
         ...
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:

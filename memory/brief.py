@@ -5,7 +5,7 @@ same memories give the same text on every day, and the model's service can cache
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -69,12 +69,17 @@ class Brief:
         shared = replace(self, records=tuple(blocks[BlockKind.PROJECT]), limits=left)
         return personal, shared.text()
 
+    @cached_property
+    def lines(self) -> Mapping[str, str]:
+        """How each of them is told, by id; not all of them may have found room."""
+        return {record.id: _line(record, with_provenance=False) for record in self.records}
+
     def text(self, *, with_provenance: bool = False) -> str:
         """As the model reads it, empty when nothing is known."""
         groups: dict[bool, list[str]] = {True: [], False: []}
         room = self.limits.characters - len(TITLE) - len(BEHAVIORAL) - len(FACTS) - 10
         for record in self.records:
-            line = _line(record, with_provenance)
+            line = _line(record, with_provenance=with_provenance)
             if len(line) + 1 > room:
                 break
             room -= len(line) + 1
@@ -113,7 +118,7 @@ def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:
     return tuple(ordered[:entries])
 
 
-def _line(record: Record, with_provenance: bool) -> str:
+def _line(record: Record, *, with_provenance: bool) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
     said = record.provenance
     line = f"- [{record.kind}] {content} ({said.at.date().isoformat()})"

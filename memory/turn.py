@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.context.blocks import KnowledgeItem, Told
@@ -133,7 +133,7 @@ class _Turn:
         self._asker = asker
         self._handle = handle
         self._remembrance = remembrance
-        self._in_brief: set[str] = set()
+        self._lines: Mapping[str, str] = {}
         self._documents = BrainTool(handle, remembrance.brain)
         self._tools = TurnTools(
             MemoryTools(handle, lambda: remembrance.fresh_brief(handle)), self._documents
@@ -149,7 +149,7 @@ class _Turn:
         brief = await self._remembrance.frozen_brief(self._handle)
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
-        self._in_brief = {record.id for record in brief.records}
+        self._lines = brief.lines
         personal, shared = brief.by_block
         return Told(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
 
@@ -159,15 +159,17 @@ class _Turn:
         return self._remembrance.retriever is not None and self._handle.remembers
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """What recall brings up, but for what the brief tells already."""
+        """What recall brings up, with how the brief tells it."""
         retriever = self._remembrance.retriever
         if retriever is None or not question.strip():
             return ()
         query = Query(question, self._handle.occasion.at, MAX_RESULTS)  # the rules give fewer
         found = await retriever.recall(self._handle.reach, query)
-        told = [one for one in found.results if one.id not in self._in_brief]
-        here = self._asker.conversation
-        return [knowledge_item(one, here) for one in without_echoes(question, told)]
+        here, lines = self._asker.conversation, self._lines
+        return [
+            replace(knowledge_item(one, here), line=lines.get(one.id, ""))
+            for one in without_echoes(question, found.results)
+        ]
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""

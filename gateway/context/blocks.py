@@ -91,7 +91,8 @@ class KnowledgeItem:
     `confidence` is 0 to 1, `score` is the retrieval's own and comparable within one answer only.
     `label` says how far it can be trusted ("from web, may be inaccurate"), empty for nothing to
     say. `kind` and `scope` are those of `memory/record.py`, empty for what is no memory.
-    `message_id` is set for what was said in this very conversation: it may be in sight already.
+    `message_id` is set for what was said in this very conversation, and `line` is how the brief
+    tells it, where it does: both may be in sight already.
     """
 
     id: str
@@ -104,6 +105,7 @@ class KnowledgeItem:
     at: datetime | None = None
     score: float = 0.0
     message_id: str = ""
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from gateway.context.blocks import (
 )
 from gateway.context.budgets import TokenBudget, budget_for
 from gateway.context.figures import told
+from gateway.context.once import assembled_once
 from gateway.context.steps import Opened, leaving, since, summary_in_time, summed_up
 from gateway.conversation import ContextLimits
 from gateway.errors import StoreUnavailable
@@ -91,9 +92,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
     told_of = await memory.told() if memory is not None else NOTHING_TOLD
     parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
-    if memory is not None and (found := await recalled(exchange, memory, services)):
-        seen = {said.id for said in parts.turns} | {message.id for message in exchange.messages}
-        parts = replace(parts, knowledge=tuple(one for one in found if one.message_id not in seen))
+    found = await recalled(exchange, memory, services) if memory is not None else ()
     total = budget.blocks_total
     if assistant.window < ROOMY:
         asked = estimate_messages((ModelMessage("user", question.blocks),), steady)
@@ -102,7 +101,8 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     # That it fits was seen at the start: what was learned of counting since is no reason to fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
-    made = assemble(parts, budget, count, ranks=services.policies.ranks, total=total)
+    make = partial(assemble, budget=budget, count=count, ranks=services.policies.ranks, total=total)
+    made = assembled_once(parts, found, {message.id for message in exchange.messages}, make)
     reserved = budget.grand_total - budget.blocks_total
     exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
     today = today_text(services.clock.now().date())

@@ -194,6 +194,26 @@ async def test_what_is_typed_is_completed_from_what_lasts(typed: str) -> None:
         assert await suggested(rig.asker("ada", at=ROOM), typed) == []
 
 
+async def test_what_found_no_room_in_the_brief_can_be_recalled() -> None:
+    async with memory_rig() as rig:
+        rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
+        ada = await rig.handle("ada")
+        await ada.remember(Draft("The boat is called Penelope", Kind.FACT))
+        for number in range(12):
+            await rig.clock.advance(1)
+            long = " ".join(f"w{number}x{word}" for word in range(140))
+            await ada.remember(Draft(long, Kind.FACT))
+
+        turn = await rig.remembrance.turn(rig.asker("ada"))
+        told = await turn.told()
+        assert "Penelope" not in told.brief
+        (found,) = await turn.knowledge("what is the boat called?")
+        assert found.text == "The boat is called Penelope"
+        assert found.line == "- [fact] The boat is called Penelope (2026-11-21)"
+        (known,) = await turn.knowledge("what is w11x7?")
+        assert known.line in told.brief
+
+
 def test_the_schemas_are_the_sources() -> None:
     assert [tool.name for tool in TOOLS] == [
         "memory_store",

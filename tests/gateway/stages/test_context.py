@@ -109,6 +109,24 @@ async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
         assert "Wheat" in texts(g.model.requests[-1].messages[-1])[0]
 
 
+async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out_of_it() -> None:
+    lines = [f"- [fact] Boat {number} of the harbour is blue (2026-11-02)" for number in range(40)]
+    items = [
+        replace(RYE, id=f"b{number}", text=f"Boat {number} is blue.", line=lines[number])
+        for number in (0, 39)
+    ]
+    for window, again in ((200_000, []), (8_192, ["b39"])):
+        assistant = Assistant(window=window)
+        async with gateway(policies=LIFTED, assistant=assistant) as g:
+            told = Told(soul="Likes tea. " * 80, brief="\n".join(lines), bible="A port. " * 2_000)
+            with_memory(g, Remembers(told, *items))
+            await g.take(received("which boats are blue?"))
+            sent = g.model.requests[-1]
+            assert ("Boat 39 of" in sent.system) is (again == [])
+            asked = "".join(texts(sent.messages[-1]))
+            assert [one.id for one in items if one.text in asked] == again
+
+
 async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
     class Broken(Remembers):
         async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
