@@ -4,6 +4,8 @@
     python -m benchmarks.recall --locomo locomo.json         conversations, questions, evidence
     python -m benchmarks.recall --cranfield cranfield.json   documents, queries, grades
     python -m benchmarks.recall --speed 10000                made memories, times only
+    python -m benchmarks.recall --speed 10000 --locomo locomo.json
+                                                             times only, as one person's memories
 
     --json             the last line is {"recall@5": ..., "ndcg@10": ..., "p95_ms": ..., ...}
     --without-models   by words alone
@@ -29,7 +31,7 @@ if not __package__:
 from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
 from benchmarks.recollection.filled import Library, library
 from benchmarks.recollection.held_out import held_out
-from benchmarks.recollection.made import made
+from benchmarks.recollection.made import made, together
 from benchmarks.recollection.measures import summary
 from benchmarks.recollection.models import Remembered, found_in
 from benchmarks.recollection.runs import Answered, ablations, answered, by_kind
@@ -57,8 +59,8 @@ def _arguments() -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--locomo", type=Path, metavar="PATH")
     source.add_argument("--cranfield", type=Path, metavar="PATH")
-    source.add_argument("--speed", type=int, metavar="N")
     source.add_argument("--own", action="store_true", help="the default")
+    parser.add_argument("--speed", type=_count, metavar="N")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--models", type=Path, metavar="DIR")
     parser.add_argument("--without-models", action="store_true")
@@ -67,12 +69,21 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least one memory is needed")
+    return number
+
+
 def _corpora(asked: argparse.Namespace) -> list[Corpus]:
+    if asked.speed and not (asked.locomo or asked.cranfield or asked.own):
+        return [made(asked.speed)]
     if asked.locomo:
-        return locomo(asked.locomo)
-    if asked.cranfield:
-        return cranfield(asked.cranfield)
-    return [made(asked.speed)] if asked.speed else own()
+        found = locomo(asked.locomo)
+    else:
+        found = cranfield(asked.cranfield) if asked.cranfield else own()
+    return [together(found, asked.speed)] if asked.speed and found else found
 
 
 async def _measure(asked: argparse.Namespace, corpora: Sequence[Corpus]) -> None:

@@ -120,12 +120,16 @@ def find_secrets(text: str) -> list[Finding]:
 
     Time grows with the length of the text and nothing else.
     """
-    longest = max(map(len, text.split()), default=0)
+    words = text.split()
+    longest = max(map(len, words), default=0)
     by_shape = longest >= _SHORTEST_BY_SHAPE
     found = list(find_private_keys(text)) if by_shape or _ARMOUR.search(text) else []
-    for kind in _TOKENS if longest >= _SHORTEST else _SPACED:
-        if kind.pattern.anchor in text:
-            found.extend(_of_kind(kind, text))
+    # What is looked for in vain must cost little: a page holds few long words.
+    long_ones = " ".join(word for word in words if len(word) >= _SHORTEST)
+    for kinds, within in ((_UNSPACED if long_ones else (), long_ones), (_SPACED, text)):
+        for kind in kinds:
+            if kind.pattern.anchor in within:
+                found.extend(_of_kind(kind, text))
     if by_shape:
         found.extend(_bare_aws_secrets(text, found))
     found.extend(find_assigned(text, longest))

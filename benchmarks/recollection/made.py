@@ -1,6 +1,10 @@
-"""Many memories of one person, made by counting, for times only."""
+"""Many memories of one person, for times only: made by counting, or of whole collections."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from itertools import count as counting
+from itertools import islice
 from typing import Final
 
 from benchmarks.recollection.corpora import BEGINNING, Ask, Corpus, Document
@@ -37,3 +41,22 @@ def made(count: int) -> Corpus:
         if number % every == 0:
             questions.append(Ask(f"Where was the {how} {what} that {who} {does}?", (str(number),)))
     return Corpus("made", tuple(documents), tuple(questions), at + timedelta(days=1))
+
+
+def together(corpora: Sequence[Corpus], count: int) -> Corpus:
+    """So many documents of collections, again and again with a number behind them, as one person's;
+    and questions from all over them. `corpora` must not be empty."""
+    found = (
+        replace(one, id=f"{time}-{corpus.name}-{one.id}", text=f"{one.text} ({time})")
+        for time in counting()
+        for corpus in corpora
+        for one in corpus.documents
+    )
+    asked = [
+        replace(ask, relevant=tuple(f"0-{corpus.name}-{id_}" for id_ in ask.relevant))
+        for corpus in corpora
+        for ask in corpus.questions
+    ]
+    some = tuple(asked[:: max(1, len(asked) // QUESTIONS)])[:QUESTIONS]
+    now = max(corpus.now for corpus in corpora)
+    return Corpus("together", tuple(islice(found, count)), some, now)

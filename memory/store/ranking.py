@@ -59,17 +59,18 @@ def bm25(
     total = max(known.memories, *known.having, 1)
     weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
     weighed = list(zip(weights, terms, strict=True))
-    spelt = [(weight, term.text, f" {term.text} ") for weight, term in weighed if not term.prefix]
+    spelt = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
     begun = [(weight, term) for weight, term in weighed if term.prefix]
     usual = max(known.words / total, 1.0)
     found = []
     for one in candidates:
         padded = f" {one.words} "
+        apart = f" {one.words.replace(' ', '  ')} "  # "bye bye" is twice " bye " only there
         pivot = SATURATION * (1 - LENGTH + LENGTH * one.length / usual)
         score = 0.0
-        for weight, word, alone in spelt:  # spelt out: gone through some thousand times a question
-            if alone in padded:
-                count = one.words.split(" ").count(word)
+        for weight, word in spelt:  # spelt out: gone through some thousand times a question
+            if word in padded:
+                count = apart.count(word)
                 score += weight * count / (count + pivot)
         for weight, term in begun:
             if term.stands_in(padded):

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.recollection.corpora import Corpus, cranfield, locomo, own
 from benchmarks.recollection.filled import id_in, library
+from benchmarks.recollection.made import together
 from benchmarks.recollection.measures import measured, summary
 from benchmarks.recollection.runs import answered
 from memory.recall.rules import RecallRules
@@ -53,6 +54,17 @@ def test_documents_without_titles_and_grades_as_lists_are_read(tmp_path: Path) -
     (corpus,) = cranfield(path)
     assert [one.text for one in corpus.documents] == ["one", "Two\ntwo"]
     assert [one.relevant for one in corpus.questions] == [("1",), ("2",)]
+
+
+def test_collections_become_as_many_memories_of_one_person_as_are_wanted() -> None:
+    corpora = own()
+    few = sum(len(corpus.documents) for corpus in corpora)
+    one = together(corpora, few + 3)
+    assert len(one.documents) == few + 3
+    assert len({(document.id, document.text) for document in one.documents}) == few + 3
+    known = {document.id for document in one.documents}
+    assert one.questions
+    assert all(known.issuperset(ask.relevant) for ask in one.questions)
 
 
 @pytest.mark.parametrize("corpus", own(), ids=lambda corpus: corpus.name)
