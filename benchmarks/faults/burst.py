@@ -41,7 +41,8 @@ ARRIVAL_SECONDS: Final = 10.0
 for so long, on a loop that was not held up; after the longest time all the same."""
 LOOK_SECONDS: Final = 0.2
 PATIENCE_SECONDS: Final = 120.0
-"""How long the last answers may take after the last start."""
+"""How long it may take until the next answer, after the last start. On a machine that others use
+up, all of them together take as long as they take."""
 SETTLE_SECONDS: Final = 2.0
 """Until what comes twice has come."""
 
@@ -181,8 +182,10 @@ class Burst:
         return new
 
     async def _until_answered(self, count: int) -> None:
-        until = time.monotonic() + PATIENCE_SECONDS
-        while self.world.answered() < count:
+        until, before = time.monotonic() + PATIENCE_SECONDS, -1
+        while (answered := self.world.answered()) < count:
+            if answered > before:
+                until, before = time.monotonic() + PATIENCE_SECONDS, answered
             await asyncio.sleep(LOOK_SECONDS)  # looking costs more than it is worth at each change
             if time.monotonic() > until:
                 return

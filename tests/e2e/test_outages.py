@@ -12,6 +12,7 @@ from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot, configuration, simulated
 from tests.support.databases import new_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -117,6 +118,6 @@ async def _give_back(server: RedisServer | PostgresServer, how: str) -> None:
 
 
 async def _until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(3 * PATIENCE):
         while not done():
             await asyncio.sleep(0.02)

@@ -124,7 +124,7 @@ async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_noth
         town.enough.set()
         await writing
         expected = {number: at_kill[number] + 1 for number in found.unanswered | found.unsent}
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(3 * PATIENCE):
             while any(town.answers()[number] < count for number, count in expected.items()):
                 await asyncio.sleep(0.05)
         async with asyncio.timeout(PATIENCE):
