@@ -1,8 +1,7 @@
 """Is the account set up right? Questions to Discord, each with what to do about a "no"."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Final
 
 import aiohttp
@@ -27,47 +26,23 @@ _TROUBLE: Final = (discord.DiscordException, aiohttp.ClientError, OSError, Timeo
 async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...]) -> list[Check]:
     """The checks in the order in which they build on each other. Never raises."""
     checks: list[Check] = []
+    http = AccountHTTP(settings.api_base, settings.gateway_url)
     try:
-        async with asyncio.timeout(DOCTOR_SECONDS), _http() as open_http:
-            http = await open_http(settings)
+        async with asyncio.timeout(DOCTOR_SECONDS):
+            await http.static_login(settings.token.get_secret_value().strip())
             checks.append(Check("token", True, "Discord accepts the token"))
             application = mapping(await http.application_info())
+            application_id = identity(application.get("id"))
             checks += [_application(settings, application), _intent(application)]
-            checks.append(_servers(identity(application.get("id")), await http.get_guilds(200)))
-            checks.append(
-                await _commands(http, identity(application.get("id")), settings, commands)
-            )
+            checks.append(_servers(application_id, await http.get_guilds(200)))
+            checks.append(await _commands(http, application_id, settings, commands))
     except _TROUBLE as error:
         found = start_error(error)
         name = "connection" if checks else "token"
         checks.append(Check(name, False, found.problem, found.advice))
-    return checks
-
-
-@asynccontextmanager
-async def _http() -> AsyncIterator["Opener"]:
-    opener = Opener()
-    try:
-        yield opener
     finally:
-        await opener.close()
-
-
-class Opener:
-    """Logs in once and closes whatever it opened."""
-
-    def __init__(self) -> None:
-        self._http: AccountHTTP | None = None
-
-    async def __call__(self, settings: DiscordSettings) -> AccountHTTP:
-        self._http = AccountHTTP(settings.api_base, settings.gateway_url)
-        await self._http.static_login(settings.token.get_secret_value().strip())
-        return self._http
-
-    async def close(self) -> None:
-        """Close the session, if there is one."""
-        if self._http is not None:
-            await self._http.close()
+        await http.close()
+    return checks
 
 
 def _application(settings: DiscordSettings, application: Mapping[str, object]) -> Check:
