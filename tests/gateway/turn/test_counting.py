@@ -1,0 +1,51 @@
+"""What a turn costs in tokens, and what is learned from it."""
+
+from gateway.errors import ModelUnavailable
+from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.failover import FailoverProvider
+from gateway.people import Audience
+from gateway.ports import ContentBlock, ModelRequest
+from gateway.turn.loop import run_turn
+from gateway.turn.prompt import PromptFacts, own_text, user_content
+from gateway.turn.types import TurnLimits, TurnRequest
+from simulators.anthropic import AnthropicSimulator
+from tests.gateway.llm.clocks import QuickClock, RealClock
+from tests.gateway.turn.stubs import StubModel, StubTools, Turn
+
+
+async def test_the_estimate_learns_from_what_the_service_counts(
+    provider: AnthropicProvider,
+) -> None:
+    result = await Turn().ask("word " * 2_000, provider)
+
+    assert result.calibration.samples == 1
+    assert 0.5 <= result.calibration.latin <= 3
+
+
+async def test_the_first_hello_is_small(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    for platform in ("discord", "slack", "telegram", "whatsapp", "web"):
+        for audience in Audience:
+            facts = PromptFacts("Parley", platform, audience)
+            request = TurnRequest(own_text(facts), (), user_content("hello", writer="Ana"))
+            await run_turn(request, provider, StubTools(), TurnLimits(), RealClock())
+
+    assert max(call.size for call in claude.requests) < 2_000
+
+
+async def test_what_stands_in_teaches_nothing_of_how_the_first_model_counts(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("I stand in.")
+    models = FailoverProvider([StubModel(_down), provider], QuickClock())
+
+    result = await Turn().ask("A long question of mine. " * 40, models)
+
+    assert result.text == "I stand in."
+    assert result.calibration.samples == 0
+    assert result.usage.input_tokens > 50
+
+
+def _down(request: ModelRequest, number: int) -> tuple[ContentBlock, ...]:
+    raise ModelUnavailable("down")
