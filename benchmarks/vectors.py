@@ -42,6 +42,8 @@ from tests.memory.store.records import AT, reach, record
 from tests.support.servers import postgres_server
 
 KEPT: Final = 10_000
+AT_ONCE: Final = 100
+"""Memories of one transaction while the store is filled, also on a machine that is busy."""
 QUESTIONS: Final = 300
 DIMENSION: Final = 384
 WORDS: Final = 8_000
@@ -112,8 +114,8 @@ async def fill(stores: MemoryStores, made: Made) -> None:
         )
         for number, text in enumerate(made.texts)
     ]
-    for begin in range(0, len(records), 500):
-        await stores.memories.keep_turns(reach(), records[begin : begin + 500])
+    for begin in range(0, len(records), AT_ONCE):
+        await stores.memories.keep_turns(reach(), records[begin : begin + AT_ONCE])
 
 
 async def timed(work: Callable[[], Awaitable[Any]]) -> tuple[float, Any]:
