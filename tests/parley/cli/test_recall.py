@@ -9,7 +9,7 @@ from memory.models.embedding import EmbeddingWork
 from memory.models.local import LocalEmbedder
 from parley.settings import from_mapping
 from parley.storage import Storage
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import ADA, filled, lines
 
 
@@ -22,7 +22,7 @@ async def test_candidates_are_shown_with_each_arm_s_rank_and_score(tmp_path: Pat
     assert best["source_scores"]["bm25"] > 0
     assert 0 < best["score"] <= 1
 
-    shown = await parley("recall", "what is the dog called", "--person", ADA, cwd=folder)
+    shown = await parley_alone("recall", "what is the dog called", "--person", ADA, cwd=folder)
     first, second = shown.out.splitlines()[:2]
     assert first.startswith("  1. ")
     assert first.endswith("fact  ada has a dog named Rex")
@@ -60,8 +60,10 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     assert "vector #1 (" in shown.out
 
     own = ("memory", "search", "--person", ADA, "which animal lives here")
-    by_meaning = await parley(*own, cwd=folder, env=with_models)
-    assert "ada has a dog named Rex" in by_meaning.out
+    by_meaning = await parley(*own, "--limit", "1", cwd=folder, env=with_models)
+    best, more = by_meaning.out.splitlines()
+    assert "ada has a dog named Rex" in best
+    assert more.endswith("more that fit less")
     assert (await parley(*own, cwd=folder)).out == "Nothing fits.\n"
     assert "candidates from bm25 and vector" in shown.out
     assert "by words only" not in shown.out
