@@ -51,8 +51,10 @@ class Calibrations:
         return self._steady.get(model, EXACT)
 
     def learn(self, model: str, calibration: Calibration) -> None:
-        """Take over what a turn came to."""
+        """Take over what a turn came to, unless others that ended earlier know more by now."""
         before = self._latest.get(model, EXACT).samples
+        if calibration.samples < before:
+            return
         self._latest[model] = calibration
         self._latest.move_to_end(model)
         if calibration.samples.bit_length() > before.bit_length() or model not in self._steady:

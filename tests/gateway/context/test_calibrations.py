@@ -55,6 +55,13 @@ async def test_what_one_run_learned_the_next_one_knows(state: AdapterState) -> N
     assert after.latest("other") == EXACT
 
 
+def test_a_long_turn_does_not_take_back_what_shorter_ones_taught_meanwhile() -> None:
+    known = Calibrations()
+    known.learn("claude", taught(12))
+    known.learn("claude", taught(2))
+    assert known.latest("claude") == taught(12)
+
+
 async def test_only_what_changed_is_written(state: AdapterState) -> None:
     known, puts = Calibrations(), list[str]()
 
