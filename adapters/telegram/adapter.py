@@ -1,10 +1,10 @@
 """One Telegram bot, connected."""
 
 import asyncio
-import logging
 from typing import Final
 from urllib.parse import urlsplit
 
+import structlog
 from telegram.error import TelegramError
 
 from adapters.telegram import doctor, live, send
@@ -29,7 +29,7 @@ from gateway.ports import (
     LiveView,
 )
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 WEBHOOK_CONNECTIONS: Final = 40
 """Requests that Telegram may have under way at once (its own default)."""
 
@@ -139,7 +139,7 @@ class TelegramAdapter:
                 await bot.call("setMyCommands", {"commands": wanted})
         except TelegramError as problem:
             self._context.count("failed", "set_my_commands")
-            log.warning("telegram: the commands were not registered (%s)", problem.message)
+            log.warning("commands_not_registered", platform="telegram", error=problem)
 
     def alive(self) -> Liveness:
         """Whether Telegram answers our polls; requests to our own listener need no such proof."""

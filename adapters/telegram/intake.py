@@ -1,16 +1,17 @@
 """One raw update on its way to the gateway."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, TypeAlias
+
+import structlog
 
 from adapters.telegram.entities import Me
 from adapters.telegram.parse import kind_of, parse
 from gateway.message import ButtonPressed, InboundEvent
 from gateway.ports import Counter, EventSink
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 MAX_ANSWERS: Final = 200
 """Answers to button presses under way; beyond that the spinner on the button times out."""
 
@@ -50,7 +51,7 @@ class Intake:
         try:
             await self._answer_button(handle)
         except Exception as problem:  # noqa: BLE001 - cosmetic: the press itself is stored
-            log.debug("a button press was not answered: %s", type(problem).__name__)
+            log.debug("press_not_answered", platform="telegram", error=problem)
 
     async def close(self) -> None:
         """Drop the answers that are still under way."""

@@ -7,11 +7,11 @@ keeps the JSON, and moves the offset only past what the sink has stored.
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
 from telegram.error import Conflict, InvalidToken, TelegramError
 
 from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS, album_of, merged
@@ -23,7 +23,7 @@ from adapters.telegram.transport import RateLimited, RawBot
 from gateway.errors import StoreUnavailable
 from gateway.ports import Clock, Liveness
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 30
 """How long Telegram holds a request open when there is nothing new (it allows 50)."""
@@ -93,7 +93,7 @@ class Poller:
                 batch = await self._fetch(POLL_SECONDS if stored and not self._albums else 0)
             except TelegramError as problem:
                 self._judge(problem)
-                log.warning("telegram: polling failed (%s)", type(problem).__name__)
+                log.warning("polling_failed", platform="telegram", error=problem)
                 pause = _longer(pause)
                 wanted = problem.seconds if isinstance(problem, RateLimited) else 0.0
                 await self._clock.sleep(max(pause, wanted))
@@ -174,9 +174,9 @@ class Poller:
                 return False
             except Exception:
                 if not self._give_up(step.updates[0][0]):
-                    log.exception("telegram: an update could not be handled")
+                    log.exception("update_not_handled", platform="telegram")
                     return False
-                log.exception("telegram: update %s is skipped", step.updates[0][0])
+                log.exception("update_skipped", platform="telegram", update=step.updates[0][0])
             self._albums.pop(step.album, None)
             self._stored.update(number for number, _ in step.updates)
         return True

@@ -8,17 +8,18 @@ addressed to the bot get here: nothing else may be stored.
 
 import asyncio
 import json
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Final, TypeAlias
+
+import structlog
 
 from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS
 from adapters.telegram.raw import integer, listing, mapping, text
 from gateway.errors import StoreUnavailable
 from gateway.ports import AdapterState, Clock
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 MAX_ALBUMS: Final = 20
 MAX_VALUE: Final = 4000
@@ -119,7 +120,7 @@ class AlbumShelf:
                     pause *= 2
                 else:
                     return
-            log.error("telegram: an album stays on the shelf until the next start")
+            log.error("album_left_for_the_next_start", platform="telegram")
         finally:
             self._timers.pop(album, None)
 

@@ -1,9 +1,10 @@
 """Updates by webhook: checked, stored, and only then answered."""
 
 import json
-import logging
 from collections.abc import Mapping
 from typing import Final
+
+import structlog
 
 from adapters.signatures import verify_telegram
 from adapters.telegram.albums import album_of, merged
@@ -16,7 +17,7 @@ from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
 from gateway.ports import AdapterState, Clock, WebhookRequest, WebhookResponse
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 PATH: Final = "/webhook/telegram"
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"  # noqa: S105 - the header's name
@@ -53,7 +54,7 @@ class WebhookReceiver:
         except StoreUnavailable:
             return WebhookResponse(503, "not stored; send it again")
         except Exception:
-            log.exception("telegram: an update could not be handled")
+            log.exception("update_not_handled", platform="telegram")
             return WebhookResponse(503, "not handled; send it again")
         return WebhookResponse(200)
 

@@ -2,9 +2,10 @@
 
 import hmac
 import json
-import logging
 from dataclasses import replace
 from typing import Final
+
+import structlog
 
 from adapters.signatures import verify_whatsapp
 from adapters.whatsapp.codes import WINDOW_CODE
@@ -25,7 +26,7 @@ from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResp
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""
 
-_log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class Webhook:
@@ -88,7 +89,7 @@ class Webhook:
             self._context.count("ignored", what)
         for code in reading.errors:
             self._context.count("platform_error", str(code))
-            _log.warning("whatsapp reports error %s", code)
+            log.warning("platform_error", platform="whatsapp", code=code)
         for move in reading.moves:
             await self._identities.moved(move)
         # One after another, and not past a failure: a person's messages keep their order.
@@ -112,8 +113,11 @@ class Webhook:
             return
         for code in status.codes or (0,):
             self._context.count("delivery_failed", str(code))
-        _log.warning(
-            "whatsapp did not deliver %s: %s", status.message_id, list(status.codes) or "no reason"
+        log.warning(
+            "not_delivered",
+            platform="whatsapp",
+            message=status.message_id,
+            codes=list(status.codes),
         )
         if WINDOW_CODE in status.codes and status.recipient.key:
             key = await self._identities.known_key(status.recipient)

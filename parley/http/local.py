@@ -4,7 +4,6 @@ It refuses to open beyond this machine without a token, and asks every request t
 `parley.http.entry`. Other rooms add their routes before it starts.
 """
 
-import logging
 import secrets
 import time
 from collections import OrderedDict
@@ -12,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+import structlog
 from aiohttp import web
 
 from gateway.errors import ConfigurationError
@@ -54,7 +54,7 @@ OPEN_PATHS: Final = ("/healthz", "/readyz")
 
 ENTRY: Final = web.RequestKey("parley.entry", Entry)
 """What the listener's own rule says of a request; a part with tokens of its own may ask it."""
-_log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class LocalListener:
         if request.method == "GET" and "token" in request.query and self._token:
             return self._log_in(request)
         if not entry.allowed and request.path not in OPEN_PATHS:
-            _log.info("local listener refused %s: %s", request.method, entry.reason)
+            log.info("request_refused", method=request.method, reason=entry.reason)
             return _refused(entry)
         return await handler(request)
 

@@ -5,10 +5,10 @@ signature over the untouched body. Every size, count and wait is bounded here.
 """
 
 import asyncio
-import logging
 from collections import Counter
 from typing import Final
 
+import structlog
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 from multidict import MultiMapping
@@ -29,7 +29,7 @@ MAX_PATH: Final = 200
 MAX_CONNECTIONS: Final = 1024
 """Open connections; the platforms use a handful each."""
 
-_log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class WebhookListener:
@@ -185,11 +185,11 @@ class WebhookListener:
             async with asyncio.timeout(self._handler_seconds):
                 answer = await handler(_as_port_request(request, body))
         except TimeoutError:
-            _log.warning("webhook %s took longer than %s s", request.path, self._handler_seconds)
+            log.warning("webhook_too_slow", path=request.path, seconds=self._handler_seconds)
             return _refusal(503)
-        except Exception:  # noqa: BLE001 - one adapter's fault must not end the listener
+        except Exception:
             # Details stay in the log: the answer goes to whoever asked.
-            _log.exception("webhook %s failed", request.path)
+            log.exception("webhook_failed", path=request.path)
             return _refusal(500)
         return _as_http(answer)
 
