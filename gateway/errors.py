@@ -50,11 +50,15 @@ class DeliveryError(ParleyError):
 
 
 class Transient(DeliveryError):
-    """Nothing was delivered; trying again may succeed, not before `retry_after` seconds."""
+    """Nothing was delivered; trying again may succeed, not before `retry_after` seconds, in any
+    chat of the account where `whole_account` is set."""
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self, reason: str, retry_after: float | None = None, *, whole_account: bool = False
+    ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.whole_account = whole_account
 
 
 class Busy(Transient):

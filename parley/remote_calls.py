@@ -93,5 +93,5 @@ async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> s
         return await shower.show_live(view)
     except Transient as error:
         if error.retry_after is not None:
-            pacer.penalise(view.place, error.retry_after)
+            pacer.penalise(view.place, error.retry_after, whole_account=error.whole_account)
         raise

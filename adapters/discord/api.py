@@ -79,7 +79,7 @@ async def _refuse_repetition(
     if params.url.scheme.startswith("ws") or answer.status < 429:
         return
     if answer.status == 429:
-        raise discord.RateLimited(await _retry_after(answer))
+        raise await _limit(answer)
     if answer.status >= 500:
         raise discord.DiscordServerError(answer, await answer.text(errors="replace"))
 
@@ -92,12 +92,25 @@ async def _refuse_reconnection(
         raise Unanswered("the connection was reset") from error
 
 
-async def _retry_after(answer: aiohttp.ClientResponse) -> float:
-    """Seconds, from the body, which is exact, or from the header, which is rounded up."""
+class AccountLimited(discord.RateLimited):
+    """A limit that binds everything the bot asks for, not one route."""
+
+
+async def _limit(answer: aiohttp.ClientResponse) -> discord.RateLimited:
+    """The limit that a 429 speaks of. Where Discord itself says nothing, Cloudflare has banned the
+    address, with everything that comes from it."""
     try:
         body = mapping(await answer.json(content_type=None))
     except ValueError:
         body = {}
+    seconds = _retry_after(body, answer)
+    scope = answer.headers.get("X-RateLimit-Scope", "")
+    everything = body.get("global") is True or scope == "global" or "retry_after" not in body
+    return AccountLimited(seconds) if everything else discord.RateLimited(seconds)
+
+
+def _retry_after(body: Mapping[str, object], answer: aiohttp.ClientResponse) -> float:
+    """Seconds, from the body, which is exact, or from the header, which is rounded up."""
     for value in (body.get("retry_after"), answer.headers.get("Retry-After")):
         if isinstance(value, int | float | str):
             try:
@@ -157,7 +170,8 @@ def delivery_error(error: Exception, *, repeatable: bool) -> DeliveryError:
     """What a failed call means for its sender."""
     match error:
         case discord.RateLimited():
-            return Transient("Discord's rate limit", error.retry_after)
+            everything = isinstance(error, AccountLimited)
+            return Transient("Discord's rate limit", error.retry_after, whole_account=everything)
         case discord.DiscordServerError():
             reason = f"Discord failed with status {error.status}"
             surely_not = repeatable or error.status in NOTHING_HAPPENED

@@ -63,6 +63,10 @@ OUTCOMES: Final[dict[int, Outcome]] = {
 }
 
 
+ACCOUNT_LIMITS: Final = frozenset({4, 80007, 130429})
+"""Limits of the application, the business account and the number; 131056 binds one person only."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphFailure:
     """A refusal as it came. `retry_after` in seconds, None when the answer had none."""
@@ -96,7 +100,7 @@ def delivery_error(failure: GraphFailure) -> DeliveryError:
             pause = failure.retry_after
             if pause is None and failure.code is not None:
                 pause = PAUSES.get(failure.code)
-            return Transient(str(failure), pause)
+            return Transient(str(failure), pause, whole_account=failure.code in ACCOUNT_LIMITS)
         case "window":
             return WindowClosed(str(failure))
         case "permanent":

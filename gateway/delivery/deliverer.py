@@ -307,7 +307,9 @@ class Deliverer:
         """Let the chat wait, as long as the platform asks for where it does."""
         asked = error.retry_after if isinstance(error, Transient) else None
         line.pacer.penalise(
-            send.outbound.place, self._at_most(send.pause if asked is None else asked)
+            send.outbound.place,
+            self._at_most(send.pause if asked is None else asked),
+            whole_account=isinstance(error, Transient) and error.whole_account,
         )
 
     def _prepare_repetition(self, line: Line, send: Send) -> bool:

@@ -49,12 +49,14 @@ class _Chat:
 
 
 class Pacer:
-    """Send budgets of one account. A penalty of one chat never delays another."""
+    """Send budgets of one account. A penalty of one chat never delays another; one of the whole
+    account delays all."""
 
     def __init__(self, pace: SendPace, clock: Clock) -> None:
         self._pace = pace
         self._clock = clock
         self._platform = _gate(pace.platform_per_second, 1.0, pace.platform_per_second / 10)
+        self._penalty_until = 0.0
         self._chats: OrderedDict[str, _Chat] = OrderedDict()
 
     async def wait(self, place: Place) -> None:
@@ -71,27 +73,32 @@ class Pacer:
         """Whether a send to this place would go at once. Takes no slot."""
         now, chat = self._clock.monotonic(), self._chat(place)
         gates = (self._platform, *chat.gates)
-        return chat.penalty_until <= now and all(gate.is_free(now) for gate in gates)
+        return self._until(chat) <= now and all(gate.is_free(now) for gate in gates)
 
     def spare(self, place: Place) -> bool:
         """Take a slot for something that may as well be left, if one is free. What is due next is
         held up by one interval of the chat at most, and never by the room's or the account's."""
         now, chat = self._clock.monotonic(), self._chat(place)
         gates = (self._platform, *chat.gates)
-        if chat.penalty_until > now or not all(gate.has_spare(now) for gate in gates):
+        if self._until(chat) > now or not all(gate.has_spare(now) for gate in gates):
             return False
         for gate in gates:
             gate.reserve(now)
         return True
 
-    def penalise(self, place: Place, seconds: float) -> None:
-        """The platform refuses sends to this chat for so long."""
-        chat = self._chat(place)
-        chat.penalty_until = max(chat.penalty_until, self._clock.monotonic() + seconds)
+    def penalise(self, place: Place, seconds: float, *, whole_account: bool = False) -> None:
+        """The platform refuses sends to this chat, or all sends of the account, for so long."""
+        chat, until = self._chat(place), self._clock.monotonic() + seconds
+        chat.penalty_until = max(chat.penalty_until, until)
+        if whole_account:
+            self._penalty_until = max(self._penalty_until, until)
 
     def penalised(self, place: Place) -> bool:
         """True while sends to this chat are refused."""
-        return self._chat(place).penalty_until > self._clock.monotonic()
+        return self._until(self._chat(place)) > self._clock.monotonic()
+
+    def _until(self, chat: _Chat) -> float:
+        return max(chat.penalty_until, self._penalty_until)
 
     def _chat(self, place: Place) -> _Chat:
         chat = self._chats.get(place.channel_id)
@@ -103,8 +110,8 @@ class Pacer:
         return chat
 
     async def _served(self, chat: _Chat) -> None:
-        """Return when the chat's penalty is over."""
-        while (penalty := chat.penalty_until - self._clock.monotonic()) > 0:
+        """Return when the penalties of chat and account are over."""
+        while (penalty := self._until(chat) - self._clock.monotonic()) > 0:
             await self._clock.sleep(penalty)
 
     def _gates(self, place: Place) -> list[_Gate]:

@@ -189,7 +189,9 @@ class LiveAnswer:
         except Transient as error:
             pause = REFUSED if error.retry_after is None else error.retry_after
             if error.retry_after is not None:
-                means.pacer.penalise(target.place, error.retry_after)
+                means.pacer.penalise(
+                    target.place, error.retry_after, whole_account=error.whole_account
+                )
             means.count("live_refused", target.place.platform)
             self._state = self._state.refused(clock.monotonic(), pause)
         except DeliveryError as error:

@@ -267,10 +267,17 @@ async def test_a_rate_limit_is_passed_on_exactly_and_not_waited_out(
     rig.sim.faults.add(Fault(POST, "rate_limit", retry_after=77.25))
     with pytest.raises(Transient) as caught:
         await asyncio.wait_for(rig.adapter.send(text("k", rig.place(room), "x")), PATIENCE)
-    assert caught.value.retry_after == 77.25
+    assert (caught.value.retry_after, caught.value.whole_account) == (77.25, False)
     assert posts(rig.sim) == 1
     await rig.adapter.send(text("k", rig.place(room), "x"))
     assert len(rig.sim.shown(room)) == 1
+
+
+async def test_a_global_rate_limit_binds_the_whole_account(rig: Rig, room: SimRoom) -> None:
+    rig.sim.faults.add(Fault("*", "rate_limit", retry_after=3.5))
+    with pytest.raises(Transient) as caught:
+        await asyncio.wait_for(rig.adapter.send(text("k", rig.place(room), "x")), PATIENCE)
+    assert (caught.value.retry_after, caught.value.whole_account) == (3.5, True)
 
 
 async def test_a_real_bucket_that_is_empty_is_waited_for_by_the_library(room: SimRoom) -> None:

@@ -295,6 +295,7 @@ async def test_metas_codes_become_our_errors(
         assert type(error.value) is expected
         if isinstance(error.value, Transient):
             assert error.value.retry_after == pause
+            assert error.value.whole_account == (code in (4, 80007, 130429))
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,14 @@ async def test_one_chat_never_delays_another(bench: Bench) -> None:
     assert await bench.send(slow, quick, seconds=1) == ["quick"]
 
 
+async def test_a_limit_of_the_whole_account_is_not_tried_out_chat_by_chat(bench: Bench) -> None:
+    bench.adapter.failures.append(Transient("429", 30.0, whole_account=True))
+    await bench.send(outbound("a:0", "a", direct("ada")), seconds=1)
+    assert await bench.send(outbound("b:0", "b", direct("ben")), seconds=28) == []
+    await bench.clock.advance(1)
+    assert sorted(bench.adapter.texts) == ["a", "b"]
+
+
 async def test_only_rejected_markup_falls_back_to_plain_text(bench: Bench) -> None:
     bench.adapter.failures.append(FormatRejected("can't parse entities"))
     item = outbound("r:0")
@@ -266,6 +274,7 @@ async def test_what_was_sent_is_written_down_seconds_after_a_long_outage(
 async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("gateway.delivery.deliverer.WRITE_PAUSE", 600.0)
     Locked(bench, monkeypatch, 10**9)
     assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=10**6) == []
     assert bench.deliverer.idle

@@ -75,6 +75,16 @@ async def test_a_penalty_is_waited_for_exactly_and_binds_one_chat() -> None:
     assert await times(pacer, clock, [direct("b"), direct("a")], 2000) == [0, 1800]
 
 
+async def test_a_penalty_of_the_whole_account_binds_every_chat() -> None:
+    clock = FakeClock()
+    pacer = Pacer(SendPace(), clock)
+    pacer.penalise(direct("a"), 30.0, whole_account=True)
+    assert pacer.penalised(direct("b"))
+    assert not pacer.spare(direct("b"))
+    assert not pacer.free(direct("b"))
+    assert await times(pacer, clock, [direct("b"), direct("a")], 40) == [30, 30]
+
+
 async def test_only_the_latest_chats_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.delivery.pacing.MAX_CHATS", 3)
     pacer = Pacer(SendPace(), FakeClock())
