@@ -35,6 +35,9 @@ _CHANCE: Final = re.compile(
     r"(?:\A|\.)(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[a-z]\w*[A-Z]\w*[a-z]\w*[A-Z])[A-Za-z0-9]{24,200}\Z"
 )
 """The last part of a dotted name, when no one would call anything so."""
+_BASE64: Final = re.compile(r"/[A-Za-z0-9+/]{30,}={0,2}")
+_LONG_WORD: Final = 20
+_LONG_PATH: Final = 100
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ABOUT_PASSWORDS: Final = """
     about above access accepted again already also always another associated available based
@@ -66,14 +69,26 @@ def looks_random(value: str, least: int = 16) -> bool:
     """True for what a machine made: long, of many characters, no name and no place."""
     if len(value) < least or is_placeholder(value):
         return False
-    if _CODE.fullmatch(value) and not _CHANCE.search(value):
+    if _CODE.fullmatch(value) and not (_CHANCE.search(value) or _is_chance(value)):
         return False
     if len(set(value)) < 8:
         return False
     digits = sum(char.isdigit() for char in value)
     letters = sum(char.isalpha() for char in value)
     mixed = value.lower() != value and value.upper() != value
-    return letters >= 2 and (digits >= 2 or (mixed and _turns(value) > 0.4 * len(value)))
+    if digits == 1 and len(value) >= _LONG_WORD and value.isalnum() and not value[-1].isdigit():
+        return True
+    often = 0.25 if digits else 0.4
+    return letters >= 2 and (digits >= 2 or (mixed and _turns(value) > often * letters))
+
+
+def _is_chance(value: str) -> bool:
+    """What begins like a path or reads like `someName`, and cannot be one."""
+    if value[0] == "/":
+        return bool(_BASE64.fullmatch(value)) and (
+            "+" in value or value[-1] == "=" or len(value) > _LONG_PATH
+        )
+    return value.isalnum() and _turns(value) > len(value) / 2
 
 
 def looks_like_password(value: str) -> bool:

@@ -7,25 +7,30 @@ WORDS_FOR_IT: Final = (
     r"senha|wachtwoord|has[lł]o|парол[ья]|lösenord|"
     r"adgangskode|passord|salasana|heslo|jelszó|şifre|parola|"
     r"密码|密碼|口令|パスワード|비밀번호"
-    r"|(?<![a-z])pass(?=[\"']?\s{0,4}[:=])|(?<![a-z])pw(?=\s{0,4}[:=])"
+    r"|(?:backup|recovery|rescue)[ _-]codes?"
+    r"|(?:(?<![a-z])|(?-i:(?<=[a-z0-9])(?=P)))pass(?=[\"']?\s{0,4}[:=])|(?<![a-z])pw(?=\s{0,4}[:=])"
 )
 """A password, as an expression."""
 WORDS_FOR_KEYS: Final = (
-    r"(?:api|app|application|access|auth|authentication|secret|private|client|consumer|signing|"
+    r"(?:nextauth|api|app|application|access|auth|authentication|secret|private|client|consumer|signing|"
     r"encryption|master|admin|account|storage|shared|webhook|bot|license|licence|licen[sc]e|service|"
     r"session|refresh|bearer|personal[ _-]access|deploy|user|write|read|ingest|insert|oauth|"
     r"subscription|integration|functions?|server|live|test|bearer|id|security|root|vault|"
     r"registration|verification|verify|developer|dev|prod|production|rest|team|organization|org)"
     r"[ _.-]?(?:api[ _.-]?)?(?:key|token|secret|schlüssel)s?"
+    r"|secret[ _-]key[ _-]base"
     r"|api[ _-]?schlüssel|cl[eé][ _-]api|clave[ _-]api|chave[ _-](?:de[ ])?api|密钥|令牌"
     r"|app[ _-]?certificate"
-    r"|(?<![a-z])(?:secret|token|credentials?|apikey|authkey|pat(?![a-z])|"
-    r"jeton|geheimnis|access[ ]?key|sas(?![a-z]))"
+    r"|(?:(?<![a-z])|(?-i:(?<=[a-z0-9])(?=[A-Z])))(?:secret|token|credentials?|apikey|authkey|"
+    r"pat(?![a-z])|jeton|geheimnis|access[ ]?key|sas(?![a-z]))"
 )
 """A key or a token, as an expression."""
 
 PASSWORD_STEMS: Final = (
     "pass",
+    "recovery",
+    "backup",
+    "rescue",
     "pwd",
     "pw",
     "kennwort",
@@ -72,12 +77,12 @@ KEY_STEMS: Final = (
 )
 """The same for `WORDS_FOR_KEYS`."""
 VENDOR_NAMES: Final = (
-    "adafruit|airtable|alchemy|algolia|amplitude|asana|assemblyai|beamer|bitly|bittrex|bugsnag|"
+    "abuseipdb|adafruit|airtable|alchemy|algolia|amplitude|asana|assemblyai|beamer|bitly|bittrex|bugsnag|"
     "codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|deepl|droneci|dropbox|elevenlabs|"
     "etsy|facebook|fastly|finicity|finnhub|flickr|freshbooks|gitter|gocardless|heroku|hubspot|"
-    "infura|intercom|jfrog|artifactory|kraken|kucoin|launchdarkly|linkedin|mailgun|mapbox|"
+    "infura|intercom|ipinfo|jfrog|artifactory|kaggle|kraken|kucoin|launchdarkly|linkedin|mailgun|mapbox|"
     "mattermost|messagebird|mistral|mixpanel|netlify|new[_-]?relic|nytimes|okta|openweather|plaid|"
-    "privateai|rapidapi|rollbar|sendbird|snyk|sonar|spotify|squarespace|sumo(?:logic)?|travis|"
+    "privateai|pushbullet|railway|rapidapi|rollbar|sendbird|snyk|sonar|splunk|spotify|squarespace|sumo(?:logic)?|travis|"
     "twitch|twitter|typeform|zendesk"
 )
 """Issuers whose keys have no form of their own, as an expression."""

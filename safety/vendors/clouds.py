@@ -76,6 +76,12 @@ CLOUDS: Final = (
     alone("zuplo_key", "zpka_", (LOW_WORD, 40, 60)),
     alone("ionic_token", "ion_", (ALNUM, 42, 60)),
     alone("akamai_token", "akab-", (DASHED_LOWER, 30, 60)),
+    alone("kubernetes_bootstrap_token", (LOWER, 6), ".", (LOWER, 16)),
+    alone("laravel_token", (DIGITS, 1, 7), "|", (ALNUM, 40, 48)),
+    alone("aws_appsync_key", "da2-", (LOWER, 26)),
+    anywhere(
+        "azure_config_key", ".azconfig.io;Id=", (r"[^;\s]", 1, 60), ";Secret=", (BASE64, 40, 100)
+    ),
 )
 """Clouds and hosting."""
 
@@ -138,6 +144,16 @@ KEEPERS: Final = (
         ".",
         (KEY, 16),
         ("[A-Za-z0-9_.-]", 10, 4000),
+    ),
+    alone("cloudflare_tunnel", "eyJhIjoi", (BASE64, 100, 400)),
+    anywhere(
+        "otp_secret",
+        "otpauth://",
+        (r"[^\s?<>]", 1, 200),
+        "?",
+        (r"[^\s<>#]", 0, 200),
+        "secret=",
+        (r"[A-Za-z2-7]", 16, 128),
     ),
 )
 """Stores of secrets, sign-in and networks."""

@@ -61,5 +61,6 @@ CODE: Final = (
     anywhere("teamcity_token", "eyJ0eXAiOiAiVENWMiJ9.", (DOTTED, 60, 200)),
     alone("devcycle_key", "dvc_", (LETTERS, 6), "_", (KEY, 30, 80)),
     alone("trigger_key", "tr_", (LETTERS, 3, 4), "_", (ALNUM, 16, 40)),
+    alone("appveyor_token", "v2.", (LOWER, 20)),
 )
 """Source code, packages and builds."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from safety.vendors.alphabets import ALNUM, BASE64, DASHED_LOWER, DOTTED, HEX, KEY
+from safety.vendors.alphabets import ALNUM, BASE64, DASHED_LOWER, DOTTED, HEX, KEY, LOWER
 from safety.vendors.format import UUID, alone, anywhere
 
 MODELS: Final = (
@@ -45,7 +45,11 @@ MODELS: Final = (
     alone("browserbase_key", "bb_live_", (KEY, 20, 60)),
     alone("apify_token", "apify_api_", (ALNUM, 30, 60)),
     alone("devin_key", "apk_user_", (BASE64, 40, 200)),
-    alone("zhipu_key", (HEX, 32), ".", (ALNUM, 16)),
+    alone("zhipu_key", (HEX, 32), ".", (KEY, 16, 32)),
     alone("deepl_key", *UUID, ":fx"),
+    alone("openai_session", "sess-", (ALNUM, 40)),
+    alone("llamacloud_key", "llx-", (ALNUM, 40, 60)),
+    alone("anyscale_key", "esecret_", (LOWER, 24, 40)),
+    alone("fal_key", *UUID, ":", (HEX, 32)),
 )
 """Providers of language models and what belongs to them."""

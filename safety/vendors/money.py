@@ -5,10 +5,10 @@ from typing import Final
 from safety.vendors.alphabets import (
     ALNUM,
     ANY_HEX,
-    BARE64,
     BASE32,
     BASE64,
     DASHED_HEX,
+    DIGITS,
     DOTTED,
     HEX,
     KEY,
@@ -16,7 +16,7 @@ from safety.vendors.alphabets import (
     LOWER,
     WORD,
 )
-from safety.vendors.format import alone, anywhere
+from safety.vendors.format import alone, anywhere, exactly
 
 MONEY: Final = (
     anywhere(
@@ -43,7 +43,7 @@ MONEY: Final = (
     anywhere("duffel_token", "duffel_live_ duffel_test_", (KEY, 40, 50)),
     alone("payment_key", "live_", (KEY, 30, 64)),
     alone("payment_key", "test_", (ALNUM, 30, 64)),
-    alone("checkout_key", "sk_sbox_", ("[a-z2-7*#$=]", 26, 28)),
+    alone("checkout_key", "sk_sbox_", ("[a-z0-9*#$=]", 26, 28)),
     alone("checkout_key", "sk_", (BASE32, 26, 27)),
     alone("polar_token", "polar_oat_ polar_pat_", (ALNUM, 32, 60)),
     alone("midtrans_key", "Mid-server-", (KEY, 20, 40)),
@@ -52,16 +52,19 @@ MONEY: Final = (
     alone("onfido_token", "api_live. api_sandbox.", (DOTTED, 20, 100)),
     alone("amazon_token", "amzn.mws.", (DASHED_HEX, 36)),
     alone("amazon_token", "amzn1.oa2-cs.v1.", (HEX, 60, 64)),
-    alone("amazon_token", "Atzr| Atza|", (BASE64, 60, 1000)),
+    alone("amazon_token", "Atzr| Atza|", ("[A-Za-z0-9+/=_-]", 60, 1000)),
     anywhere("xendit_key", "xnd_", (LETTERS, 4, 12), "_", (ALNUM, 30, 90)),
     alone(
         "adyen_key",
         "AQE",
         (LETTERS, 1),
-        (BARE64, 60, 140),
+        ("[A-Za-z0-9+/=-]", 60, 160),
         "=-",
-        ("[A-Za-z0-9+/=<>(){}_!^~,.-]", 20, 90),
+        ("[A-Za-z0-9+/=<>(){}_!^~,.-]", 16, 90),
     ),
+    anywhere("mercado_pago_token", "APP_USR-", (DIGITS, 13, 20), "-", (DIGITS, 6), "-", (HEX, 32)),
+    exactly("woocommerce_key", "ck_ cs_", (HEX, 40)),
+    alone("ebay_key", "PRD- SBX-", (HEX, 12), "-", (DASHED_HEX, 19)),
 )
 """Payment and trade."""
 

@@ -57,6 +57,7 @@ MAIL: Final = (
     alone("pagerduty_key", "u+", ("[A-Za-z0-9_+-]", 18)),
     alone("telnyx_key", "KEY01", (WORD, 40, 70)),
     alone("adobe_secret", "p8e-", (KEY, 32, 40)),
+    alone("ntfy_token", "tk_", (LOWER, 29)),
 )
 """Mail and text messages."""
 
@@ -83,5 +84,7 @@ WEBHOOKS: Final = (
         "/",
         (KEY, 40, 100),
     ),
+    anywhere("mattermost_webhook", "/hooks/", (LOWER, 26)),
+    anywhere("rocket_chat_webhook", "/hooks/", (ALNUM, 17, 24), "/", (ALNUM, 43)),
 )
 """Addresses that are a secret themselves: who knows one may write there."""

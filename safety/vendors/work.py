@@ -56,6 +56,9 @@ TEAMS: Final = (
     anywhere("workato_token", "wrk", (LETTERS, 2, 3), "-eyJ", (DOTTED, 40, 2000)),
     alone("rapidapi_key", (LOWER, 10), "msh", (LOWER, 15), "p1", (LOWER, 5, 6), "jsn", (LOWER, 12)),
     alone("zoho_token", "1000.", (HEX, 32), ".", (HEX, 32)),
+    alone("ghost_key", (HEX, 24), ":", (HEX, 64)),
+    alone("imagekit_key", "private_", (BARE64, 27), "="),
+    alone("adafruit_key", "aio_", (ALNUM, 28)),
 )
 """What teams work with."""
 
@@ -92,5 +95,6 @@ DATA: Final = (
     alone("datadog_token", "ddpat_", (WORD, 40, 80)),
     alone("axiom_token", "xaat- xapt-", (DASHED_HEX, 36)),
     alone("rootly_token", "rootly_", (HEX, 60, 70)),
+    alone("fauna_key", "fnA", (KEY, 37)),
 )
 """Databases and what watches over programs."""

@@ -1,6 +1,7 @@
 """The longer tail of issuers, keys that only their shape tells, and where a key may stand."""
 
 import random
+from base64 import b64encode
 
 import pytest
 
@@ -47,6 +48,12 @@ KEYS = [
     f"xoxd-{a(60)}%2B{a(40)}",
     f"hooks.zapier.com/hooks/catch/1234567/{low(7)}", f"/open-apis/bot/v2/hook/{UUID}",
     f"oapi.dingtalk.com/robot/send?access_token={h(64)}", f"hook.eu1.make.com/{low(32)}",
+    f"chat.example.org/hooks/{low(26)}", f"chat.example.org/hooks/{a(17)}/{a(43)}",
+    f"llx-{a(48)}", f"esecret_{low(26)}", f"{UUID}:{h(32)}", f"{h(32)}.{a(24)}", f"sess-{a(40)}",
+    f"da2-{low(26)}", f"v2.{low(20)}", f"tk_{low(29)}", f"cs_{h(40)}", f"{h(24)}:{h(64)}",
+    f"eyJhIjoi{a(180)}", f"Atza|{a(30)}-_{a(60)}", f"sk_sbox_{low(27)}", f"aio_{a(28)}",
+    f"APP_USR-1234567890123456-112233-{h(32)}-{h(8)}", f"private_{a(27)}=", f"fnA{a(37)}",
+    f"PRD-{h(12)}-{h(4)}-{h(4)}-{h(4)}-{h(4)}", f"4|{a(48)}", f"{low(6)}.{low(16)}",
 ]  # fmt: skip
 SHAPED = [
     f"zorble_{a(40)}",
@@ -117,6 +124,29 @@ def test_names_and_ids_stay(text: str) -> None:
         f"https://{h(8)}:12345678@gems.example.org/",
         "jdbc:postgresql://db.example.org/d?user=u&password=kJZoFqSaEyWqDw",
         f"api_key: {a(8)}.{a(32)}",
+        f'<add key="SHOP_TOKEN" value="{h(32)}" />',
+        f"- name: SHOP_TOKEN\n  value: {h(32)}",
+        f'{{"name": "SHOP_TOKEN", "value": "{UUID}"}}',
+        f"| Shop API key | {h(32)} |",
+        f"Shop API key\n{h(32)}",
+        f"**Shop API key:** {h(32)}",
+        f"the new shop API key is now {h(32)}.",
+        f"shop_token: !vault {h(32)}",
+        f"ENV SHOP_TOKEN {h(32)}",
+        f"shop --api-shop-token {h(32)}",
+        f"{{railwayToken: '{UUID}'}}",
+        f"our Railway token is {UUID}",
+        f"NEXTAUTH_SECRET={a(44)}",
+        "SHOP_SECRET=RHP6JgDflwxbEkdvuZzsUQYBGQcXSXsI",
+        f'{{"auth": {{"auth": "{b64encode(b"ada:Xy12zz89Xy12").decode()}"}}}}',
+        f'{{"kty": "EC", "d": "{a(43)}"}}',
+        "app password: abcd efgh ijkl mnop",
+        "WordPress application password is a1B2 c3D4 e5F6 g7H8 i9J0 k1L2",
+        "define('DB_PASSWORD', 'Xy12zz89');",
+        "mysql -u root -pXy12zz89 shop",
+        "sshpass -p 'Xy12zz89' ssh ada@host",
+        "login ada / pw Xy12zz89",
+        "recovery codes: v9qio-5v2sw",
     ],
 )
 def test_what_the_words_around_tell_goes(text: str) -> None:
@@ -125,7 +155,14 @@ def test_what_the_words_around_tell_goes(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [f"the secret: {UUID}", "twitter: @somebody_with_a_long_name", "okta = True"],
+    [
+        *(f"the secret: {UUID}", "twitter: @somebody_with_a_long_name", "okta = True"),
+        *("| password | required |", "| token | count |\n|---|---|", "Password\nConfirm password"),
+        *("Token\nA token is the smallest unit of text.", "ENV PATH /usr/local/bin:$PATH"),
+        *("the app password page is hard to find", "mysql -u root -p shop < dump.sql"),
+        *("backup codes: print them", "app password: where do I find that"),
+        f"cache key: user:{h(6)}:profile and sort key: created_at",
+    ],
 )
 def test_an_id_behind_an_everyday_word_stays(text: str) -> None:
     assert redact_secrets(text).text == text
