@@ -18,9 +18,9 @@ class Tasks:
     def __len__(self) -> int:
         return len(self._running)
 
-    def spawn(self, work: Coroutine[None, None, None], name: str = "") -> "asyncio.Task[None]":
+    def spawn(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         """Run `work` beside the caller."""
-        task = asyncio.create_task(work, name=name or None)
+        task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task

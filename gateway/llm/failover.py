@@ -47,14 +47,12 @@ class FailoverProvider:
         providers: Sequence[LLMProvider],
         clock: Clock,
         *,
-        attempts: int = ATTEMPTS,
         cool_down: float = COOL_DOWN,
     ) -> None:
         if not providers:
             raise ValueError("at least one provider is needed")
         self._providers = tuple(providers)
         self._clock = clock
-        self._attempts = attempts
         self._cool_down = cool_down
         self._rests_until = [float("-inf")] * len(self._providers)
 
@@ -73,7 +71,7 @@ class FailoverProvider:
         failures: list[ModelError] = []
         for index in self._order():
             asked = request if index == 0 else replace(request, model="")
-            for attempt in range(self._attempts):
+            for attempt in range(ATTEMPTS):
                 released = False
                 try:
                     async with aclosing(self._events(index, asked)) as events:
@@ -118,7 +116,7 @@ class FailoverProvider:
     async def _pause(self, attempt: int, error: ModelUnavailable) -> bool:
         """Wait before the next attempt; False when there is none or it would be too long a wait."""
         seconds = FIRST_PAUSE * 2**attempt if error.retry_after is None else error.retry_after
-        if attempt + 1 >= self._attempts or seconds > LONGEST_PAUSE:
+        if attempt + 1 >= ATTEMPTS or seconds > LONGEST_PAUSE:
             return False
         await self._clock.sleep(seconds)
         return True

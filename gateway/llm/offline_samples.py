@@ -64,6 +64,7 @@ SAMPLES: Final = {
 }
 """Keyed by how the word that asks for it begins."""
 
+PARAGRAPHS: Final = 24
 _SUBJECTS: Final = (
     "An event arrives from a platform through that platform's own library.",
     "It becomes one kind of message, the same for all four platforms.",
@@ -81,16 +82,16 @@ def everything() -> str:
     return "\n\n".join(f"{intro}\n\n{sample}" for intro, sample in SAMPLES.values())
 
 
-def long_text(paragraphs: int = 24) -> str:
+def long_text() -> str:
     """About 8,000 characters with headings, a table and code in the middle: more than any
     platform takes in one message."""
     parts = ["# How a message finds its way"]
-    for number in range(1, paragraphs + 1):
+    for number in range(1, PARAGRAPHS + 1):
         sentences = (_SUBJECTS[(number + step) % len(_SUBJECTS)] for step in range(4))
         parts.append(f"**Paragraph {number}.** {' '.join(sentences)}")
-        if number == paragraphs // 3:
+        if number == PARAGRAPHS // 3:
             parts += ["## A table", TABLE]
-        if number == 2 * paragraphs // 3:
+        if number == 2 * PARAGRAPHS // 3:
             parts += ["## Some code", CODE]
     parts.append("That is the end of the long answer.")
     return "\n\n".join(parts)

@@ -42,11 +42,11 @@ Attributes = Mapping[str, str | int | float]
 class OtelTracing:
     """Implements `gateway.observe.observer.Observer`."""
 
-    def __init__(self, processor: SpanProcessor, clock: Clock, service: str = "parley") -> None:
+    def __init__(self, processor: SpanProcessor, clock: Clock) -> None:
         self._clock = clock
         self._ids = _Ids()
         self._provider = TracerProvider(
-            resource=Resource.create({"service.name": service}),
+            resource=Resource.create({"service.name": "parley"}),
             id_generator=self._ids,
             shutdown_on_exit=False,
         )

@@ -52,11 +52,11 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
     }
 
 
-def latest_calls(world: World, platform: str, limit: int = MAX_CALLS) -> list[ApiCall]:
+def latest_calls(world: World, platform: str) -> list[ApiCall]:
     """The last requests of the client library, newest first, without the background's."""
     calls = world.simulator(platform).calls
     telling = [call for call in reversed(calls) if call.method not in BACKGROUND]
-    return telling[:limit]
+    return telling[:MAX_CALLS]
 
 
 def trace_view(trace: Trace) -> dict[str, object]:
