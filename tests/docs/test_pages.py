@@ -93,7 +93,7 @@ def calls(page: Path) -> list[str]:
 def wrong_in(call: str) -> str:
     """What of a call does not exist; empty when all of it does."""
     words = tuple(call.split())
-    if words in GROUPS or words[0] == "--version":
+    if words in GROUPS or words in {("--help",), ("--version",)}:
         return ""
     path = next((words[:n] for n in (2, 1) if words[:n] in COMMANDS), None)
     if path is None:
