@@ -12,13 +12,14 @@ from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
+from memory.forgetting import CERTAIN, names_one, waiting_about
 from memory.people import People
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
 from memory.recall.selection import without_secrets
-from memory.record import ID_PREFIX, Draft, Record, Tier
+from memory.record import Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
     Arrival,
@@ -42,8 +43,6 @@ MAX_REASON = 500
 DECIDED = "Nothing waits under this id. It may have been decided already."
 FORGET_AT_ONCE = 200
 """Memories that one `/forget` deletes at most; a topic that fits more is not narrow enough."""
-CERTAIN = 0.35
-"""Score from which a memory is about a topic, for `/forget`."""
 MAX_LISTED = 1_000
 
 
@@ -276,7 +275,7 @@ class MemoryHandle:
     async def about(self, topic: str) -> list[Record]:
         """What of the person's own is about a topic, or has this id; what `forget` deletes."""
         await self._parts.consolidation.of_reach(self.reach)
-        if topic.startswith(ID_PREFIX) and " " not in topic:
+        if names_one(topic):
             wanted = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
             every = await self._parts.memories.find(self.reach, wanted)
             return [_outward(m.record) for m in every if m.record.id.startswith(topic)]
@@ -284,15 +283,28 @@ class MemoryHandle:
         found = await self._parts.memories.find(self.reach, wanted)
         return [_outward(match.record) for match in found if match.score >= CERTAIN]
 
+    async def waiting_about(self, topic: str) -> list[Pending]:
+        """What waits for this person's word about a topic; `forget` rejects it."""
+        found = waiting_about(await self.waiting(MAX_LISTED), topic)
+        return [replace(one, record=_outward(one.record)) for one in found]
+
     async def forget(self, topic: str, shown: Sequence[str] | None = None) -> int:
-        """Delete what is about a topic, or of that only what was `shown`; the audit keeps an HMAC
-        of the topic."""
-        found = [record.id for record in await self.about(topic)]
+        """Delete what is about a topic, what waits for the person's word included, or of that only
+        the memories that were `shown`; the audit keeps an HMAC of the topic."""
+        waiting = {one.record.id: one.id for one in await self.waiting_about(topic)}
+        found = [*waiting, *(record.id for record in await self.about(topic))]
         ids = found if shown is None else [one for one in found if one in set(shown)]
-        gone = await self._parts.memories.delete(self.reach, ids)
+        left = [one for one in ids if one in waiting and await self._drop(waiting[one])]
+        gone = list(dict.fromkeys(left + await self._parts.memories.delete(self.reach, ids)))
         sealed, went = self._parts.audit.sealed(topic), " ".join(gone)
         await self._audit("memory_bulk_delete", query=sealed, ids=went, deleted=len(gone))
         return len(gone)
+
+    async def _drop(self, review_id: str) -> bool:
+        """Whether it waited until now."""
+        now = self._parts.clock.now()
+        took = await self._parts.reviews.take(self.reach, review_id, "rejected", "", now)
+        return took is not None
 
     # --- everything of a person -----------------------------------------------------------------
 

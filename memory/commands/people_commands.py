@@ -116,11 +116,16 @@ class MemoryCommands:
         if not topic:
             raise BadInput(words.WHAT_TO_FORGET)
         records = await handle.about(topic)
-        if not records:
+        waiting = [pending.record for pending in await handle.waiting_about(topic)]
+        if not records and not waiting:
             return Reply("I remember nothing about that.")
         question = Question("forget", str(asker.principal.person), topic)
-        buttons = await self._questions.ask(asker.id, question, f"Forget {len(records)}")
-        return Reply(f"Forget this?\n\n{words.listed(records[:SHOWN], len(records))}", buttons)
+        count = len(records) + len(waiting)
+        buttons = await self._questions.ask(asker.id, question, f"Forget {count}")
+        shown = ["Forget this?", words.listed(records[:SHOWN], len(records)) if records else ""]
+        if waiting:
+            shown += [words.WAITING, words.listed(waiting[:SHOWN], len(waiting))]
+        return Reply("\n\n".join(filter(None, shown)), buttons)
 
     async def _privacy(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")

@@ -9,6 +9,7 @@ from memory.store.ports import Pending
 MAX_LINE: Final = 160
 
 NOTHING: Final = "I remember nothing of yours here. `/remember …` tells me something."
+WAITING: Final = "And this, which waits for your word:"
 NOTHING_WAITS: Final = "Nothing waits for your word."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it behind the command: `/remember …`"
 WHAT_TO_FORGET: Final = "What shall I forget? Name a topic (`/forget my dog`) or one `/forget ID`."

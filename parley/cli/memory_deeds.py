@@ -76,10 +76,12 @@ def clear(wanted: Wanted, what: What, said_yes: int) -> int:
 
 
 def forget(wanted: Wanted, topic: str, said_yes: int) -> int:
-    """Show what is about a topic, and delete it once that is confirmed."""
+    """Show what is about a topic, what waits for a decision included, and delete it once that is
+    confirmed."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
         records = await handle.about(topic)
+        records += [pending.record for pending in await handle.waiting_about(topic)]
         if not records:
             return 0
         if not wanted.as_json:

@@ -54,6 +54,25 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         assert "Luna" not in (await say(rig, "/memories")).markdown
 
 
+async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
+    async with memory_rig() as rig:
+        ada, bob = await rig.handle("ada"), await rig.handle("bob")
+        await say(rig, "/remember my dog is called Luna")
+        await ada.infer(Draft("Luna is afraid of thunder", Kind.FACT))
+        await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        await bob.infer(Draft("Luna is the moon", Kind.FACT))
+        question = await say(rig, "/forget Luna")
+        assert "thunder" in question.markdown
+        assert "Rome" not in question.markdown
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 2."
+        assert [one.record.content for one in await ada.waiting()] == ["Lives in Rome"]
+        assert len(await bob.waiting()) == 1
+        question = await say(rig, "/forget Rome")
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert await ada.waiting() == []
+        assert (await say(rig, "/forget Rome")).markdown == "I remember nothing about that."
+
+
 async def test_forgetting_can_be_left_and_takes_an_id() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember my dog is called Luna")
