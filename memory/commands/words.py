@@ -7,6 +7,7 @@ from memory.record import MAX_DOCUMENT, Record
 from memory.store.ports import Pending
 
 MAX_LINE: Final = 160
+_SAID: Final = {"user": "you said", "assistant": "I said", "tool": "a tool said"}
 
 NOTHING: Final = "I remember nothing of yours here. `/remember …` tells me something."
 WAITING: Final = "And this, which waits for your word:"
@@ -44,13 +45,18 @@ PROPOSED: Final = "Only operators of this project change that. I proposed it to 
 def listed(records: Sequence[Record], total: int) -> str:
     """Memories, one a line, with the id that `/forget` takes."""
     lines = [
-        f"- {one_line(record.content)} _({record.kind}, {record.provenance.at.date()})_ "
+        f"- {one_line(record.content)} _({_kind(record)}, {record.provenance.at.date()})_ "
         f"`{short_id(record.id)}`"
         for record in records
     ]
     if total > len(records):
         lines.append(f"\nand {total - len(records)} more: `/memories WORDS` searches them.")
     return "\n".join(lines)
+
+
+def _kind(record: Record) -> str:
+    """What a memory is; of a turn, who said it: it is no knowledge, only kept."""
+    return _SAID[record.role] if record.role else record.kind
 
 
 def question(pending: Pending, others: int) -> str:
