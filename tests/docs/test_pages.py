@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.main import app
+from parley.settings.reference import own_platforms
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -61,6 +62,16 @@ def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
 
 
 Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
+
+
+@pytest.mark.parametrize("platform", sorted(own_platforms().manifests))
+def test_every_setting_of_a_platform_stands_in_a_table_of_its_page(platform: str) -> None:
+    page = (ROOT / "docs" / "platforms" / f"{platform}.md").read_text("utf-8")
+    told = {
+        key for row in re.findall(r"^\| (.*?) \|", page, re.MULTILINE) for key in CODE.findall(row)
+    }
+    settings = own_platforms().manifests[platform].settings
+    assert set(settings.model_fields) - told == set()
 
 
 def commands(path: tuple[str, ...], group: TyperGroup) -> Commands:
