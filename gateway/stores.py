@@ -84,9 +84,6 @@ class DeadLetter:
     at: datetime
 
 
-SendOutcome = Literal["sent", "dead"]
-
-
 class Outbox(Protocol):
     """Answers on their way out. What is in here is sent, or reported as dead."""
 
