@@ -24,8 +24,10 @@ from gateway.ports import AdapterState
 from gateway.stores import Inbox, InboxEntry
 from gateway.uninterrupted import uninterrupted
 
-MAX_TAKEOVERS: Final = 5
-"""Beginnings after a death; what none of them finished is given up at the next one."""
+MAX_TAKEOVERS: Final = 7
+"""Beginnings after a death; what none of them finished is given up at the next one. With five, one
+message in some thousands was given up for nothing when a busy program was killed twenty times; with
+more than nine, systemd would have given the program up first."""
 ALONE_AFTER: Final = 2
 """Takeovers that did not end, after which an event is tried alone."""
 GAVE_UP: Final = "gave_up"

@@ -116,6 +116,7 @@ class LiveAnswer:
             # An old text must not overtake the final one. A first post may go on: it is removed.
             self._request.cancel()
         await self._recall()
+        await self._find()
 
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
         """The sends of the answer, the first of them in the place of what is shown."""
@@ -173,17 +174,8 @@ class LiveAnswer:
     async def _ask(self, sheet: Sheet, cost: float) -> None:
         """One request, and what becomes of it."""
         target, means, clock = self._target, self._means, self._means.clock
-        view = LiveView(
-            target.key,
-            target.place,
-            sheet.part,
-            sheet.added,
-            self._state.handle,
-            target.reply_to_id,
-            target.reply_handle,
-        )
         try:
-            handle = await means.shower.show_live(view)
+            handle = await means.shower.show_live(self._view(sheet))
         except Busy:
             self._state = self._state.postpone(clock.monotonic(), BUSY)
         except Transient as error:
@@ -205,6 +197,18 @@ class LiveAnswer:
             self._state = self._state.give_up()
         else:
             await self._appeared(sheet, handle, cost)
+
+    def _view(self, sheet: Sheet) -> LiveView:
+        target = self._target
+        return LiveView(
+            target.key,
+            target.place,
+            sheet.part,
+            sheet.added,
+            self._state.handle,
+            target.reply_to_id,
+            target.reply_handle,
+        )
 
     async def _appeared(self, sheet: Sheet, handle: str, cost: float) -> None:
         first = bool(handle) and handle != self._state.handle
@@ -238,6 +242,26 @@ class LiveAnswer:
             log.warning("live_not_recalled", error=str(error))
             return
         self._state = self._state.recall(handle or "")
+
+    async def _find(self) -> None:
+        """Find the message that an earlier run left without having written down where: a platform
+        that recognises repetitions tells it when it is asked to show it once more."""
+        idle = self._state.phase is Phase.IDLE and not self._state.given_up
+        if not (self._target.again and idle and self._means.adapter.capabilities.idempotent_sends):
+            return
+        self._page.read()
+        sheet = self._page.sheet()
+        if sheet is None:
+            return
+        try:
+            async with asyncio.timeout(LAST_WAIT):
+                handle = await self._means.shower.show_live(self._view(sheet))
+        except Exception as error:  # noqa: BLE001 - the answer is sent anew then
+            log.info("live_not_found", platform=self._target.place.platform, error=error)
+            return
+        if handle:
+            self._state = self._state.recall(handle)
+            await self._remember(handle)
 
 
 def _memory_key(key: str) -> str:

@@ -310,6 +310,48 @@ async def test_the_run_after_a_crash_changes_what_the_first_one_left(quick: bool
     await on_bench(test)
 
 
+@dataclass
+class Knowing(Screen):
+    """A platform that recognises a message by its key."""
+
+    known: dict[str, str] = field(default_factory=dict)
+
+    async def show_live(self, view: LiveView) -> str:
+        if not view.handle and view.key in self.known:
+            return self.known[view.key]
+        self.known[view.key] = await super().show_live(view)
+        return self.known[view.key]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("left", [True, False])
+async def test_so_it_does_when_nothing_was_written_down_of_it(
+    left: bool, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test(bench: Bench) -> None:
+        can = Capabilities(live=True, idempotent_sends=True)
+        knows = Knowing(bench.clock, capabilities=can)
+        bench.screen = knows
+        if left:
+            first = bench.answer(place())
+            monkeypatch.setattr(first, "_remember", nothing)  # killed before it could
+            await write(first, bench.clock, 0.5, PIECES[:4])
+            await first.close()
+        second = bench.answer(place(), again=True)
+        await write(second, bench.clock, 0.0 if quick else 0.5, PIECES)
+        await second.close()
+        bench.line = Line(knows, bench.line.pacer)
+        bench.line.connected.set()
+        bench.deliverer._lines = {("test", "main"): bench.line}
+        await bench.deliver(second)
+        assert list(knows.messages.values()) == [WHOLE]
+
+    await on_bench(test)
+
+
+async def nothing(_: str) -> None: ...
+
+
 async def test_a_private_refusal_does_not_take_the_place_of_what_all_have_seen() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
