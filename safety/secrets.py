@@ -124,10 +124,13 @@ def find_secrets(text: str) -> list[Finding]:
     longest = max(map(len, words), default=0)
     by_shape = longest >= _SHORTEST_BY_SHAPE
     found = list(find_private_keys(text)) if by_shape or _ARMOUR.search(text) else []
-    # What is looked for in vain must cost little: a page holds few long words.
-    long_ones = " ".join(word for word in words if len(word) >= _SHORTEST)
-    for kinds, within in ((_UNSPACED if long_ones else (), long_ones), (_SPACED, text)):
-        for kind in kinds:
+    for kind in _SPACED:
+        if kind.pattern.anchor in text:
+            found.extend(_of_kind(kind, text))
+    if longest >= _SHORTEST:
+        # What is looked for in vain must cost little: a page holds few long words.
+        within = " ".join(word for word in words if len(word) >= _SHORTEST)
+        for kind in _UNSPACED:
             if kind.pattern.anchor in within:
                 found.extend(_of_kind(kind, text))
     if by_shape:
