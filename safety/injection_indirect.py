@@ -18,7 +18,7 @@ _DEED: Final = (
 INDIRECT: Final[tuple[Rule, ...]] = (
     build_rule(
         "spoken_to_models",
-        "ai llm model assistant bot gpt claude gemini copilot agent",
+        "ai llm model assistant bot gpt claude gemini copilot agent tool memor all every _",
         rf"\b(?:note|message|instructions?|attention|hint|warning|reminder)\s{{1,4}}(?:to|for)\s{{1,4}}"
         rf"(?:the\s+|any\s+|all\s+)?{_READER}\b\s{{0,4}}[:!,.]",
         rf"\bif\s{{1,4}}you(?:\s+are|'re)\s{{1,4}}(?:an?\s+|the\s+)?{_READER}\b[^\n.]{{0,60}}\b{_DEED}\b",
@@ -28,6 +28,8 @@ INDIRECT: Final[tuple[Rule, ...]] = (
         rf"\b{_READER}\W{{1,4}}(?:all\s+)?your\s{{1,4}}(?:\w+\s{{1,4}}){{0,2}}?(?:rules|instructions|"
         r"guidelines|orders)\s{1,4}(?:are|have|were)\s{1,4}(?:been\s+)?(?:revoked|replaced|updated|"
         r"cancelled|changed|overridden)\b",
+        rf"\b(?:when(?:ever)?|once|after|if|as\s+soon\s+as)\s{{1,4}}you\s{{1,4}}(?:have\s+)?(?:read|see|seen|process(?:ed)?|"
+        rf"receive|parse)\s{{1,4}}this\b[^\n.]{{0,30}}\b{_DEED}\s{{1,4}}(?:the\s+)?(?:tool\b|all\b|every|memor|\w+_\w+)",
         r"\b(?:call|use|invoke|run)\s{1,4}(?:the\s+)?(?:memory_delete|memory_store|update_customer_brain|"
         r"[a-z]{2,20}_delete)\b[^\n.]{0,40}\b(?:everything|all|every|without)\b",
     ),
@@ -50,9 +52,12 @@ INDIRECT: Final[tuple[Rule, ...]] = (
     ),
     build_rule(
         "reveal_prompt",
-        "prompt developer",
+        "prompt developer instruction rules guideline directive creator maker",
         r"\b(?:show|tell|give|send|read)\s{1,4}(?:me\s{1,4})?the\s{1,4}prompt\s{1,4}(?:that\s+)?you\s{1,4}"
         r"(?:were|have\s+been|got)\b",
+        r"\b(?:reveal|show|print|repeat|output|display|leak|disclose|recite|tell)\s{1,4}(?:me\s{1,4})?(?:all\s{1,4})?"
+        r"(?:the|your)\s{1,4}(?:\w{1,20}\s{1,4}){0,2}?(?:instructions?|rules|guidelines|directives)\s{1,4}(?:that\s+)?"
+        r"you\s{1,4}(?:were|have\s+been|had\s+been|got)\s{1,4}(?:given|told|sent|provided)\b",
         r"\bwhat\s{1,4}(?:did\s+)?your\s{1,4}(?:developers?|creators?|makers?)\s{1,4}(?:told|tell|"
         r"instruct(?:ed)?)\s{1,4}you\b",
         r"\b(?:print|echo|return)\s?\(?\s?system_prompt\b",

@@ -68,6 +68,8 @@ SQL: Final[tuple[Rule, ...]] = (
         r"['\"`)]\s{0,4}(?:or|and|\|\||&&)\s{1,4}['\"(]{0,2}(\w{1,20})['\"]?\s{0,3}(?:=|like)\s{0,3}['\"]?\1\b",
         r"\bor\s{1,4}1\s{0,3}=\s{0,3}1\b",
         r"['\"]\s{0,4}(?:or|and)\s{1,4}(?:true|not\s+false|sleep\(|benchmark\()",
+        r"['\"]\)?\s{1,4}(?:or|and|\|\||&&)\s{1,4}(?:'{2}|\"{2})\s{0,4}(?:=|like\b)",
+        r"['\"]\)?\s{1,4}(?:and|or)\s[^'\"\n]{1,100}?(?:--|#)\s{0,4}\Z",
     ),
     build_rule(
         "stacked",
@@ -76,6 +78,7 @@ SQL: Final[tuple[Rule, ...]] = (
         r"\b(?:xp_cmdshell|information_schema\.\w|pg_sleep\s?\(|waitfor\s{1,4}delay|load_file\s?\(|"
         r"into\s{1,4}(?:out|dump)file\b|sleep\(\d+\)\s{0,4}(?:--|#|\)))",
         r"\bexec(?:ute)?\s{1,4}(?:immediate|xp_\w|sp_\w)",
+        r"\w['\"]\)?\s{1,4}(?:order|group)\s{1,4}by\s{1,4}\d{1,3}\s{0,4}(?:--|#|\Z)",
         r"\w['\"]\)?\s{0,4}(?:--|#)(?:\s|\Z|-)(?=\s{0,4}\Z)",
     ),
 )
@@ -137,7 +140,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
     build_rule(
         "ignore_instructions",
         "ignore disregard forget neglect over bypass discard dismiss follow attention abandon "
-        "reset aside",
+        "reset aside disable turn switch",
         rf"\b{_DROP}\s{{1,4}}{_ALL}(?:{_EARLIER}\s{{1,4}}){{1,3}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b{_DROP}\s{{1,4}}{_ALL}{_RULES}\s{{1,4}}(?:(?:that|which|you|were|have|been|I|we|was)\s+){{0,4}}"
         r"(?:above|before|given|received|provided|told|so\s+far|until\s+now|previously|earlier|up\s+to)\b",
@@ -147,11 +150,15 @@ PROMPT: Final[tuple[Rule, ...]] = (
         rf"\b(?:ignore|disregard|forget|bypass|override)\s{{1,4}}(?:all\s+(?:of\s+)?)?(?:your|the\s+system'?s?)"
         rf"\s{{1,4}}(?:\w+\s{{1,4}}){{0,2}}?{_RULES}\b",
         rf"\b(?:ignore|disregard)\s{{1,4}}all\s{{1,4}}{_RULES}\b",
+        rf"\b{_DROP}\s{{1,4}}{_ALL}{_RULES}\s{{1,4}}of\s{{1,4}}(?:the|your)\s{{1,4}}"
+        r"(?:system|developers?|operators?|owners?|creators?|makers?)\b",
+        rf"\b(?:{_DROP}|disable|turn\s+off|switch\s+off)\s{{1,4}}{_ALL}"
+        r"(?:content|safety|moderation)[\s-]{1,4}(?:polic|filter|guard|guideline|check|restriction|rule)",
     ),
     build_rule(
         "ignore_instructions_elsewhere",
         "ignor vergi vergess missacht überspring oubli abstraction olvid desestim descart omit "
-        "esque desconsider dimentic trascur negeer vergeet zapomnij pomiń игнор забу отмен yoksay "
+        "esque desconsider dimentic trascur negeer vergeet zapomnij pomiń игнор забу отмен yok "
         "unut görmez 忽 无视 忘 理会 無視 前の これまで 上記 이전 위의 지금 تجاهل انس पिछले सभी",
         r"\b(?:ignorier|vergiss|vergesst|missacht|überspring|vergessen\s+sie)\w{0,4}\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:anweisung|instruktion|vorgabe|regel|befehl|prompt|aufforderung)\w{0,3}",
@@ -166,7 +173,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"\b(?:negeer|vergeet)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instructie|opdracht|regel|aanwijzing)\w{0,3}",
         r"\b(?:zignoruj|zapomnij|pomiń)\s{1,4}(?:\w+\s{1,4}){0,4}?(?:instrukcj|polece|zasad)\w{0,4}",
         r"(?:игнорир|забуд|проигнорир|отмен)\w{0,6}\s{1,4}(?:\w+\s{1,4}){0,4}?(?:инструкци|указани|правил|команд)\w{0,4}",
-        r"(?:önceki|yukarıdaki)\s+(?:tüm\s+)?(?:talimat|komut)\w{0,8}\s+(?:yoksay|unut|görmez)",
+        r"(?:önceki|yukarıdaki)\s+(?:tüm\s+)?(?:talimat|komut)\w{0,8}\s+(?:yok\s?say|unut|görmez)",
         r"\b(?:vergiss|vergessen\s+sie|ignorier\w{0,3})\s+alles,?\s+(?:was|zuvor|vorher|bisher|oben|davor|obige)\b",
         r"\b(?:olvid\w{1,3}|ignor\w{1,2})\s+todo\s+(?:lo\s+(?:anterior|que|de\s+antes)|tu)\b",
         r"\boubli(?:e|ez)\s+tout\s+(?:ce\s+qu|le\s+reste|avant)",
@@ -193,7 +200,8 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"\b(?:unrestricted|unfiltered|uncensored|jailbroken|amoral)\s{1,4}(?:ai|assistant|model|chatbot|version|bot|llm|mode|persona)\b",
         r"\b(?:who|that|which|and)\s{1,4}(?:doesn'?t|does\s+not|never|don'?t|do\s+not|won'?t)\s{1,4}(?:have\s+to\s+)?"
         r"(?:follow|obey|abide\s+by|respect|adhere\s+to)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:rules|guidelines|restrictions|policies)\b",
-        r"\b(?:rules|restrictions|guidelines|policies)\s{1,4}(?:don'?t|do\s+not|no\s+longer)\s{1,4}apply\b",
+        r"\b(?:rules|restrictions|guidelines|policies)\s{1,4}(?:above\s+|below\s+)?(?:don'?t|do\s+not|no\s+longer)\s{1,4}apply\b",
+        r"\byou\s{1,4}(?:no\s+longer\s+have|have\s+no)\s{1,4}(?:any\s+)?(?:content\s+polic|safety|restrictions|filters|guidelines)",
         r"\bstop\s{1,4}(?:being|acting\s+as)\s{1,4}an?\s{1,4}(?:ai\s+|helpful\s+)?(?:assistant|ai|model)\b",
         r"\bfrom\s{1,4}now\s{1,4}on\W{0,4}(?:you|your|act|respond|answer|ignore|every|always|only)\b.{0,60}?"
         r"\b(?:act|respond|answer|ignore|behave|pretend|obey|are|will|must|role|unrestricted|restrictions?|rules|filters?)\b",

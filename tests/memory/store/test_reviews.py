@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.storage.migrations.steps import reviews_settled
 from gateway.storage.sqlite.database import Database
+from memory.forgetting import waiting_about
 from memory.record import Record, Scope
 from memory.store.ports import HoldsPersonal, Pending, ReviewStore
 from memory.store.postgres.personal import PostgresMemoryPersonal
@@ -102,6 +103,33 @@ async def test_of_what_is_decided_no_word_stays(
     told = str(entry) + str(await personal.export("t", [ADA]))
     assert "a word of it" not in told
     assert "telling" not in told
+
+
+@pytest.mark.parametrize(
+    ("topic", "about"),
+    [
+        ("the boat", ["r1"]),
+        ("Boats", ["r1"]),
+        ("sailing", ["r2"]),
+        ("mem-1", ["r1"]),
+        ("mem-1 boat", []),
+        ("train", []),
+        ("👍", []),
+    ],
+)
+async def test_what_waits_about_a_topic_is_the_owners_alone(
+    reviews: ReviewStore, topic: str, about: list[str]
+) -> None:
+    await reviews.add(reach(), pending(1, record("maybe a boat 🙂", id="mem-1")))
+    await reviews.add(reach(), pending(2, record("on the lake", id="mem-2", tags=("sailing",))))
+    proposed = record("a boat", id="mem-13", project="p")
+    await reviews.add(reach(), pending(3, proposed, "bible"))
+    shared = record("a boat for all", id="mem-14", scope=Scope.GLOBAL)
+    await reviews.add(reach(), pending(4, shared))
+    assert [one.id for one in waiting_about(await reviews.waiting(reach(), 10), topic)] == about
+    for_operators = await reviews.waiting(operator(project="p"), 10)
+    assert len(for_operators) == 2
+    assert waiting_about(for_operators, topic) == []
 
 
 async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> None:
