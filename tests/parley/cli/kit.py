@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.parley.cli.warm import warm
 from tests.support.patience import PATIENCE
 
 SECONDS = 30.0
@@ -55,7 +56,19 @@ async def started(
 async def parley(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, answers: str = ""
 ) -> Ended:
-    """Run `parley` to its end; `answers` is what is typed."""
+    """Run `parley` to its end, in a process that has imported it already; `answers` is what is
+    typed."""
+    imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
+    status, out, err = await imported.run(
+        arguments, cwd=cwd, env=environment(env), typed=answers.encode(), seconds=SECONDS
+    )
+    return Ended(status, out.decode(), err.decode())
+
+
+async def parley_alone(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, answers: str = ""
+) -> Ended:
+    """Run `parley` to its end in an interpreter of its own, which imports what the command does."""
     async with started(*arguments, cwd=cwd, env=env) as process:
         async with asyncio.timeout(SECONDS):
             out, err = await process.communicate(answers.encode())

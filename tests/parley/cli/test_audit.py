@@ -11,7 +11,7 @@ from parley.audit_key import audit_key
 from parley.cli import audit_trail
 from parley.settings import from_mapping
 from parley.storage import Storage
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 
 ADA = "telegram:main:ada"
 
@@ -43,7 +43,7 @@ def changed(file: Path, *statements: str) -> None:
 
 async def test_a_sound_chain_is_told_with_its_last_entry(tmp_path: Path) -> None:
     await noted(tmp_path, 7)
-    ended = await parley("audit", "verify", cwd=tmp_path)
+    ended = await parley_alone("audit", "verify", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("7 entries, ")
     assert "all of them are as they were written.\nThe last is number 7, " in ended.out

@@ -14,7 +14,7 @@ from parley.cli.backup import pairs
 from parley.settings import from_mapping
 from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import PATIENCE
 
 CLOCK = SystemClock()
@@ -47,8 +47,8 @@ async def test_a_conversation_outlives_the_database_it_was_in(
         await read_until(gateway.stdout, "ready gateway")
         await telegram.say(ada, room, "hello")
         await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
-        kept = await parley("backup", "copy.db", cwd=tmp_path)
-        refused = await parley("restore", "copy.db", "--force", cwd=tmp_path)
+        kept = await parley_alone("backup", "copy.db", cwd=tmp_path)
+        refused = await parley_alone("restore", "copy.db", "--force", cwd=tmp_path)
         second = await parley("run", cwd=tmp_path)
         gateway.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE):

@@ -17,7 +17,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
-from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import PATIENCE
 
 CHATS = 10
@@ -108,7 +108,7 @@ async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_noth
         await read_until(program.stdout, "ready gateway")
         writing = asyncio.create_task(town.write())
         await town.until_answered(50)
-        kept = await parley("backup", str(copy), cwd=first)
+        kept = await parley_alone("backup", str(copy), cwd=first)
         await town.until_answered(len(town.answers()) + 50)
         program.kill()
         await program.wait()

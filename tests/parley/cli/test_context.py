@@ -9,7 +9,7 @@ from gateway.stores import Trace
 from parley.cli.context import described, figures_of
 from parley.settings import from_mapping
 from parley.storage import Storage
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 
 LINE = (
     "window 8192 reserved 3192: system 412/500; "
@@ -68,7 +68,7 @@ async def test_it_finds_the_figures_in_the_database(tmp_path: Path) -> None:
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()
     await storage.stores.traces.add(ANSWERED)
-    known = await parley("context", "4711", cwd=tmp_path)
+    known = await parley_alone("context", "4711", cwd=tmp_path)
     unknown = await parley("context", "4712", cwd=tmp_path)
     await storage.stop()
 

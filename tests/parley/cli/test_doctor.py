@@ -18,7 +18,7 @@ from simulators.openai.server import OpenAISimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.cli.kit import parley, parley_alone, read_until, started
 
 PLATFORMS: dict[str, Callable[[], PlatformSimulator]] = {
     "discord": DiscordSimulator,
@@ -64,7 +64,7 @@ def test_the_report_numbers_its_lines_and_advises_only_where_needed() -> None:
 
 
 async def test_a_fresh_folder_is_not_broken_but_has_things_to_do(tmp_path: Path) -> None:
-    ended = await parley("doctor", cwd=tmp_path)
+    ended = await parley_alone("doctor", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert "Set ANTHROPIC_API_KEY" in ended.out
     assert "`parley init` sets one up." in ended.out

@@ -14,7 +14,7 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 
 PLATFORMS: dict[str, Callable[[], PlatformSimulator]] = {
     "discord": DiscordSimulator,
@@ -51,7 +51,7 @@ async def test_without_questions_it_takes_credentials_from_the_environment(
     simulator = PLATFORMS[name]()
     await simulator.start()
     env, assign = pointed_at(simulator)
-    ended = await parley("init", "--yes", *assign, cwd=tmp_path, env=env)
+    ended = await parley_alone("init", "--yes", *assign, cwd=tmp_path, env=env)
     await simulator.stop()
     assert (ended.status, ended.err) == (0, "")
     assert "BROKEN" not in ended.out

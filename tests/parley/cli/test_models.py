@@ -10,12 +10,12 @@ from memory.models.catalogue import EMBEDDING
 from memory.record import Embedding
 from parley.settings import from_mapping
 from parley.storage import Storage
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import filled
 
 
 async def test_what_is_missing_is_listed_and_the_doctor_says_what_to_do(tmp_path: Path) -> None:
-    listed = await parley("models", "list", cwd=tmp_path)
+    listed = await parley_alone("models", "list", cwd=tmp_path)
     assert listed.status == 0
     assert "all-MiniLM-L6-v2          missing, 91 MB" in listed.out
     assert "Vectors: there is no database yet" in listed.out

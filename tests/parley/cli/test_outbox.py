@@ -13,7 +13,7 @@ from gateway.people import Audience
 from parley.settings import from_mapping
 from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
-from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import PATIENCE
 
 
@@ -34,7 +34,7 @@ def somewhere(channel: str = "42") -> Place:
 
 async def test_it_lists_what_was_given_up_without_its_text(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "a:1")
-    found = await parley("outbox", "list", cwd=tmp_path)
+    found = await parley_alone("outbox", "list", cwd=tmp_path)
     assert found.status == 0, found.err
     assert "a:0" in found.out
     assert "a:1" in found.out

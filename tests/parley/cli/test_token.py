@@ -6,7 +6,7 @@ from pathlib import Path
 from gateway.clock import SystemClock
 from parley.key_file import read_key
 from parley.tokens import read
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 
 
 def configured(folder: Path) -> str:
@@ -19,7 +19,7 @@ def configured(folder: Path) -> str:
 
 async def test_it_prints_the_token_alone_and_says_whose_it_is(tmp_path: Path) -> None:
     config = configured(tmp_path)
-    ended = await parley("token", "web:main:ada", "--days", "2", "-c", config, cwd=tmp_path)
+    ended = await parley_alone("token", "web:main:ada", "--days", "2", "-c", config, cwd=tmp_path)
     assert ended.status == 0
     now = SystemClock().now()
     holder = read(read_key(tmp_path / "token.key"), ended.out.strip(), now)

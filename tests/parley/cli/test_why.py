@@ -9,7 +9,7 @@ from gateway.stores import Trace
 from parley.cli.why import described
 from parley.settings import from_mapping
 from parley.storage import Storage
-from tests.parley.cli.kit import parley
+from tests.parley.cli.kit import parley, parley_alone
 
 REFUSED = Trace(
     id="t1",
@@ -44,7 +44,7 @@ async def test_it_finds_the_trace_of_a_message_in_the_database(tmp_path: Path) -
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()
     await storage.stores.traces.add(REFUSED)
-    known = await parley("why", "4711", cwd=tmp_path)
+    known = await parley_alone("why", "4711", cwd=tmp_path)
     unknown = await parley("why", "4712", cwd=tmp_path)
     await storage.stop()
     assert (known.status, known.out) == (0, described(REFUSED) + "\n")

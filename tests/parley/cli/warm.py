@@ -1,0 +1,170 @@
+"""Runs commands as processes of their own that need not import the program first: they are forks of
+one that has, which saves each of them a second of the processor."""
+
+import asyncio
+import functools
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from tests.support.patience import PATIENCE
+
+START_SECONDS: Final = 4 * PATIENCE
+"""Importing everything takes two seconds of a processor, of which a busy machine gives a share."""
+READY: Final = b"ready"
+LONGEST: Final = 100_000
+"""Bytes of a request: arguments, folder and environment."""
+TYPED: Final = 65_536
+"""Bytes that a pipe takes before anybody reads."""
+DESCRIPTORS: Final = 4
+"""Standard input, output and error of the command, and what tells its pid and status."""
+
+
+class Warm:
+    """The process that has imported the program. It ends with the one that asks it."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._asks, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+                stdin=theirs.fileno(),
+                env=environment,
+            )
+        self._asks.settimeout(START_SECONDS)
+        if not self._asks.recv(len(READY)):
+            raise RuntimeError("the program cannot be imported: see above")
+
+    async def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        typed: bytes,
+        seconds: float,
+    ) -> tuple[int, bytes, bytes]:
+        """The exit status of a command (of one ended by a signal, the signal's number below zero)
+        and what it wrote. Raises `TimeoutError` for one that takes longer, which is then killed."""
+        request = json.dumps({"arguments": arguments, "cwd": str(cwd), "env": dict(env)}).encode()
+        assert len(request) < LONGEST
+        assert len(typed) <= TYPED
+        told, tells = socket.socketpair()
+        typing, keyboard = os.pipe()
+        with (
+            told,
+            tells,
+            open(typing, "rb") as read,
+            open(keyboard, "wb") as keys,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+        ):
+            standard = [read.fileno(), out.fileno(), err.fileno()]
+            socket.send_fds(self._asks, [request], [*standard, tells.fileno()])
+            read.close()
+            tells.close()
+            keys.write(typed)
+            keys.close()
+            status = await _status(told, seconds)
+            out.seek(0)
+            err.seek(0)
+            return status, out.read(), err.read()
+
+
+@functools.cache
+def warm(path: str, root: str) -> Warm:
+    """The one of this process, started when it is first needed, and ready."""
+    return Warm({"PATH": path, "PYTHONPATH": root})
+
+
+def serve() -> None:
+    """What the warm process does: fork for every request, until nobody can ask any more."""
+    asked = socket.socket(fileno=os.dup(0))
+    for package in ("parley.cli", "parley.http", "adapters", "memory"):
+        _import_all(package)
+    importlib.import_module("parley.app")
+    assert threading.active_count() == 1, "a thread would be lost in a fork"
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()
+    asked.send(READY)
+    while True:
+        request, descriptors, *_ = socket.recv_fds(asked, LONGEST, DESCRIPTORS)
+        if not request:
+            return
+        if os.fork() == 0:
+            asked.close()
+            _watch(json.loads(request), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _watch(request: Mapping[str, object], descriptors: Sequence[int]) -> NoReturn:
+    """Tell the pid of the command and then its status; never returns."""
+    *standard, tell = descriptors
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        os.close(tell)
+        _become(request, standard)
+    for descriptor in standard:
+        os.close(descriptor)
+    with os.fdopen(tell, "w") as telling:
+        telling.write(f"{pid}\n")
+        telling.flush()
+        telling.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
+    os._exit(0)
+
+
+def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
+    """Be the command, as if it had been started here and now, to the end of the process."""
+    arguments, cwd, env = request["arguments"], request["cwd"], request["env"]
+    assert isinstance(arguments, list)
+    assert isinstance(cwd, str)
+    assert isinstance(env, dict)
+    os.setsid()
+    for number, descriptor in enumerate(standard):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    time.tzset()
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
+    sys.argv = ["-c", *arguments]
+    importlib.import_module("parley.cli.main").main()
+    sys.exit()
+
+
+def _import_all(package: str) -> None:
+    found = importlib.import_module(package)
+    for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+async def _status(told: socket.socket, seconds: float) -> int:
+    """How the command ended that tells here first its pid and then its status."""
+    told.setblocking(False)
+    loop, said = asyncio.get_running_loop(), b""
+    try:
+        async with asyncio.timeout(seconds):
+            while some := await loop.sock_recv(told, 100):
+                said += some
+    except TimeoutError:
+        os.killpg(int(said.split()[0]), signal.SIGKILL)
+        raise
+    _, status = said.split()
+    return int(status)
