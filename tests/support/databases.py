@@ -2,21 +2,47 @@
 
 import itertools
 import os
+from weakref import WeakKeyDictionary
 
 import psycopg
 
-from gateway.storage.postgres.pool import PoolLimits
+from gateway.storage.postgres.pool import PoolLimits, PostgresPool
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
 
 PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
 _NUMBERS = itertools.count()
+_MIGRATED: WeakKeyDictionary[PostgresServer, str] = WeakKeyDictionary()
 
 
 def new_database(server: PostgresServer) -> str:
     """The URL of a database that nobody else uses and nothing is in."""
+    return _created(server, "template1")
+
+
+async def migrated_database(server: PostgresServer) -> str:
+    """The same with every table in it, as a start leaves it: a copy of one that was started, which
+    takes a sixth of the time of starting on an empty one."""
+    made = _MIGRATED.get(server)
+    if made is None:
+        url = new_database(server)
+        pool = PostgresPool(url, PATIENT)
+        await pool.start()
+        await pool.stop()
+        made = url.rpartition("/")[2]
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            # A connection that is still about to end would keep it from being copied.
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE datname = %s",
+                (int(PATIENCE * 1000), made),
+            )
+        _MIGRATED[server] = made
+    return _created(server, made)
+
+
+def _created(server: PostgresServer, template: str) -> str:
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     return server.url.removesuffix("/postgres") + f"/{name}"

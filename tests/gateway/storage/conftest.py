@@ -32,7 +32,7 @@ from gateway.stores import (
 )
 from tests.gateway.storage.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer, postgres_server
 
 
@@ -114,7 +114,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresPool]:
-    opened = PostgresPool(new_database(postgres), PATIENT)
+    opened = PostgresPool(await migrated_database(postgres), PATIENT)
     await opened.start()
     yield opened
     await opened.stop()

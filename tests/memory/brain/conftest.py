@@ -10,7 +10,7 @@ from gateway.storage.sqlite.database import Database
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
 
 
@@ -24,7 +24,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
         yield rig_on(on_sqlite(database, clock), database, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        pool = PostgresPool(new_database(server), PATIENT)
+        pool = PostgresPool(await migrated_database(server), PATIENT)
         await pool.start()
         yield rig_on(on_postgres(pool, clock), database, clock)
         await pool.stop()

@@ -21,7 +21,7 @@ from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
 
 Engine = Database | PostgresPool
@@ -41,8 +41,8 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-def url(postgres: PostgresServer) -> str:
-    return new_database(postgres)
+async def url(postgres: PostgresServer) -> str:
+    return await migrated_database(postgres)
 
 
 @pytest.fixture
