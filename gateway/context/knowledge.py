@@ -7,6 +7,8 @@ from gateway.context.delimiters import escaped, tagged
 
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")
+ROUNDING = 2
+"""Tokens that the tag counts for too much, apart from its contents."""
 
 
 def written(item: KnowledgeItem) -> str:
@@ -37,9 +39,12 @@ def filled(
     used = count(EMPTY)
     for index, entry in enumerate(entries):
         size = count(f"{entry}\n")
-        if used + size <= limit:
+        needed = used + size
+        if 0 < needed - limit <= len(chosen) + ROUNDING:  # counted apart they come to more
+            needed = count(block_of([*(entries[one] for one in chosen), entry]))
+        if needed <= limit:
             chosen.append(index)
-            used += size
+            used = needed
         else:
             losses.append(Loss(items[index].id, "left_out", size))
     text = block_of([entries[index] for index in chosen])
@@ -47,4 +52,9 @@ def filled(
         last = chosen.pop()
         losses.append(Loss(items[last].id, "left_out", count(entries[last])))
         text = block_of([entries[index] for index in chosen])
+    if not chosen:  # each would need the block's tag as well
+        losses = [
+            Loss(item.id, "left_out", count(block_of([entry])))
+            for item, entry in zip(items, entries, strict=True)
+        ]
     return text, tuple(items[index].id for index in chosen), tuple(losses)

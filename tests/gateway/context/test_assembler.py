@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.context import knowledge
 from gateway.context.assembler import OwnTextTooLong, assemble
 from gateway.context.blocks import (
     ANSWER_RANKS,
@@ -122,6 +123,17 @@ def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> No
     )
     assert made.taken == ("k1", "k3")
     assert [loss.what for loss in made[KNOWLEDGE].losses] == ["k2"]
+
+
+def test_an_item_that_is_the_only_one_is_missed_with_the_tag_that_it_needs() -> None:
+    entry = tagged("knowledge", knowledge.written(item(0, "")))
+    some = ContextParts(OWN, knowledge=(item(0, ""),))
+    for limit, taken in ((estimate(entry) - 1, ()), (estimate(entry), ("k0",))):
+        budget = TokenBudget(estimate(OWN), 0, 0, 0, limit, 0, 0, 0)
+        made = assemble(some, budget, estimate)
+        assert made.taken == taken
+        missing = [loss.tokens for loss in made[KNOWLEDGE].losses]
+        assert missing == ([] if taken else [estimate(entry)])
 
 
 def test_documents_are_cut_at_a_sentence_by_their_share_of_the_block() -> None:
