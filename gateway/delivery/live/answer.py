@@ -33,6 +33,8 @@ MAX_LOOKS: Final = 5_000
 RENDER_SHARE: Final = 20.0
 """Rendering takes at most one part in so many of the time."""
 KEEP: Final = timedelta(hours=24)
+BEGUN: Final = "?"
+"""In place of a handle: something was about to be shown, and nobody knows whether it was."""
 
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer broke off here.)_"
@@ -80,6 +82,7 @@ class LiveAnswer:
         self._task: asyncio.Task[None] | None = None
         self._request: asyncio.Task[None] | None = None
         self._recalled = not target.again
+        self._left = False
 
     @property
     def visible(self) -> bool:
@@ -121,6 +124,8 @@ class LiveAnswer:
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
         """The sends of the answer, the first of them in the place of what is shown."""
         self._state, action = self._state.finish()
+        if self._left and outbound:
+            outbound = (final.announced(outbound[0], self._target.key), *outbound)
         broken = f"{self._target.key}-broken"
         return final.joined(outbound, action, lambda: self._closing(BROKEN, broken))
 
@@ -174,6 +179,8 @@ class LiveAnswer:
     async def _ask(self, sheet: Sheet, cost: float) -> None:
         """One request, and what becomes of it."""
         target, means, clock = self._target, self._means, self._means.clock
+        if not (self._state.handle or self._known or self._state.style.fades):
+            await self._remember(BEGUN)
         try:
             handle = await means.shower.show_live(self._view(sheet))
         except Busy:
@@ -241,13 +248,19 @@ class LiveAnswer:
         except StoreUnavailable as error:
             log.warning("live_not_recalled", error=str(error))
             return
-        self._state = self._state.recall(handle or "")
+        self._left = handle == BEGUN
+        self._state = self._state.give_up() if self._left else self._state.recall(handle or "")
+
+    @property
+    def _known(self) -> bool:
+        """Whether the platform recognises what is shown again."""
+        return self._means.adapter.capabilities.idempotent_sends
 
     async def _find(self) -> None:
         """Find the message that an earlier run left without having written down where: a platform
         that recognises repetitions tells it when it is asked to show it once more."""
         idle = self._state.phase is Phase.IDLE and not self._state.given_up
-        if not (self._target.again and idle and self._means.adapter.capabilities.idempotent_sends):
+        if not (self._target.again and idle and self._known):
             return
         self._page.read()
         sheet = self._page.sheet()

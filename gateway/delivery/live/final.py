@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from gateway.delivery.fallback import REPEAT_NOTE, note
 from gateway.delivery.live.state import Deliver, LiveMessage, Phase
 from gateway.errors import Ambiguous, DeliveryError, Permanent, Transient
 from gateway.message import Outbound, Part, Place, Receipt
@@ -36,6 +37,11 @@ async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> None
     if isinstance(adapter, CanDelete) and handle:
         with contextlib.suppress(DeliveryError):
             await adapter.delete(place, handle)
+
+
+def announced(outbound: Outbound, key: str) -> Outbound:
+    """The note above an answer whose beginning an earlier run may have left standing."""
+    return replace(note(outbound, REPEAT_NOTE), key=f"{key}-note:0")
 
 
 def joined(

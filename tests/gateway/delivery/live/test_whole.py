@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
+from gateway.delivery.fallback import REPEAT_NOTE
 from gateway.delivery.live.answer import LAST_WAIT, LiveAnswer, LiveMeans, LiveTarget
 from gateway.delivery.pacing import Pacer
 from gateway.errors import Ambiguous, Permanent, Transient
@@ -345,6 +346,38 @@ async def test_so_it_does_when_nothing_was_written_down_of_it(
         bench.deliverer._lines = {("test", "main"): bench.line}
         await bench.deliver(second)
         assert list(knows.messages.values()) == [WHOLE]
+
+    await on_bench(test)
+
+
+async def test_where_nobody_can_find_it_the_answer_comes_below_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(bench: Bench) -> None:
+        first = bench.answer(place())
+        monkeypatch.setattr(first, "_appeared", lambda *_: nothing(""))  # killed before it could
+        await write(first, bench.clock, 0.5, PIECES[:4])
+        await first.close()
+        second = bench.answer(place(), again=True)
+        await write(second, bench.clock, 0.5, PIECES)
+        await second.close()
+        noted, answer = await bench.deliver(second)
+        assert noted.key.rpartition(":")[0] != answer.key.rpartition(":")[0]
+        _, *texts = bench.screen.messages.values()
+        assert texts == [REPEAT_NOTE.text, WHOLE]
+
+    await on_bench(test)
+
+
+async def test_what_was_shown_and_written_down_needs_no_note() -> None:
+    async def test(bench: Bench) -> None:
+        first = bench.answer(place())
+        await write(first, bench.clock, 0.5, PIECES[:4])
+        await first.close()
+        second = bench.answer(place(), again=True)
+        await write(second, bench.clock, 0.5, PIECES)
+        await second.close()
+        assert len(await bench.deliver(second)) == 1
 
     await on_bench(test)
 
