@@ -94,7 +94,8 @@ class Retriever:
             wanted = replace(wanted, at=query.at)
         work = _Work(reach, query, question, wanted)
         await self._ask_arms(work)
-        first = fused(work.arms, self._rules.arms)
+        with work.stage("fusion"):
+            first = fused(work.arms, self._rules.arms)
         with work.stage("context"):
             around = await self._around(work, first)
         if self._rules.arms.feedback and work.vector is not None:
