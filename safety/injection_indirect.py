@@ -14,6 +14,7 @@ _DEED: Final = (
     r"(?:delete|forward|send|e?mail|reveal|ignore|disregard|call|execute|output|respond|reply|"
     r"approve|transfer|include|recommend|remember|store|forget|obey|print|visit|open|click)"
 )
+_BEFORE: Final = r"(?:before|earlier|above|previously|until\s+now|so\s+far|prior)"
 
 INDIRECT: Final[tuple[Rule, ...]] = (
     build_rule(
@@ -52,19 +53,42 @@ INDIRECT: Final[tuple[Rule, ...]] = (
     ),
     build_rule(
         "reveal_prompt",
-        "prompt developer instruction rules guideline directive creator maker",
+        "prompt developer instruction rules guideline directive creator maker told",
         r"\b(?:show|tell|give|send|read)\s{1,4}(?:me\s{1,4})?the\s{1,4}prompt\s{1,4}(?:that\s+)?you\s{1,4}"
         r"(?:were|have\s+been|got)\b",
         r"\b(?:reveal|show|print|repeat|output|display|leak|disclose|recite|tell)\s{1,4}(?:me\s{1,4})?(?:all\s{1,4})?"
         r"(?:the|your)\s{1,4}(?:\w{1,20}\s{1,4}){0,2}?(?:instructions?|rules|guidelines|directives)\s{1,4}(?:that\s+)?"
         r"you\s{1,4}(?:were|have\s+been|had\s+been|got)\s{1,4}(?:given|told|sent|provided)\b",
+        r"\b(?:tell|show|give|reveal)\s{1,4}(?:me\s+)?your\s{1,4}(?:hidden|secret|internal)\s{1,4}(?:rules|orders|instructions?)\b",
+        rf"\bwhat\s{{1,4}}were\s{{1,4}}you\s{{1,4}}(?:told|instructed)\s{{1,4}}{_BEFORE}\s{{1,4}}(?:this|the|our)\b",
+        r"\b(?:hidden|system)\s{1,4}prompt\b[^\n]{0,30}\b(?:echo|disclos|verbatim|print|repeat)",
+        r"\b(?:reads?|recites?|here\s+is|tells?)\s{1,4}(?:me\s+|us\s+)?the\s{1,4}(?:hidden|system)\s{1,4}prompt\b",
         r"\bwhat\s{1,4}(?:did\s+)?your\s{1,4}(?:developers?|creators?|makers?)\s{1,4}(?:told|tell|"
         r"instruct(?:ed)?)\s{1,4}you\b",
         r"\b(?:print|echo|return)\s?\(?\s?system_prompt\b",
     ),
     build_rule(
+        "ignore_instructions",
+        "ignore disregard forget stop obey bypass disable rules",
+        rf"\b(?:ignore|disregard|forget)\s{{1,4}}(?:all\s+)?what(?:ever)?\s{{1,4}}(?:\w+\s{{1,4}}){{1,5}}?{_BEFORE}\b",
+        r"\b(?:stop|quit)\s{1,4}(?:following|obeying)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:your|the\s+system|the\s+developers?)\b",
+        r"\bobey\s{1,4}(?:only\s+)?(?:me|us)\b[^\n.]{0,30}\b(?:not|instead|only|over)\b",
+        r"\b(?:bypass|disable|deactivate|circumvent)\s{1,4}(?:all\s+|any\s+)?(?:the|your|these)\s{1,4}"
+        r"(?:\w+\s{1,4}){0,2}?(?:filters?|safeguards?|guardrails?|restrictions?)\b",
+        r"\bin\s{1,4}which\s{1,4}you\s{1,4}have\s{1,4}no\s{1,4}(?:rules|limits|restrictions|filters)\b",
+    ),
+    build_rule(
+        "reveal_others",
+        "memor message conversation secret",
+        r"\b(?:show|tell|list|print|reveal|read|give)\s{1,4}(?:me\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+)?"
+        r"(?:memories|messages|conversations|secrets)\s{1,4}(?:of|from)\s{1,4}(?:all\s+)?(?:the\s+)?(?:other|another)\b",
+        r"\boverride\s{0,4}:\s{0,4}(?:print|show|reveal|send|delete)\b",
+    ),
+    build_rule(
         "disguised",
         "ign i g 1gn !gn prev pr3v",
+        r"\b(?:ignore|disregard|forget)[-_.](?:all[-_.])?(?:previous|prior|above)[-_.](?:instructions?|prompts?|rules)\b",
+        r"\b(?=\w*[013@])d[i1!]sr[e3]g[a@4]rd\s{1,4}(?:[a@4]ll\s{1,4})?pr[e3]v[i1!][o0]us\b",
         r"\bignore(?:all)?(?:the)?(?:previous|prior|above)\s{0,4}(?:instructions?|prompts?|rules)\b",
         r"\b[i1!]gn[o0]r[e3]\s{1,4}(?:[a@4]ll\s{1,4})?(?:(?=\w*[013])pr[e3]v[i1!][o0]us|pr[e3]v[i1!][o0]us\s{1,4}"
         r"(?=\w*[013@])[i1!]nstruct[i1!][o0]ns?)",
@@ -72,8 +96,11 @@ INDIRECT: Final[tuple[Rule, ...]] = (
     ),
     build_rule(
         "ignore_instructions_elsewhere",
-        "bỏ qua abaikan lupakan ignor jätä unohda αγνό ξέχ התעל שכח zapome ігнор забуд ละเว้น "
+        "écout bỏ qua abaikan lupakan ignor jätä unohda αγνό ξέχ התעל שכח zapome ігнор забуд ละเว้น "
         "เพิกเฉย hagyd felejtsd bortse glem forget zignor preskoč ignorez puuza เมิน",
+        r"\bignorier\w{0,3}\s+(?:bitte\s+)?alles,?\s+(?:was\s+)?(?:\w+\s+){0,3}?(?:oben|zuvor|vorher|davor|bisher)\b",
+        r"\bn['’]écout\w{1,3}\s+(?:plus|pas)\s+(?:tes|les|vos|ces)\s+(?:consigne|instruction|règle|ordre)s?\b",
+        r"\bignora(?:te)?\s+(?:ciò|tutto|quello)\s+(?:\w+\s+){1,5}?(?:prima|sopra|precedenza)\b",
         r"\bbỏ\s+qua\s+(?:\S+\s+){0,4}?(?:hướng\s+dẫn|chỉ\s+dẫn|lệnh|quy\s+tắc)",
         r"\b(?:abaikan|lupakan)\s+(?:\w+\s+){0,2}?(?:instruksi|perintah|arahan|aturan)\b",
         r"\b(?:ignorera|ignorér|ignorer|bortse\s+från|glem|glöm)\s+(?:\w+\s+){0,3}?"

@@ -42,6 +42,13 @@ SQL: Final[tuple[Rule, ...]] = (
         rf"\bselect{_SPACE}(?:distinct{_SPACE}|all{_SPACE})?\*{_SPACE}from{_SPACE}{_NAME}",
         rf"\bselect{_SPACE}{_COLUMNS}{_SPACE}from{_SPACE}{_NAME}{_GOES_ON}",
     ),
+    build_rule(
+        "probe",
+        "extractvalue updatexml procedure like",
+        r"\b(?:extractvalue|updatexml)\s?\(",
+        r"\bprocedure\s{1,4}analyse\s?\(",
+        r"['\"]\)?\s{1,4}(?:and|or)\s{1,4}[\w.]{1,40}\s{1,4}like\s{1,4}'[^'\n]{0,60}'\s{0,4}(?:--|#)",
+    ),
     build_rule("union", "union", rf"\bunion{_SPACE}(?:all{_SPACE}|distinct{_SPACE})?select\b"),
     build_rule(
         "drop",
