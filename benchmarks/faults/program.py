@@ -11,7 +11,10 @@ from typing import Final
 import yaml
 
 from gateway.clock import SystemClock
-from gateway.storage.codec import outbound_to_json
+from gateway.delivery.live.answer import BEGUN, memory_key
+from gateway.message import place_of
+from gateway.services import Stores
+from gateway.storage.codec import event_to_json, outbound_to_json
 from parley.settings import load
 from parley.storage import Storage
 from simulators.anthropic import AnthropicSimulator
@@ -90,8 +93,9 @@ def write_config(
 
 
 async def unsent(config: Path) -> list[str]:
-    """What a killed program's outbox still holds, as JSON. A file of SQLite is read from a copy, so
-    that the next start finds it as the kill left it."""
+    """What a killed program's outbox still holds, and the questions whose answers it was about to
+    show, as JSON. A file of SQLite is read from a copy, so that the next start finds it as the kill
+    left it."""
     settings = load(config, {})
     url = settings.storage_url
     if not url.startswith("sqlite:///"):
@@ -109,6 +113,18 @@ async def _waiting(config: Path, env: Mapping[str, str]) -> list[str]:
     await storage.start(exclusive=False)
     try:
         waiting = await storage.stores.outbox.waiting(MAX_UNSENT)
-        return [outbound_to_json(entry.outbound).decode() for entry in waiting]
+        sends = [outbound_to_json(entry.outbound).decode() for entry in waiting]
+        return sends + await _shown(storage.stores)
     finally:
         await storage.stop()
+
+
+async def _shown(stores: Stores) -> list[str]:
+    """The questions whose answers grew, or were about to, when nobody had written down where."""
+    found = []
+    for entry in await stores.inbox.unfinished(MAX_UNSENT):
+        place = place_of(entry.event)
+        state = stores.states.of(place.platform, place.account)
+        if await state.get(memory_key(f"live:{entry.id}")) == BEGUN:
+            found.append(event_to_json(entry.event).decode())
+    return found

@@ -234,7 +234,7 @@ class LiveAnswer:
     async def _remember(self, handle: str) -> None:
         """Keep the handle, so that a run after a crash changes this message."""
         try:
-            await self._means.memory.put(_memory_key(self._target.key), handle, KEEP)
+            await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
         except StoreUnavailable as error:
             log.warning("live_not_remembered", error=str(error))
 
@@ -244,7 +244,7 @@ class LiveAnswer:
             return
         self._recalled = True
         try:
-            handle = await self._means.memory.get(_memory_key(self._target.key))
+            handle = await self._means.memory.get(memory_key(self._target.key))
         except StoreUnavailable as error:
             log.warning("live_not_recalled", error=str(error))
             return
@@ -277,5 +277,6 @@ class LiveAnswer:
             await self._remember(handle)
 
 
-def _memory_key(key: str) -> str:
+def memory_key(key: str) -> str:
+    """Under which an account's state keeps the handle of a live answer, or `BEGUN`."""
     return f"live:{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
