@@ -114,8 +114,10 @@ async def test_what_is_held_or_just_stored_is_not_taken_twice(bench: Bench) -> N
 
 
 async def test_a_confirmed_send_that_cannot_be_written_down_is_not_sent_again(
-    bench: Bench,
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Hours of pauses of seconds say no more than hours of pauses of minutes.
+    monkeypatch.setattr("gateway.delivery.deliverer.WRITE_PAUSE", 60.0)
     items = [outbound(f"r:{n}", str(n)) for n in range(3)]
     await bench.outbox.add(items)
     bench.outbox.away = True
