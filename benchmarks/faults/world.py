@@ -17,11 +17,14 @@ from simulators.whatsapp import WhatsAppSimulator
 SLACK_PAUSES: Final = (0.0, 5.0, 25.0)
 """Slack repeats at once, after one minute and after five; here the minutes are shorter."""
 
+META_PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, *[30.0] * 100)
+"""Meta repeats for days; on a slow machine the program may be away for minutes on end."""
+
 PLATFORMS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
     "telegram": TelegramSimulator,
     "slack": lambda: SlackSimulator(retry_after=SLACK_PAUSES),
     "discord": DiscordSimulator,
-    "whatsapp": WhatsAppSimulator,
+    "whatsapp": lambda: WhatsAppSimulator(pauses=META_PAUSES),
 }
 SEND: Final[Mapping[str, str]] = {
     "telegram": "sendMessage",
