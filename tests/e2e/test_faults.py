@@ -5,7 +5,9 @@ from typing import Final
 
 from gateway.delivery.fallback import REPEAT_NOTE
 from simulators.anthropic.answers import last_user_text
-from simulators.base import Fault, FaultKind
+from simulators.base import Fault, FaultKind, PlatformSimulator
+from simulators.whatsapp.errors import GraphError
+from simulators.whatsapp.simulator import WhatsAppSimulator
 from tests.e2e.conftest import only, open_lab_with_model
 from tests.e2e.harness import FAST, Lab, by_bot
 from tests.support.patience import PATIENCE
@@ -120,13 +122,22 @@ async def test_refusals_and_cut_lines_cost_no_answer_and_no_formatting(
             assert repeated == 0 or lab.platform.platform != "discord"
 
 
+def limit_one_chat(platform: PlatformSimulator, method: str) -> int:
+    """Refuse the next send of this kind for its own chat's sake; the status of the refusal."""
+    if isinstance(platform, WhatsAppSimulator):
+        platform.fail_next(method, GraphError(131056, "too many messages to one person"))
+        return 400
+    platform.faults.add(Fault(method, "rate_limit", retry_after=5.0))
+    return 429
+
+
 async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:
     method = SEND[lab.platform.platform]
     ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
     waits, goes_on = lab.platform.direct(ada), lab.platform.direct(ben)
-    lab.platform.faults.add(Fault(method, "rate_limit", retry_after=5.0))
+    status = limit_one_chat(lab.platform, method)
     await lab.platform.say(ada, waits, "hello")
-    await lab.answered(method, 429)
+    await lab.answered(method, status)
     await lab.platform.say(ben, goes_on, "hello")
     await lab.answer(goes_on)
     assert by_bot(lab.platform.shown(waits)) == []
