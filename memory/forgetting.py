@@ -1,4 +1,4 @@
-"""What is about a topic, of what waits for its owner's word and stands in no index yet."""
+"""What goes with the memories that are forgotten, of what waits for its owner's word."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,13 +17,17 @@ def names_one(topic: str) -> bool:
 
 
 def waiting_about(waiting: Iterable[Pending], topic: str) -> list[Pending]:
-    """Of what waits, the person's own that is about a topic, or has this id. Proposals for a
-    document, and what waits for a project's operators, are left to them."""
-    own = [one for one in waiting if not one.target and one.record.scope is Scope.USER]
+    """Of what waits, the person's own that is about a topic, or has this id."""
     if names_one(topic):
-        return [one for one in own if one.record.id.startswith(topic)]
+        return [one for one in own(waiting) if one.record.id.startswith(topic)]
     words = terms.asked(topic)
-    return [one for one in own if _share(one, words) >= CERTAIN]
+    return [one for one in own(waiting) if _share(one, words) >= CERTAIN]
+
+
+def own(waiting: Iterable[Pending]) -> list[Pending]:
+    """Of what waits, the person's own: proposals for a document, and what waits for a project's
+    operators, are left to them."""
+    return [one for one in waiting if not one.target and one.record.scope is Scope.USER]
 
 
 def _share(pending: Pending, words: tuple[terms.Term, ...]) -> float:

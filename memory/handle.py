@@ -12,7 +12,7 @@ from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
-from memory.forgetting import CERTAIN, names_one, waiting_about
+from memory.forgetting import CERTAIN, names_one, own, waiting_about
 from memory.people import People
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
@@ -266,9 +266,12 @@ class MemoryHandle:
         return bool(await self.delete([memory_id], "model"))
 
     async def clear(self, tiers: Sequence[Tier]) -> int:
-        """Delete everything of the person's own in these tiers."""
+        """Delete everything of the person's own in these tiers, what waits for their word
+        included."""
         await self._parts.consolidation.of_reach(self.reach)
-        count = await self._parts.memories.clear(self.reach, tiers)
+        waiting = own(await self.waiting(MAX_LISTED))
+        left = [await self._drop(one.id) for one in waiting if one.record.tier in tiers]
+        count = await self._parts.memories.clear(self.reach, tiers) + sum(left)
         await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 

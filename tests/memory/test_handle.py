@@ -269,6 +269,18 @@ async def test_clearing_deletes_a_tier_and_nothing_of_others() -> None:
         assert len(await bob.search(Filter())) == 1
 
 
+async def test_clearing_a_tier_takes_along_what_waits_to_come_into_it() -> None:
+    async with memory_rig() as rig:
+        ada, bob = await rig.handle("ada"), await rig.handle("bob")
+        fact, passing = Draft("Lives in Rome", Kind.FACT), Draft("Packs today", Kind.CONTEXT)
+        for one in (fact, passing):
+            assert (await ada.infer(one)).review_id
+        assert (await bob.infer(fact)).review_id
+        assert await ada.clear([Tier.SEMANTIC]) == 1
+        assert [one.record.content for one in await ada.waiting()] == [passing.content]
+        assert len(await bob.waiting()) == 1
+
+
 async def test_erasing_takes_everything_of_one_person() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
