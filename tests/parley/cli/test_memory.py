@@ -142,10 +142,12 @@ async def test_a_person_sees_searches_and_forgets_their_own(folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("what", "needed", "left"), [("episodic", 1, 2), ("semantic", 1, 2), ("all", 2, 0)]
+    ("what", "needed", "gone", "left"),
+    [("episodic", 1, 2, 2), ("semantic", 1, 3, 2), ("all", 2, 5, 0)],
+    ids=["episodic", "semantic and what waits", "all and what waits"],
 )
 async def test_clearing_asks_as_often_as_it_must(
-    small: Path, what: str, needed: int, left: int
+    small: Path, what: str, needed: int, gone: int, left: int
 ) -> None:
     for said in range(needed):
         ended = await parley("memory", "clear", what, *MINE, *["--yes"] * said, cwd=small)
@@ -153,7 +155,7 @@ async def test_clearing_asks_as_often_as_it_must(
         assert ended.err.startswith("Nothing was deleted: ")
     assert len(await contents(small)) == 4
     ended = await parley("memory", "clear", what, *MINE, *["--yes"] * needed, cwd=small)
-    assert (ended.status, ended.out) == (0, f"{4 - left} deleted.\n")
+    assert (ended.status, ended.out) == (0, f"{gone} deleted.\n")
     assert (len(await contents(small)), len(await contents(small, BOB))) == (left, 4)
 
 
