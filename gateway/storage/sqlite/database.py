@@ -41,9 +41,13 @@ CLOSE_SECONDS = 5.0
 """How long the end waits for work that another process holds up."""
 FOLD_EVERY = 1.0
 """Seconds between two foldings of the log into the file."""
-MAX_LOG = 32 * 1024 * 1024
+MAX_LOG = 16 * 1024 * 1024
 """Bytes from which the log is begun anew. Under a load without a pause, folding by itself never
-catches up with the writing (100 messages a second write 11 MB), and it would grow without end."""
+catches up with the writing (100 messages a second write 11 MB), and it would grow without end. Its
+file stays and is written over, because a disk takes that in half the time of a file that grows."""
+QUIET = 5
+"""Foldings without anything new after which the log is emptied: what was deleted is not left there
+until it is written over."""
 
 log = structlog.get_logger(__name__)
 
@@ -183,23 +187,27 @@ class Database:
 
     async def _fold(self) -> None:
         """Fold the log into the file again and again, on a thread and a connection of its own."""
+        quiet = 0
         while True:
             await asyncio.sleep(FOLD_EVERY)
-            if not self._changed:
-                continue
-            self._changed = False
+            quiet = 0 if self._changed else quiet + 1
             try:
-                if await asyncio.to_thread(_folded, self.path) > MAX_LOG:
-                    await self._begin_anew()
+                if self._changed:
+                    self._changed = False
+                    if await asyncio.to_thread(_folded, self.path) > MAX_LOG:
+                        await self._without_work(_begun_anew)
+                elif quiet % QUIET == 0 and _has_log(self.path):
+                    await self._without_work(_emptied)
             except (sqlite3.Error, OSError) as error:
                 log.warning("log_not_folded", path=self.path, error=str(error))
 
-    async def _begin_anew(self) -> None:
-        """Empty the log. Work waits meanwhile (its first step leaves milliseconds to do), but the
-        loop does not, as it would if a transaction met the lock that this takes."""
+    async def _without_work(self, step: Callable[[str], None]) -> None:
+        """Do something with the log. Work waits meanwhile (what was folded before leaves
+        milliseconds to do), but the loop does not, as it would if a transaction met the lock that
+        this takes."""
         self._held = True
         try:
-            await asyncio.to_thread(_emptied, self.path)
+            await asyncio.to_thread(step, self.path)
         finally:
             self._held = False
             if self._waiting and self._scheduled is None and self._loop is not None:
@@ -260,16 +268,31 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
+def _has_log(path: str) -> bool:
+    log_file = Path(f"{path}-wal")
+    return log_file.exists() and log_file.stat().st_size > 0
+
+
 def _folded(path: str) -> int:
-    """Fold what is in the log, without holding anybody up; the bytes of the log."""
+    """Fold what is in the log, without holding anybody up; how many bytes were in it."""
     with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as db:
         for _ in range(2):  # the second time, what was written during the first
-            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    return Path(f"{path}-wal").stat().st_size
+            _, pages, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    return int(pages) * int(size)
+
+
+def _begun_anew(path: str) -> None:
+    """Let the next transaction begin at the start of the log's file; not where somebody reads an
+    older moment, as a backup does: the next second will do."""
+    _checkpoint(path, "RESTART")
 
 
 def _emptied(path: str) -> None:
-    """Begin the log anew; not where somebody reads an older moment, as a backup does: the next
-    second will do."""
+    """Empty the log's file; not where somebody reads an older moment."""
+    _checkpoint(path, "TRUNCATE")
+
+
+def _checkpoint(path: str, how: Literal["RESTART", "TRUNCATE"]) -> None:
     with contextlib.closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute(f"PRAGMA wal_checkpoint({how})")

@@ -20,10 +20,17 @@ from tests.support.clock import FakeClock
 from tests.support.messages import outbound, received
 from tests.support.patience import PATIENCE
 
+PAGE = 4096
+
 
 async def count(database: Database) -> int:
     row = await database.run(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
     return int(row[0])
+
+
+def begun_anew(wal: Path) -> int:
+    """How often the log was begun anew: it counts that itself, 12 bytes from its start."""
+    return int.from_bytes(wal.read_bytes()[12:16])
 
 
 def insert(key: str):  # type: ignore[no-untyped-def]
@@ -93,19 +100,39 @@ async def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> No
         await Database(tmp_path / "text.db").start()
 
 
-async def test_under_load_the_log_is_begun_anew(
+async def test_under_load_the_log_is_begun_anew_in_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
     monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 200_000)
     database, wal = Database(tmp_path / "busy.db"), tmp_path / "busy.db-wal"
     await database.start()
-    largest = 0
+    begun, transactions, sizes = {begun_anew(wal)}, 0, [0]
     async with asyncio.timeout(PATIENCE):
-        while not 0 <= wal.stat().st_size < largest:
+        while len(begun) < 4:
             await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
-            largest = max(largest, wal.stat().st_size)
-    assert largest > 200_000
+            transactions += 1
+            begun.add(begun_anew(wal))
+            sizes.append(wal.stat().st_size)
+    assert sizes == sorted(sizes), "it was made shorter, and has to grow again"
+    assert 200_000 < sizes[-1] < transactions * PAGE
+    await database.stop()
+
+
+async def test_after_a_while_without_work_nothing_is_left_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    database, wal = Database(tmp_path / "quiet.db"), tmp_path / "quiet.db-wal"
+    await database.start()
+    await database.run(insert("deleted soon"))
+    await database.run(lambda db: db.execute("DELETE FROM once"))
+    async with asyncio.timeout(PATIENCE):
+        while wal.stat().st_size:
+            await asyncio.sleep(0.01)
+    assert b"deleted soon" not in (tmp_path / "quiet.db").read_bytes()
+    await database.run(insert("later"))
+    assert await count(database) == 1
     await database.stop()
 
 
@@ -124,7 +151,7 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
             assert go_on.wait(10)
             other.execute("ROLLBACK")
 
-    monkeypatch.setattr("gateway.storage.sqlite.database._emptied", emptied)
+    monkeypatch.setattr("gateway.storage.sqlite.database._begun_anew", emptied)
     database = Database(tmp_path / "anew.db")
     await database.start()
     await database.run(insert("first"))
