@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -16,15 +17,19 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
     caller, task = asyncio.current_task(), asyncio.create_task(work)
     interrupted = False
     while not task.done():
+        over = asyncio.get_running_loop().create_future()  # lighter than a shield around the task
+        task.add_done_callback(partial(_tell, over))
         try:
-            await asyncio.shield(task)
+            await over
         except asyncio.CancelledError:
-            if caller is None or not caller.cancelling():  # the work was cancelled, not the caller
-                break
             interrupted = True
-            caller.uncancel()
-        except Exception:  # noqa: BLE001 - raised again by `result`
-            break
+            if caller is not None:
+                caller.uncancel()
     if interrupted and caller is not None:
         caller.cancel()
     return task.result()
+
+
+def _tell(over: "asyncio.Future[None]", _task: "asyncio.Task[Any]") -> None:
+    if not over.done():
+        over.set_result(None)

@@ -15,6 +15,7 @@ _FILES: Final[tuple[tuple[str, AttachmentKind, str], ...]] = (
     ("video_note", "video", "video/mp4"),
     ("voice", "audio", "audio/ogg"),
 )
+_CARRIERS: Final = frozenset({"photo", *(field for field, _, _ in _FILES)})
 _DEFAULT_NAMES: Final = {
     "animation": "animation",
     "video_note": "video note",
@@ -26,6 +27,8 @@ MAX_OPTIONS: Final = 12
 
 def attachments_of(message: Mapping[str, object]) -> tuple[Attachment, ...]:
     """The files of a message; of a photo the largest size."""
+    if _CARRIERS.isdisjoint(message):
+        return ()
     found: list[Attachment] = []
     photo = _photo(message.get("photo"))
     if photo is not None:

@@ -3,11 +3,16 @@
 import hashlib
 from collections.abc import MutableMapping
 from contextvars import ContextVar, Token
+from functools import lru_cache
 from typing import Any, Final
+
+MAX_REMEMBERED: Final = 2_000
+"""Entries whose id is remembered: each asks for it half a dozen times while it is answered."""
 
 _EXCHANGE: Final = ContextVar("exchange", default="")
 
 
+@lru_cache(MAX_REMEMBERED)
 def correlation_id(inbox_id: str) -> str:
     """The id of the exchange that an inbox entry begins: 16 hexadecimal digits.
 

@@ -6,6 +6,7 @@ Amounts are integers of a millionth of a dollar, so that sums are exact.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from gateway.message import Place
 from gateway.people import PersonId
@@ -25,6 +26,9 @@ class Budgets:
     user_per_month: float | None = None
     workspace_per_day: float | None = None
     workspace_per_month: float | None = None
+
+
+UNLIMITED: Final = Budgets()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ def accounts_for(
     tenant: str, person: PersonId, place: Place, budgets: Budgets, now: datetime
 ) -> tuple[Account, ...]:
     """The sums that a call counts towards. Days and months are of UTC."""
+    if budgets == UNLIMITED:
+        return ()
     workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
     rows = (

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Final
 
 from gateway.message import Place, Quote
@@ -17,6 +18,8 @@ from gateway.ports import ContentBlock, TextBlock
 MAX_NAME: Final = 60
 MAX_PERSONA: Final = 10_000
 MAX_QUOTE: Final = 2_000
+MAX_OWN: Final = 64
+"""Own texts that are remembered: there is one for each platform, audience and persona."""
 
 PERSONA: Final = """\
 You are {name}, an assistant in chats. Be helpful, friendly and brief: a few sentences. Say so \
@@ -60,6 +63,7 @@ class PromptFacts:
     persona: str = ""
 
 
+@lru_cache(MAX_OWN)
 def own_text(facts: PromptFacts) -> str:
     """Persona, rules, who listens: below 1,200 characters with the built-in persona."""
     name = clean_name(facts.assistant) or "Parley"
@@ -68,6 +72,7 @@ def own_text(facts: PromptFacts) -> str:
     return f"{persona}\n\n{_RULES.format(platform=platform)}\n\n{_LISTENERS[facts.audience]}"
 
 
+@lru_cache(2)
 def today_text(today: date) -> str:
     """The day; it stands behind everything that stays the same for longer."""
     return f"Today is {today:%a}, {today.isoformat()} (UTC)."
