@@ -34,7 +34,7 @@ import yaml
 from benchmarks import echo_bot
 from benchmarks.machine import Machine
 from benchmarks.served import mapping_for, number
-from gateway.storage.sqlite.database import MAX_LOG
+from gateway.storage.sqlite.database import MAX_FILE
 from tests.support.ports import free_port
 
 MEGABYTE: Final = 1024 * 1024
@@ -48,8 +48,6 @@ FLAT_PER_MINUTE: Final = 0.5
 """Megabytes a minute: the slope of a line through all looks after the warm-up."""
 FLAT_SHARE: Final = 0.03
 """How much larger the last look may be than the first one after the warm-up."""
-LOG_SHARE: Final = 2.0
-"""The log is begun anew a second after it is larger than `MAX_LOG`, so it may pass that."""
 STOP_SECONDS: Final = 60
 OWN: Final = "parley_answer_own_seconds"
 
@@ -169,7 +167,7 @@ def judged(seen: Sequence[Look], warm: float) -> dict[str, object]:
         "largest_log": log,
         "own_below_20_ms": after[-1].own_below_20_ms,
         "flat": flat,
-        "log_bounded": log <= LOG_SHARE * MAX_LOG / MEGABYTE,
+        "log_bounded": log <= MAX_FILE / MEGABYTE,
     }
 
 

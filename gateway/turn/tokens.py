@@ -32,7 +32,7 @@ TOOL_TOKENS = 20
 
 MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
-MAX_WEIGHED: Final = 10_000
+MAX_WEIGHED: Final = 4_000
 """Short texts whose weight is remembered: a message is weighed a dozen times while it is shown."""
 SHORT: Final = 1_000
 """Characters of a text that is short in this sense."""

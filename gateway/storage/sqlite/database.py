@@ -45,6 +45,8 @@ MAX_LOG = 16 * 1024 * 1024
 """Bytes from which the log is begun anew. Under a load without a pause, folding by itself never
 catches up with the writing (100 messages a second write 11 MB), and it would grow without end. Its
 file stays and is written over, because a disk takes that in half the time of a file that grows."""
+MAX_FILE = 4 * MAX_LOG
+"""Bytes from which that file is made anew as well."""
 QUIET = 5
 """Foldings without anything new after which the log is emptied: what was deleted is not left there
 until it is written over."""
@@ -285,7 +287,8 @@ def _folded(path: str) -> int:
 def _begun_anew(path: str) -> None:
     """Let the next transaction begin at the start of the log's file; not where somebody reads an
     older moment, as a backup does: the next second will do."""
-    _checkpoint(path, "RESTART")
+    large = Path(f"{path}-wal").stat().st_size > MAX_FILE
+    _checkpoint(path, "TRUNCATE" if large else "RESTART")
 
 
 def _emptied(path: str) -> None:
