@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from gateway.observe.logs import configure_logs
-from parley import garbage
+from parley import garbage, heap
 from parley.app import App
 from parley.roles import Role
 from parley.settings import Settings
@@ -62,4 +62,5 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
+    heap.give_large_pieces_back()
     return asyncio.run(serve(settings, role, platform, started=garbage.set_aside))

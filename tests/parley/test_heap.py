@@ -1,0 +1,36 @@
+"""What is large goes back when it is freed."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+MEGABYTE = 1024 * 1024
+GROWN = f"""
+import ctypes, sys
+from parley import heap
+
+if sys.argv[1] == "told":
+    assert heap.give_large_pieces_back()
+first = bytearray(20 * {MEGABYTE})
+del first
+kept, held = [], []
+for _ in range(16):
+    kept.append(bytearray({MEGABYTE}))
+    held.append(bytearray(1_000))
+del kept
+status = open("/proc/self/status").read()
+print(status.partition("VmRSS:")[2].split()[0])
+"""
+
+
+def left(how: str) -> int:
+    """Kilobytes of a process that needed much for a moment, and keeps a little of it."""
+    command = [sys.executable, "-c", GROWN, how]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library is left alone")
+def test_what_was_needed_for_a_moment_goes_back() -> None:
+    assert left("not told") - left("told") > 10_000
