@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.observe.observer import Answered, Attempt
-from parley import garbage
+from parley import garbage, heap
 from parley.app import App
 from parley.settings import Settings, from_mapping
 
@@ -134,6 +134,7 @@ def main() -> None:
         memory=not arguments.without_memory,
     )
     watch = Stopwatch() if arguments.times else None
+    heap.give_large_pieces_back()
     used = asyncio.run(serve(settings, watch))
     if watch is not None:
         arguments.times.write_bytes(watch.times.tobytes())
