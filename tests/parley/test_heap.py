@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
+from parley import heap
+
 MEGABYTE = 1024 * 1024
 GROWN = f"""
-import ctypes, sys
+import sys
 from parley import heap
 
 if sys.argv[1] == "told":
@@ -31,6 +33,11 @@ def left(how: str) -> int:
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library is left alone")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these thresholds")
 def test_what_was_needed_for_a_moment_goes_back() -> None:
     assert left("not told") - left("told") > 10_000
+
+
+def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parley.heap.ctypes.CDLL", lambda _: object())
+    assert not heap.give_large_pieces_back()

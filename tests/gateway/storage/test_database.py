@@ -119,6 +119,23 @@ async def test_under_load_the_log_is_begun_anew_in_the_same_file(
     await database.stop()
 
 
+async def test_a_file_of_the_log_that_became_too_large_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 200_000)
+    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_FILE", 200_000)
+    database, wal = Database(tmp_path / "large.db"), tmp_path / "large.db-wal"
+    await database.start()
+    largest = 0
+    async with asyncio.timeout(PATIENCE):
+        while not 0 <= wal.stat().st_size < largest:
+            await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            largest = max(largest, wal.stat().st_size)
+    assert largest > 200_000
+    await database.stop()
+
+
 async def test_after_a_while_without_work_nothing_is_left_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
