@@ -11,7 +11,6 @@ MAX_BACK: Final = 64
 
 _EXTENDING: Final = frozenset("\u200c\u200d\u20e3")
 _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
-_FLAGS: Final = re.compile("[\U0001f1e6-\U0001f1ff]*\\Z")
 
 
 def cut(text: str, max_length: int) -> str:
@@ -48,7 +47,12 @@ def _is_inside(text: str, end: int) -> bool:
         return True
     if "\ud800" <= before <= "\udbff" or (before == "\r" and after == "\n"):
         return True
-    if _FLAG.match(before) and _FLAG.match(after):
-        flags = _FLAGS.search(text, max(0, end - MAX_BACK), end)
-        return flags is not None and len(flags[0]) % 2 == 1
-    return False
+    return bool(_FLAG.match(after)) and _flags_before(text, end) % 2 == 1
+
+
+def _flags_before(text: str, end: int) -> int:
+    """How many letters of flags stand together before `end`, at most `MAX_BACK`."""
+    start, least = end, max(0, end - MAX_BACK)
+    while start > least and _FLAG.match(text, start - 1):
+        start -= 1
+    return end - start

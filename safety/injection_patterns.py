@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 _GAP: Final = r"[\s\"'`*_.,:;()-]{1,12}"
-_FEW: Final = rf"(?:{_GAP}[\w']{{1,20}}){{0,4}}?{_GAP}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +253,7 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"\b(?:send|post|forward|email|e-mail|upload|exfiltrate|transmit|leak)\s{1,4}(?:\w+\s{1,4}){0,4}?"
         r"(?:conversation|chat\s+history|memor(?:y|ies)|secrets|passwords|credentials|api\s+keys?|system\s+prompt|private\s+data|tokens)\s{1,4}"
         r"(?:\w+\s{1,4}){0,4}?(?:to|at|via)\s{1,4}(?:\S{0,20}(?:https?:|@|\.com|\.net|\.org)|the\s+following)",
-        r"!\[[^\]\n]{0,100}\]\(https?://[^)\s]{1,200}\?[^)\s]{0,100}(?:=\{|=\[|=<|\{\{)",
+        r"!\[[^\]\n]{0,100}\]\(https?://[^)\s?]{1,200}\?[^)\s]{0,280}(?:=\{|=\[|=<|\{\{)",
         r"\bdump\s{1,4}(?:all\s+)?(?:the\s+|your\s+)?(?:passwords|secrets|credentials|memories)\b",
     ),
     build_rule(

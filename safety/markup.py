@@ -32,7 +32,7 @@ _AMBIGUOUS_NAMES: Final = """
     listing map mark mask object option output param path pattern rect section set source summary
     switch symbol text time title track use var view circle g defs stop
     admin bible brief context developer document documents heartbeat instruction instructions
-    knowledge memories memory message prompt soul tool tools user
+    knowledge material memories memory message prompt soul tool tools user
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_NAMES.split())
 _TAG: Final = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,40})(?=[\s/>]|$)([^<>]*)(>|(?=<)|$)")
@@ -47,7 +47,7 @@ _ACTIVE: Final = re.compile(
 )
 _ATTRIBUTE: Final = re.compile(r"[\w:@.-][\s/]*=")
 _LINK_SCHEME: Final = re.compile(
-    r"(\]\(\s*<?|\]:\s{0,9}<?|(?:href|src|action)\s*=\s*[\"']?\s*)"
+    r"(\]\(\s*<?|\]:\s{0,9}<?|(?:href|src|action)\s*=\s*(?:[\"']\s*)?)"
     r"((?:j\s*a\s*v\s*a|v\s*b)\s*s\s*c\s*r\s*i\s*p\s*t\s*:|data\s*:\s*text/html)",
     re.IGNORECASE,
 )

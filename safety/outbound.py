@@ -37,7 +37,7 @@ _URL: Final = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[/?#].*)?", re.IGNORECASE | re.DOTALL
 )
 _AUTHORITY: Final = re.compile(
-    r"(?:\[(?P<v6>[^\[\]]*:[^\[\]]*)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:\[(?P<v6>[^\[\]:]*:[^\[\]]*)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?"
 )
 _UNSAFE: Final = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
 

@@ -14,7 +14,8 @@ from typing import Final, TypeAlias
 Element: TypeAlias = tuple[str, int, int]
 """One character as a regular expression, and how often it stands, at least and at most."""
 
-_SPACES: Final = tuple(filter(str.isspace, map(chr, range(0x3001))))
+_PARTING: Final = (*filter(str.isspace, map(chr, range(0x3001))), "é", "й", "密")
+"""Spaces of every kind, and samples of what is not ASCII."""
 
 
 def literal(text: str) -> tuple[Element, ...]:
@@ -46,9 +47,9 @@ class Pattern:
         return sum(least for _, least, _ in self.elements)
 
     @property
-    def unspaced(self) -> bool:
-        """Whether no match has a space of any kind in it."""
-        return not any(re.match(chars, space) for chars, _, _ in self.elements for space in _SPACES)
+    def in_one_word(self) -> bool:
+        """Whether every match is a run of visible ASCII."""
+        return not any(re.match(chars, char) for chars, _, _ in self.elements for char in _PARTING)
 
     @cached_property
     def whole(self) -> re.Pattern[str]:

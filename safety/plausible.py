@@ -7,10 +7,7 @@ from typing import Final
 _PLACEHOLDER: Final = re.compile(
     r"""(?ix)
     [<\[({%$@#].*                                # <token>, {token}, ${TOKEN}, %TOKEN%
-    | .*(?:\.\.\.|…|\*\*|••|xxxx).*               # abc..., ****, xxxx
     | [x*._•#0-]+
-    | .*(?:your|my|the|some|an?)[-_\ ](?:[a-z]+[-_\ ]){0,4}
-      (?:api|key|token|secret|pass\w*|pwd|value|here)\b.*
     | (?:your|replace|insert|enter|put|add|set)[-_].*
     | (?:the|my|your|our|a|an|new|old|super|top|db|test|admin|user|root|example|dummy|sample|fake|
       mock)?[-_]?(?:pass|passwd|password|passphrase|passwort|kennwort|pwd|pw|secret|token|key|apikey|
@@ -21,20 +18,26 @@ _PLACEHOLDER: Final = re.compile(
     | \[SECRET_REDACTED\].*
     """
 )
+_PLACEHOLDER_WITHIN: Final = re.compile(
+    r"""(?ix)
+    \.\.\.|…|\*\*\*|\A\*\*|\*\*\Z|••|xxxx         # abc..., ****, xxxx
+    | (?:your|my|the|some|an?)[-_\ ](?:[a-z]+[-_\ ]){0,4}
+      (?:(?:api|key|token|secret|pwd|value|here)\b|pass)
+    """
+)
 _CODE: Final = re.compile(
     r"""(?x)
     [A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+              # settings.PASSWORD
     | (?:[A-Z][A-Z0-9]*_)+[A-Z0-9]+              # DB_PASSWORD
-    | [~.]?/.* | [A-Za-z]:\\.* | .*://.*         # places
+    | [~.]?/.* | [A-Za-z]:\\.*                   # places
     | [\d.,:/-]{1,10}                            # a number, a date, a time
     | [a-z]+(?:[_-][a-z]+)+                      # some_name, some-name
     | [a-z]*(?:[A-Z][a-z]+\d{0,5}){2,}           # SomeName, someName
     """
 )
-_CHANCE: Final = re.compile(
-    r"(?:\A|\.)(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[a-z]\w*[A-Z]\w*[a-z]\w*[A-Z])[A-Za-z0-9]{24,200}\Z"
-)
-"""The last part of a dotted name, when no one would call anything so."""
+_ALPHANUMERIC: Final = re.compile(r"[A-Za-z0-9]{24,200}")
+_DIGITS_APART: Final = re.compile(r"[^0-9]*[0-9][^A-Za-z]*[A-Za-z][^0-9]*[0-9]")
+_CASES_TURN: Final = re.compile(r"[^a-z]*[a-z][^A-Z]*[A-Z][^a-z]*[a-z][^A-Z]*[A-Z]")
 _BASE64: Final = re.compile(r"/[A-Za-z0-9+/]{30,}={0,2}")
 _LONG_WORD: Final = 20
 _LONG_PATH: Final = 100
@@ -62,14 +65,15 @@ _ENDINGS: Final = ("ing", "able", "ible", "tion", "ment", "ness", "ly", "ed")
 
 def is_placeholder(value: str) -> bool:
     """True for what stands in a text instead of a secret."""
-    return bool(_PLACEHOLDER.fullmatch(value)) or len(set(value.lower())) < 3
+    within = "\n" not in value and _PLACEHOLDER_WITHIN.search(value)
+    return bool(within or _PLACEHOLDER.fullmatch(value)) or len(set(value.lower())) < 3
 
 
 def looks_random(value: str, least: int = 16) -> bool:
     """True for what a machine made: long, of many characters, no name and no place."""
     if len(value) < least or is_placeholder(value):
         return False
-    if _CODE.fullmatch(value) and not (_CHANCE.search(value) or _is_chance(value)):
+    if _is_code(value) and not (_ends_by_chance(value) or _is_chance(value)):
         return False
     if len(set(value)) < 8:
         return False
@@ -80,6 +84,19 @@ def looks_random(value: str, least: int = 16) -> bool:
         return True
     often = 0.25 if digits else 0.4
     return letters >= 2 and (digits >= 2 or (mixed and _turns(value) > often * letters))
+
+
+def _is_code(value: str) -> bool:
+    """A name, a place, a number or a date as programs write them."""
+    return bool(_CODE.fullmatch(value)) or ("://" in value and "\n" not in value)
+
+
+def _ends_by_chance(value: str) -> bool:
+    """The last part of a dotted name is one that nobody would choose."""
+    last = value.rpartition(".")[2]
+    return bool(
+        _ALPHANUMERIC.fullmatch(last) and _DIGITS_APART.match(last) and _CASES_TURN.match(last)
+    )
 
 
 def _is_chance(value: str) -> bool:
@@ -93,7 +110,7 @@ def _is_chance(value: str) -> bool:
 
 def looks_like_password(value: str) -> bool:
     """True for what a person would take as a password: letters with digits or signs in them."""
-    if not 4 <= len(value) <= 200 or is_placeholder(value) or _CODE.fullmatch(value):
+    if not 4 <= len(value) <= 200 or is_placeholder(value) or _is_code(value):
         return False
     if value.isdigit():
         return len(value) >= 6

@@ -29,12 +29,12 @@ _MARKER: Final = re.compile(
     | <\s{{0,4}}\|[^\s<>|]{{1,64}}\|[\s/]{{0,4}}>                      # <|any_other|>
     | <\|(?i:{_PIPED_NAMES})>                                 # <|turn>
     | <(?i:{_PIPED_NAMES})\|>                                 # <turn|>
-    | <\s*<\s*/?\s*(?i:SYS)\s*>\s*>                           # <<SYS>>
+    | <\s*<\s*(?:/\s*)?(?i:SYS)\s*>\s*>                       # <<SYS>>
     | <\s{{0,4}}/?\s{{0,4}}(?i:{_TAG_NAMES})\s{{0,4}}/?>
     | </?(?i:antml:)?(?i:invoke|parameter)(?:[ \t]+(?i:name)=[^<>\n]{{0,100}})?>
     | <(?i:function|parameter)=[^<>\n]{{1,100}}> | </(?i:function)>
-    | (?:(?<![\w\])])|(?!\[[ \t]*/?[ \t]*[a-z]+[ \t]*\]))     # x[inst] is an index
-      \[[ \t]*/?[ \t]*(?i:{_BRACKET_NAMES})[ \t]*\]
+    | (?:(?<![\w\])])|(?!\[[ \t]*(?:/[ \t]*)?[a-z]+[ \t]*\]))     # x[inst] is an index
+      \[[ \t]*(?:/[ \t]*)?(?i:{_BRACKET_NAMES})[ \t]*\]
     | \]~b\] | \[e~\[
     """,
     re.VERBOSE,

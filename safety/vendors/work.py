@@ -78,6 +78,7 @@ DATA: Final = (
     alone("grafana_key", "eyJrIjoi", (BASE64, 40, 400)),
     alone("newrelic_key", "NRAK- NRII- NRIQ- NRJS- NRRA- NRAA-", (KEY, 18, 60)),
     alone("newrelic_license", (ALNUM, 32, 40), "NRAL"),
+    anywhere("sentry_dsn", "://", (HEX, 32), "@"),
     anywhere("sentry_token", "sntrys_", ("[A-Za-z0-9+/=_]", 40, 500)),
     anywhere("sentry_token", "sntryu_ sntrya_ sntryi_", (HEX, 60, 64)),
     alone("posthog_key", "phx_ phs_ pha_ phr_", (KEY, 32, 64)),

@@ -145,6 +145,8 @@ def test_names_and_ids_stay(text: str) -> None:
         "define('DB_PASSWORD', 'Xy12zz89');",
         "mysql -u root -pXy12zz89 shop",
         "sshpass -p 'Xy12zz89' ssh ada@host",
+        "gh secret set DEPLOY --body Xy12zz89",
+        'gh secret set DEPLOY -b "Xy12zz89"',
         "login ada / pw Xy12zz89",
         "recovery codes: v9qio-5v2sw",
     ],

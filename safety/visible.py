@@ -1,0 +1,55 @@
+"""A text as a person reads it, with the way back to the places of the text that was given.
+
+Hidden characters inside a token, and its letters in full width, hide it from every pattern.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from safety.unicode import HIDDEN
+
+_ASCII_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_WIDE: Final = "\uff01-\uff5e"
+_HIDDEN: Final = re.compile(f"[{HIDDEN}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f]")
+_CHANGED: Final = re.compile(f"[{HIDDEN}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f{_WIDE}]")
+_MAY_CHANGE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uff01-\uff5e\uffa0]"
+)
+"""Those of `_CHANGED` that Unicode counts as printable."""
+_FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF1A}
+"""Full-width forms of ASCII (Unicode's block U+FF00); the colon tells by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What is read; `places` gives for each of its characters, and for its end, the place in the
+    text that was given. None where both are the same."""
+
+    text: str
+    places: tuple[int, ...] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the given text that is read from `start` to `end`."""
+        if self.places is None or start >= end:
+            return start, end
+        return self.places[start], self.places[end - 1] + 1
+
+
+def visible(text: str) -> Visible:
+    """The text without hidden characters, in ASCII where it is ASCII in full width."""
+    if is_visible(text):
+        return Visible(text)
+    hidden = _ASCII_CONTROLS if text.isascii() else _HIDDEN
+    places = [place for place, char in enumerate(text) if hidden.match(char) is None]
+    read = "".join(text[place] for place in places).translate(_FULL_WIDTH)
+    return Visible(read, (*places, len(text)))
+
+
+def is_visible(text: str) -> bool:
+    """True when the text has neither hidden characters nor full-width forms of ASCII."""
+    ascii_only = text.isascii()
+    # Python's own test of a whole string costs a tenth of a search for so large a set.
+    if text.replace("\n", " ").isprintable() and (ascii_only or not _MAY_CHANGE.search(text)):
+        return True
+    return (_ASCII_CONTROLS if ascii_only else _CHANGED).search(text) is None

@@ -1,0 +1,42 @@
+"""Processor time of redaction grows with the length of a text, whatever stands in it."""
+
+import time
+
+import pytest
+
+from safety.secrets import redact_secrets
+
+PUMPS = [
+    *("a", "1", " ", "\n", "\t", "=", ":", "-", "'", '"', "`", "й", "密", "\u200b", "0x", "://a:"),
+    *("key=", "password=", "password is ", "key key key is ", "пароль ", "şifre ", "密码是"),
+    *("-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "aB3/"),
+    *("4111 1111 1111 1111 ", "411111111111", "cookie: a=b; ", "login: "),
+    *("login bob / ", "-u a:b ", "ENV A", "app password abcd ", "eyJabcdefgh.", "AKIA"),
+    *("sig=A1", "key=" * 120 + "1", "pw a1 ", "1 is my key ", 'pw "', "eyJ", ".eyJabcdefgh"),
+    *('"a1b2c3d4e5f6" // key\n', "secret set A --body ", "--", "key=A1 "),
+    *("Bearer ", "seed ", "heroku key is ", "--password ", "' , '", '"value": ',
+      "machine a login b ", "[SECRET_REDACTED]", "${password:-"),
+]  # fmt: skip
+MOST_GROWTH = 300
+
+
+def seconds(text: str) -> float:
+    """Processor time, the best of three."""
+    took = []
+    for _ in range(3):
+        begun = time.process_time()
+        redact_secrets(text)
+        took.append(time.process_time() - begun)
+    return min(took)
+
+
+@pytest.mark.parametrize("pump", PUMPS)
+def test_a_hundred_times_the_text_takes_at_most_300_times_as_long(pump: str) -> None:
+    short = seconds((pump * 1_000)[:1_000])
+    assert seconds((pump * 100_000)[:100_000]) <= MOST_GROWTH * max(short, 2e-5)
+
+
+@pytest.mark.parametrize("piece", ["sig=A1", "key=A1", "token=A1_"])
+def test_a_row_of_names_without_spaces_is_not_read_to_its_end_from_each(piece: str) -> None:
+    apart = seconds((f"{piece} " * 2_000)[:10_000])
+    assert seconds((piece * 2_000)[:10_000]) <= 3 * apart
