@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Literal, TypeAlias
 
+from gateway.authorship import Material
 from gateway.people import Audience, PersonId
 
 MAX_CONTENT = 40_000
@@ -23,6 +24,8 @@ class Place:
     `workspace_id` is Discord's guild, Slack's team, empty where there is none. `thread_id` is
     empty outside a thread: a value of its own, never shared with any thread. `closed_thread` is
     true where a thread has fewer readers than its channel, as Discord's private threads have.
+    `outsiders` is true where people read along who belong to no project here: a Slack channel
+    that another company shares, a topic of a Telegram channel's direct messages.
     """
 
     platform: str
@@ -32,16 +35,27 @@ class Place:
     workspace_id: str = ""
     thread_id: str = ""
     closed_thread: bool = False
+    outsiders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MessageAuthor:
-    """Who wrote. `aliases` are further immutable ids (a WhatsApp phone number beside the BSUID)."""
+    """Who wrote. `aliases` are further immutable ids (a WhatsApp phone number beside the BSUID),
+    `former` those by which the platform named this person before: they only count against them.
+    `is_chat`: a chat in its own name, a channel or an anonymous administrator, whose human is not
+    told (Telegram's `sender_chat`).
+
+    `outside` is true for an author who is no full member of the workspace in which the message was
+    written: of another company's Slack team, a guest, a webhook, a channel in its own name.
+    """
 
     id: str
     name: str = ""
     is_bot: bool = False
     aliases: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+    is_chat: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +167,11 @@ Extras: TypeAlias = DiscordExtras | SlackExtras | TelegramExtras | WhatsAppExtra
 class ChatMessage:
     """One message of a person, the same on every platform.
 
-    `content` is what was written, with this bot's own mention taken out and other entities turned
-    to readable text. `mentions_bot` is decided from the platform's entities, never from the text;
-    `mentions_others` is true when other people or bots are mentioned.
+    `content` is the author's own text and nothing else, with this bot's own mention taken out and
+    other entities turned to readable text. `material` is text that somebody else wrote, or that
+    was not written for this message: forwards, cards, previews. `mentions_bot` is decided from the
+    entities of own text, never from the text; `mentions_others` is true when own text mentions
+    other people or bots.
     """
 
     id: str
@@ -169,6 +185,7 @@ class ChatMessage:
     mentions_bot: bool = False
     mentions_others: bool = False
     extras: Extras = None
+    material: tuple[Material, ...] = ()
 
     @property
     def platform(self) -> str:
@@ -271,13 +288,15 @@ class ReactionChanged:
 
 @dataclass(frozen=True, slots=True)
 class MembershipChanged:
-    """Somebody came or went; `is_self` when it is this bot."""
+    """Somebody came or went; `is_self` when it is this bot. `whole_workspace`: the workspace of
+    the place is meant, and not its channel alone."""
 
     event_id: str
     place: Place
     member: MessageAuthor
     joined: bool
     is_self: bool = False
+    whole_workspace: bool = False
     kind: Literal["membership"] = "membership"
 
 
@@ -360,13 +379,26 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """A message to the direct conversation of somebody who did not write just now. `person` is the
+    reader's `str(PersonId)`."""
+
+    person: str
+    place: Place
+    markdown: str
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """What the gateway wants to say, before rendering. `private_to` names the only reader."""
+    """What the gateway wants to say, before rendering. `private_to` names the only reader;
+    `notices` tell other people of it, each in their own direct conversation."""
 
     markdown: str
     buttons: tuple[Button, ...] = ()
     files: tuple[OutboundFile, ...] = ()
     private_to: str = ""
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

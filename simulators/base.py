@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 MAX_CALLS = 20_000
 """How many of the latest requests a simulator remembers."""
@@ -251,6 +251,33 @@ class PlatformSimulator(Protocol):
         self, room: SimRoom, found: Callable[[list[Shown]], bool], timeout: float = 30.0
     ) -> list[Shown]:
         """`shown(room)` as soon as `found` says yes. Raises TimeoutError with what was shown."""
+        ...
+
+
+@runtime_checkable
+class CanForward(Protocol):
+    """A platform on which a person can hand on a message of somebody else."""
+
+    async def forward(self, person: SimPerson, room: SimRoom, text: str) -> str:
+        """Forward a message that reads `text`. Returns its id."""
+        ...
+
+
+@runtime_checkable
+class CanShareContacts(Protocol):
+    """A platform on which a person can share a contact card."""
+
+    async def share_contact(self, person: SimPerson, room: SimRoom, name: str) -> str:
+        """Share a card. Returns the message's id."""
+        ...
+
+
+@runtime_checkable
+class CanSendViaBots(Protocol):
+    """A platform on which a person can send what another bot made."""
+
+    async def send_via(self, person: SimPerson, room: SimRoom, text: str, bot: str) -> str:
+        """Send a text that the bot made. Returns the message's id."""
         ...
 
 

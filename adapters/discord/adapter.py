@@ -2,7 +2,7 @@
 
 from discord.http import Route
 
-from adapters.discord import doctor, files, live
+from adapters.discord import doctor, files, live, members
 from adapters.discord.answers import handle_of
 from adapters.discord.api import Api
 from adapters.discord.connection import Connection
@@ -157,6 +157,10 @@ class DiscordAdapter:
         """The bytes of an attachment. Raises `BadInput` when it is larger than `limit`, a
         `DeliveryError` when Discord does not give it."""
         return await files.fetch(attachment, limit, self._settings.api_base)
+
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when a person is in a server. Raises a `DeliveryError`."""
+        return await members.is_member(self._connected().api, space, person)
 
     async def diagnose(self) -> list[Check]:
         """Ask Discord whether token, application, intent, servers and commands are right."""

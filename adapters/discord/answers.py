@@ -19,7 +19,7 @@ from discord.http import Route
 from adapters.discord.api import Api, Refused
 from adapters.discord.interactions import Handle
 from adapters.discord.raw import identity, integer, text
-from adapters.discord.send import EPHEMERAL, body_of, form_of
+from adapters.discord.send import EPHEMERAL, SUPPRESS_EMBEDS, body_of, form_of
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Outbound
 
@@ -123,7 +123,7 @@ class Answers:
         await self._state(handle)
         if handle.kind == "command":
             await self._clear_public_place(handle)
-        body = body_of(outbound) | {"flags": EPHEMERAL}
+        body = body_of(outbound) | {"flags": EPHEMERAL | SUPPRESS_EMBEDS}
         return await self._post("POST", _WEBHOOK, handle, body, outbound)
 
     async def _state(self, handle: Handle) -> _Open:

@@ -34,7 +34,8 @@ def _options(command: CommandSpec) -> list[Definition]:
     if not command.takes_arguments:
         return []
     name, required = command.argument_name, not command.argument_optional
-    return [{"type": STRING, "name": name, "description": name.capitalize(), "required": required}]
+    described = (command.argument_help or name.capitalize())[:MAX_DESCRIPTION]
+    return [{"type": STRING, "name": name, "description": described, "required": required}]
 
 
 def same(registered: object, wanted: list[Definition]) -> bool:

@@ -24,6 +24,7 @@ from adapters.discord.raw import identity, mapping, mappings
 from adapters.discord.seen import Seen
 from gateway.errors import StartError, StoreUnavailable
 from gateway.ports import AdapterContext, EventSink
+from gateway.ports.work_guard import WorkItem
 
 log = structlog.get_logger(__name__)
 
@@ -172,7 +173,13 @@ class Connection:
         if event == "GUILD_DELETE" and not data.get("unavailable"):
             self._known.discard(identity(data.get("id")))
         payload: dict[str, object] = {"t": event, "s": self.client.ws.sequence, "d": data}
-        found = parse(payload, self._bot)
+        guard, account = self._context.guard, self._context.account
+        delivery = WorkItem("payload", f"discord:{account}:{event}:{identity(data.get('id'))}")
+        if guard.exhausted(delivery):
+            self._context.count("quarantined", "discord")
+            return
+        with guard.working(delivery):
+            found = parse(payload, self._bot)
         for each in found:
             self._handover.put(each, event)
         if not found and not self._spoken(event, data):

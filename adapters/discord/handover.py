@@ -29,6 +29,7 @@ from gateway.message import (
 from gateway.message import place_of as place_of_event
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
+from gateway.ports.work_guard import WorkItem
 
 DRAIN_SECONDS: Final = 5.0
 MAX_WAITING: Final = 10_000
@@ -120,13 +121,19 @@ class Handover:
 
     async def hand_over_missed(self, data: Mapping[str, object], bot: Bot) -> None:
         """Hand over a message that REST returned, and return when the store has it."""
-        message = message_of(data, bot)
+        guard, id_ = self._context.guard, identity(data.get("id"))
+        delivery = WorkItem("payload", f"discord:{self._context.account}:MESSAGE_CREATE:{id_}")
+        if guard.exhausted(delivery):
+            self._context.count("quarantined", "discord")
+            return
+        with guard.working(delivery):
+            message = message_of(data, bot)
         if message is not None:
             await self._hand_over(MessageReceived(message.id, message))
             return
         place = place_of(data, bot)
         if place is not None:
-            self._seen.passed(place, identity(data.get("id")), addressed=False)
+            self._seen.passed(place, id_, addressed=False)
 
     # --- one after the other --------------------------------------------------------------------
 

@@ -62,6 +62,7 @@ MANIFEST: Final = AdapterManifest(
         commands_wait=True,
         idempotent_sends=True,
         live=True,
+        tells_members=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="discord",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+from adapters.discord.authorship import material_of, said_in, snapshots_of
 from adapters.discord.bot import Bot, place_of
 from adapters.discord.raw import MAX_NAME, identity, integer, mapping, mappings, moment, text
 from adapters.discord.words import author_of, name_of, words_of
@@ -20,7 +21,6 @@ from gateway.message import (
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
 """Message types that somebody wrote; all others are notices of the platform itself."""
-FORWARD: Final = 1
 
 MAX_ATTACHMENTS: Final = 25
 MAX_URL: Final = 2000
@@ -40,11 +40,11 @@ def message_of(data: Mapping[str, object], bot: Bot) -> ChatMessage | None:
     if kind not in WRITTEN:
         return None
     words = words_of(data, bot)
-    forwarded = _forwarded(data)
-    attachments = [*_attachments(data), *(a for part in forwarded for a in _attachments(part))]
+    forwarded = (file for one in snapshots_of(data) for file in _attachments(one))
+    attachments = [*_attachments(data), *forwarded]
     return ChatMessage(
         id=message_id,
-        content=_with_forwarded(words.content, forwarded),
+        content=words.content,
         author=author,
         place=place,
         timestamp=moment(data.get("timestamp")) or _created_at(message_id),
@@ -59,6 +59,7 @@ def message_of(data: Mapping[str, object], bot: Bot) -> ChatMessage | None:
             mentions_everyone=words.mentions_everyone,
             guild_id=place.workspace_id,
         ),
+        material=material_of(data, bot),
     )
 
 
@@ -86,26 +87,11 @@ def _quote(data: Mapping[str, object], bot: Bot) -> Quote | None:
     author_id = identity(author.get("id"))
     return Quote(
         id=original_id,
-        text=words_of(original, bot).content,
+        text=said_in(original, bot)[:MAX_CONTENT],
         author_id=author_id,
         author_name=name_of(author, mapping(original.get("member"))),
         by_this_bot=bool(bot.user_id) and author_id == bot.user_id,
     )
-
-
-def _forwarded(data: Mapping[str, object]) -> list[Mapping[str, object]]:
-    reference = mapping(data.get("message_reference"))
-    if integer(reference.get("type")) != FORWARD:
-        return []
-    snapshots = mappings(data.get("message_snapshots"))
-    return [mapping(snapshot.get("message")) for snapshot in snapshots]
-
-
-def _with_forwarded(content: str, forwarded: list[Mapping[str, object]]) -> str:
-    if not forwarded:
-        return content
-    told = "\n".join(text(part.get("content")) for part in forwarded)
-    return "\n".join(filter(None, (content, f"Forwarded message:\n{told}")))[:MAX_CONTENT]
 
 
 def _attachments(data: Mapping[str, object]) -> list[Attachment]:

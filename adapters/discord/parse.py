@@ -124,7 +124,7 @@ def _own_membership(
     place = Place(PLATFORM, bot.account, channel_id, Audience.PUBLIC_ROOM, guild_id)
     me = MessageAuthor(bot.user_id, is_bot=True)
     event_id = stamp or f"{guild_id}:{'joined' if joined else 'left'}"
-    return [MembershipChanged(event_id, place, me, joined, is_self=True)]
+    return [MembershipChanged(event_id, place, me, joined, is_self=True, whole_workspace=True)]
 
 
 def _membership(
@@ -137,7 +137,7 @@ def _membership(
     place = Place(PLATFORM, bot.account, guild_id, Audience.PUBLIC_ROOM, guild_id)
     member = MessageAuthor(user_id, name_of(user, data), user.get("bot") is True)
     event_id = stamp or f"{guild_id}:{user_id}:{'joined' if joined else 'left'}"
-    return [MembershipChanged(event_id, place, member, joined)]
+    return [MembershipChanged(event_id, place, member, joined, whole_workspace=True)]
 
 
 def _member_joined(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:

@@ -17,6 +17,9 @@ MAX_CUSTOM_ID: Final = 100
 NONCE_BYTES: Final = 12
 """24 hexadecimal digits; Discord takes 25 characters."""
 EPHEMERAL: Final = 1 << 6
+SUPPRESS_EMBEDS: Final = 1 << 2
+"""Discord makes no preview of addresses: its servers would fetch an address that the model was made
+to write, with words of the conversation in it, before anybody has read the answer."""
 NOBODY: Final = {"parse": [], "replied_user": True}
 """Text of the model notifies nobody but the person it answers."""
 
@@ -57,7 +60,7 @@ def text_of(part: Part) -> str:
 
 def body_of(outbound: Outbound) -> dict[str, object]:
     """What is said, without saying where. Raises `Permanent`."""
-    body: dict[str, object] = {"allowed_mentions": NOBODY}
+    body: dict[str, object] = {"allowed_mentions": NOBODY, "flags": SUPPRESS_EMBEDS}
     if outbound.part is not None:
         body["content"] = text_of(outbound.part)
     if outbound.buttons:

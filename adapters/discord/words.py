@@ -7,17 +7,19 @@ from datetime import UTC, datetime
 from typing import Final
 
 from adapters.discord.bot import Bot
-from adapters.discord.raw import MAX_NAME, identities, identity, mapping, mappings, text
+from adapters.discord.raw import MAX_NAME, identities, identity, integer, mapping, mappings, text
+from gateway.authorship import in_one_word
 from gateway.message import MAX_CONTENT, MessageAuthor
 
 _MARK: Final = re.compile(
-    r"(?P<code>```.*?```|`[^`\n]+`)"
+    r"(?P<code>```(?:[^`]|`[^`]|``[^`])*```|`[^`\n]+`)"
     r"|<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|\#(?P<channel>\d{1,20})"
     r"|a?:(?P<emoji>\w{2,32}):\d{1,20}|/(?P<command>[^<>:\n]{1,100}):\d{1,20}"
-    r"|t:(?P<time>-?\d{1,12})(?::[tTdDfFRsS])?)>",
-    re.DOTALL,
+    r"|t:(?P<time>-?\d{1,12})(?::[tTdDfFRsS])?)>"
 )
 
+GUEST: Final = 1 << 4
+"""The flag of a member who may stay in one voice channel (Discord: guild member flags)."""
 _GONE: Final = "\0"
 """Stands for a mention of this bot; `text` lets no NUL of the platform through."""
 
@@ -41,8 +43,10 @@ def author_of(data: Mapping[str, object]) -> MessageAuthor | None:
     user_id = identity(user.get("id"))
     if not user_id:
         return None
-    is_bot = user.get("bot") is True or bool(data.get("webhook_id"))
-    return MessageAuthor(user_id, name_of(user, member), is_bot)
+    by_webhook = bool(data.get("webhook_id"))
+    is_bot = user.get("bot") is True or by_webhook
+    outside = by_webhook or bool((integer(member.get("flags")) or 0) & GUEST)
+    return MessageAuthor(user_id, name_of(user, member), is_bot, outside=outside)
 
 
 def name_of(user: Mapping[str, object], member: Mapping[str, object]) -> str:
@@ -88,15 +92,17 @@ def _readable(
         if id_ == bot.user_id and id_ in people:
             return _GONE
         person = people.get(id_)
-        return f"@{name_of(person, mapping(person.get('member'))) or id_}" if person else None
+        if not person:
+            return None
+        return f"@{in_one_word(name_of(person, mapping(person.get('member')))) or id_}"
 
     def role(id_: str) -> str:
         name = bot.directory.role_name(guild_id, id_).removeprefix("@")
-        return _GONE if id_ == own_role else f"@{name or 'role'}"
+        return _GONE if id_ == own_role else f"@{in_one_word(name) or 'role'}"
 
     def channel(id_: str) -> str:
         facts = bot.directory.channel(guild_id, id_)
-        return f"#{facts.name if facts else 'channel'}"
+        return f"#{in_one_word(facts.name if facts else '') or 'channel'}"
 
     shown: dict[str, Callable[[str], str | None]] = {
         "user": user,

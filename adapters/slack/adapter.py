@@ -6,7 +6,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack import doctor
+from adapters.slack import doctor, members
 from adapters.slack.client import open_client, open_session
 from adapters.slack.directory import Directory
 from adapters.slack.errors import start_error
@@ -54,6 +54,8 @@ class SlackAdapter:
         self._files: Files | None = None
         self._intake: Intake | None = None
         self._connection: _Connection | None = None
+        self._client: AsyncWebClient | None = None
+        self._team_id = ""
 
     @property
     def platform(self) -> str:
@@ -91,8 +93,9 @@ class SlackAdapter:
         self._files = Files(client, session, settings.base_url)
         self._sender = Sender(client, session, settings.base_url, self._files)
         self._live = Live(client, self._sender)
-        directory = Directory(client, self._context.clock.monotonic)
-        self._intake = Intake(sink, me, directory, self._context.count)
+        self._client, self._team_id = client, me.team_id
+        directory = Directory(client, self._context.clock.monotonic, me.team_id)
+        self._intake = Intake(sink, me, directory, self._context.count, self._context.guard)
         self._connection = self._make_connection(client, self._intake)
         await self._connection.open()
 
@@ -140,7 +143,7 @@ class SlackAdapter:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
-        self._sender = self._files = self._live = None
+        self._sender = self._files = self._live = self._client = None
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -185,6 +188,12 @@ class SlackAdapter:
         if self._files is None:
             raise Transient("Slack is not connected")
         return await self._files.fetch(attachment, limit)
+
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when a person is a full member of the workspace. Raises a `DeliveryError`."""
+        if self._client is None:
+            raise Transient("Slack is not connected")
+        return await members.is_member(self._client, self._team_id, space, person)
 
     async def diagnose(self) -> list[Check]:
         """Credentials and scopes, asked of Slack. Never raises."""

@@ -21,7 +21,7 @@ SCOPES: Final[dict[str, str]] = {
     "mpim:history": "read group direct messages it is part of",
     "reactions:read": "see reactions",
     "reactions:write": "add reactions",
-    "users:read": "know people's display names",
+    "users:read": "know people's display names, and who is a guest or has left",
 }
 """Every scope of the bot token, and what it is for."""
 
@@ -35,6 +35,7 @@ EVENTS: Final = (
     "message.mpim",
     "reaction_added",
     "reaction_removed",
+    "user_change",
 )
 """The events the bot subscribes to."""
 
@@ -90,5 +91,5 @@ def _slash_command(command: CommandSpec) -> dict[str, object]:
         "should_escape": True,
     }
     if command.takes_arguments:
-        described["usage_hint"] = f"[{command.argument_name}]"
+        described["usage_hint"] = f"[{command.argument_help or command.argument_name}]"
     return described

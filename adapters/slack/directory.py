@@ -1,8 +1,10 @@
-"""What the events leave out and Slack has to be asked for: names, and whose a direct channel is."""
+"""Asks Slack for facts that events do not carry: names, guests, the person of a direct channel, and
+the channels that another company shares."""
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import aiohttp
@@ -10,13 +12,17 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.errors import code_of
+from adapters.slack.members import is_full_member
 from adapters.slack.raw import as_mapping, identifier, mapping, text
 
 LOOKUP_SECONDS: Final = 1.0
 """Longest wait for an answer: the event itself has to be acknowledged within three seconds."""
 
 KEEP_SECONDS: Final = 3600.0
-KEEP_FAILURE_SECONDS: Final = 300.0
+KEEP_PERSON_SECONDS: Final = 600.0
+"""Seconds for which the facts on guests and shared channels are believed, as in
+`gateway/membership.py`; `user_change` corrects them sooner."""
+KEEP_FAILURE_SECONDS: Final = 30.0
 MAX_ENTRIES: Final = 5_000
 
 T = TypeVar("T")
@@ -41,37 +47,88 @@ class Kept(Generic[T]):
         if len(self._entries) > MAX_ENTRIES:
             self._entries.popitem(last=False)
 
+    def drop(self, key: str) -> None:
+        """Forget one answer."""
+        self._entries.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A person as Slack describes them. `outside`: no full member of the bot's workspace."""
+
+    name: str
+    outside: bool
+
 
 class Directory:
-    """Asks Slack about people and channels. A failure is an unknown, never an error."""
+    """Asks Slack about people and channels. A failure is an unknown, never an error, and an
+    unknown person or channel is one from outside."""
 
-    def __init__(self, client: AsyncWebClient, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, client: AsyncWebClient, monotonic: Callable[[], float], team_id: str = ""
+    ) -> None:
         self._client = client
-        self._names: Kept[str] = Kept(monotonic)
+        self._team_id = team_id
+        self._people: Kept[Known] = Kept(monotonic)
+        self._last: Kept[Known] = Kept(monotonic)
         self._own: Kept[bool] = Kept(monotonic)
+        self._shared: Kept[bool] = Kept(monotonic)
         self.names: dict[str, str] = {}
         """Display names known so far."""
 
     async def name(self, user: str) -> str:
         """The display name of a person; empty when Slack does not say."""
-        known = self._names.get(user)
+        return (await self.person(user)).name
+
+    async def person(self, user: str) -> Known:
+        """A person as Slack describes them; while Slack does not answer, as it did within the last
+        hour; without that, somebody from outside without a name."""
+        known = self._people.get(user)
         if known is not None:
             return known
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 answer = await self._client.users_info(user=user)
         except (SlackApiError, aiohttp.ClientError, OSError):
-            self._names.put(user, "", KEEP_FAILURE_SECONDS)
-            return ""
+            known = self._last.get(user) or Known("", outside=True)
+            self._people.put(user, known, KEEP_FAILURE_SECONDS)
+            return known
         about = mapping(as_mapping(answer.data), "user")
         profile = mapping(about, "profile")
         name = text(profile, "display_name", 80) or text(profile, "real_name", 80)
-        self._names.put(user, name, KEEP_SECONDS)
+        known = Known(name, not is_full_member(about, self._team_id))
+        self._people.put(user, known, KEEP_PERSON_SECONDS)
+        self._last.put(user, known, KEEP_SECONDS)
         if name:
             self.names[user] = name
             if len(self.names) > MAX_ENTRIES:
                 del self.names[next(iter(self.names))]
-        return name
+        return known
+
+    def forget(self, user: str) -> None:
+        """Something about a person changed."""
+        self._people.drop(user)
+        self._last.drop(user)
+
+    async def is_shared(self, channel: str) -> bool:
+        """False when nobody of another company reads a channel, True when unsure."""
+        known = self._shared.get(channel)
+        if known is not None:
+            return known
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                answer = await self._client.conversations_info(channel=channel)
+        except (SlackApiError, aiohttp.ClientError, OSError):
+            self._shared.put(channel, True, KEEP_FAILURE_SECONDS)
+            return True
+        about = mapping(as_mapping(answer.data), "channel")
+        found = any(about.get(key) is True for key in ("is_ext_shared", "is_pending_ext_shared"))
+        self.note_shared(channel, found)
+        return found
+
+    def note_shared(self, channel: str, shared: bool) -> None:
+        """An event says whether another company is in a channel."""
+        self._shared.put(channel, shared, KEEP_PERSON_SECONDS)
 
     async def is_between_us(self, channel: str, user: str) -> bool:
         """True when the direct channel is that of this person and the bot, False when unsure.

@@ -26,12 +26,14 @@ class Me:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The surroundings of one event."""
+    """The surroundings of one event. `shared`: another company is in the channel too; None where
+    the payload does not say."""
 
     me: Me
     team_id: str
     app_id: str
     event_id: str
+    shared: bool | None = None
 
     def is_me(self, source: Raw) -> bool:
         """True when a message was posted by this bot, under any of its identities."""
@@ -48,6 +50,7 @@ class Frame:
             audience=audience(channel, kind),
             workspace_id=self.team_id,
             thread_id=thread_ts,
+            outsiders=self.shared is True,
         )
 
     def place_of(self, channel: str, kind: str, thread_ts: str, ts: str) -> Place:
@@ -62,7 +65,16 @@ class Frame:
         if not (user or bot):
             return None
         is_bot = bool(bot) or text(source, "subtype", 50) == "bot_message"
-        return MessageAuthor(user or bot, self._name(source, user), is_bot)
+        profile = mapping(source, "user_profile")
+        teams = [identifier(source, key) for key in ("user_team", "source_team", "team")]
+        outside = self.is_outside(*teams, identifier(profile, "team")) or is_guest(profile)
+        return MessageAuthor(user or bot, self._name(source, user), is_bot, outside=outside)
+
+    def is_outside(self, *teams: str) -> bool:
+        """True when one of these teams, as far as they are said, is another one than the bot's. An
+        organisation (E…) says nothing of that: its people may be of either."""
+        said = (team for team in teams if team and not team.startswith("E"))
+        return bool(self.team_id) and any(team != self.team_id for team in said)
 
     def _name(self, source: Raw, user: str) -> str:
         profile = mapping(source, "user_profile")
@@ -95,7 +107,21 @@ def frame_of(payload: Raw, me: Me) -> Frame:
         or identifier(payload, "team")
     )
     known = replace(me, user_id=user_id, team_id=team)
-    return Frame(known, team, identifier(payload, "api_app_id"), identifier(payload, "event_id"))
+    shared = payload.get("is_ext_shared_channel")
+    return Frame(
+        known,
+        team,
+        identifier(payload, "api_app_id"),
+        identifier(payload, "event_id"),
+        shared if isinstance(shared, bool) else None,
+    )
+
+
+def is_guest(about: Raw) -> bool:
+    """True for a user, or the profile in an event, of a guest or of somebody unknown to the team
+    (docs.slack.dev, reference/objects/user-object)."""
+    flags = ("is_restricted", "is_ultra_restricted", "is_stranger")
+    return any(about.get(flag) is True for flag in flags)
 
 
 _KINDS: Final = {

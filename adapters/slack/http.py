@@ -33,7 +33,7 @@ class HttpConnection:
 
     async def open(self) -> None:
         """Listen on the path. Raises `ConfigurationError` when it is taken."""
-        self._routes.add(self._path, self.handle)
+        self._routes.add(self._path, self.handle, max_body=MAX_BODY, proof="X-Slack-Signature")
 
     async def wait_closed(self) -> None:
         """Return after `close`."""

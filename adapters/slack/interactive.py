@@ -24,7 +24,11 @@ def command_events(form: Raw, frame: Frame) -> list[InboundEvent]:
         CommandInvoked(
             event_id=event_id("command", invoked),
             place=frame.place(channel, text(form, "channel_name", 100)),
-            author=MessageAuthor(user, text(form, "user_name", 80) or frame.me.names.get(user, "")),
+            author=MessageAuthor(
+                user,
+                text(form, "user_name", 80) or frame.me.names.get(user, ""),
+                outside=frame.is_outside(identifier(form, "team_id")),
+            ),
             name=name,
             arguments=read(arguments, "", frame.me.names).content,
             reply_handle=text(form, "response_url", 1000),
@@ -44,6 +48,7 @@ def action_events(payload: Raw, frame: Frame) -> list[InboundEvent]:
     thread = stamp(container, "thread_ts") or stamp(message, "thread_ts")
     place = frame.place(channel, text(where, "name", 100), "" if thread == ts else thread)
     name = text(who, "name", 80) or text(who, "username", 80)
+    author = MessageAuthor(user, name, outside=frame.is_outside(identifier(who, "team_id")))
     found: list[InboundEvent] = []
     for action in items(payload, "actions", _MAX_ACTIONS):
         chosen = _chosen(action)
@@ -56,7 +61,7 @@ def action_events(payload: Raw, frame: Frame) -> list[InboundEvent]:
             ButtonPressed(
                 event_id=event_id("action", channel, ts, user, which, when),
                 place=place,
-                author=MessageAuthor(user, name),
+                author=author,
                 value=value,
                 label=label,
                 message_id=ts,

@@ -84,6 +84,7 @@ MANIFEST: Final = AdapterManifest(
         files_out=True,
         native_commands=True,
         live=True,
+        tells_members=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="slack",

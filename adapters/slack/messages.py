@@ -3,11 +3,11 @@
 import json
 from typing import Final
 
+from adapters.slack.authorship import material_of, plain_text
 from adapters.slack.frame import Frame
 from adapters.slack.raw import Raw, event_id, identifier, items, mapping, moment, stamp, text
 from adapters.slack.words import Words, read, text_of_blocks
 from gateway.message import (
-    MAX_CONTENT,
     Attachment,
     AttachmentKind,
     ChatMessage,
@@ -15,7 +15,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    Quote,
     SlackExtras,
 )
 
@@ -87,7 +86,10 @@ def _message(said: Raw, event: Raw, frame: Frame, *, addressed: bool) -> ChatMes
     if not (ts and channel) or author is None or frame.is_me(said):
         return None
     shared = items(said, "attachments", _MAX_SHARED)
-    words = read(_raw_text(said, shared), frame.me.user_id, frame.me.names, addressed=addressed)
+    own = author.is_bot
+    raw = _raw_text(said, shared, own=own)
+    addressed = addressed and "<@" in raw  # a mention in what is only shown addresses nobody
+    words = read(raw, frame.me.user_id, frame.me.names, addressed=addressed)
     thread = _thread(said, ts)
     return ChatMessage(
         id=ts,
@@ -96,11 +98,11 @@ def _message(said: Raw, event: Raw, frame: Frame, *, addressed: bool) -> ChatMes
         place=frame.place_of(channel, text(event, "channel_type", 50), thread, ts),
         timestamp=moment(ts),
         reply_to_id=thread or None,
-        quote=_quote(shared, frame),
         attachments=_files(said, shared),
         mentions_bot=words.mentions_me,
         mentions_others=words.mentions_others,
         extras=_extras(said, words, frame),
+        material=material_of(shared, frame, own=own),
     )
 
 
@@ -110,33 +112,9 @@ def _thread(said: Raw, ts: str) -> str:
     return "" if thread == ts else thread
 
 
-def _raw_text(said: Raw, shared: list[Raw]) -> str:
+def _raw_text(said: Raw, shared: list[Raw], *, own: bool) -> str:
     plain = text(said, "text") or text_of_blocks(said)
-    if plain:
-        return plain
-    own = (text(a, "text") or text(a, "fallback") for a in shared if not _is_shared_message(a))
-    return "\n".join(part for part in own if part)[:MAX_CONTENT]
-
-
-def _is_shared_message(attachment: Raw) -> bool:
-    return attachment.get("is_share") is True or attachment.get("is_msg_unfurl") is True
-
-
-def _quote(shared: list[Raw], frame: Frame) -> Quote | None:
-    """The message that somebody forwarded or linked to."""
-    for attachment in shared:
-        if not _is_shared_message(attachment):
-            continue
-        quoted = text(attachment, "text") or text_of_blocks(attachment)
-        author = identifier(attachment, "author_id")
-        return Quote(
-            id=stamp(attachment, "ts"),
-            text=read(quoted, "", frame.me.names).content,
-            author_id=author,
-            author_name=text(attachment, "author_name", 80),
-            by_this_bot=bool(author) and author in (frame.me.user_id, frame.me.bot_id),
-        )
-    return None
+    return plain or (plain_text(shared) if own else "")
 
 
 def _files(said: Raw, shared: list[Raw]) -> tuple[Attachment, ...]:
@@ -196,8 +174,14 @@ def _blocks_json(said: Raw) -> str:
     blocks = said.get("blocks")
     if not isinstance(blocks, list) or not blocks:
         return ""
+    encoded: list[str] = []
+    left = _LONGEST_BLOCKS
     try:
-        encoded = json.dumps(blocks)
+        for piece in json.JSONEncoder().iterencode(blocks):
+            encoded.append(piece)
+            left -= len(piece)
+            if left < 0:
+                return ""
     except (TypeError, ValueError, RecursionError):
         return ""
-    return encoded if len(encoded) <= _LONGEST_BLOCKS else ""
+    return "".join(encoded)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.slack.emoji import character
-from adapters.slack.frame import Frame, Me, frame_of
+from adapters.slack.frame import Frame, Me, frame_of, is_guest
 from adapters.slack.interactive import action_events, command_events
 from adapters.slack.messages import message_events
 from adapters.slack.raw import Raw, as_mapping, event_id, identifier, mapping, stamp, text
@@ -23,6 +23,7 @@ _BARE: Final = {
     "reaction_removed",
     "member_joined_channel",
     "member_left_channel",
+    "user_change",
 }
 """Types of the events that are understood."""
 
@@ -70,6 +71,8 @@ def _events(event: Raw, frame: Frame) -> list[InboundEvent]:
             return _reaction(event, frame, added=kind == "reaction_added")
         case "member_joined_channel" | "member_left_channel" as kind:
             return _membership(event, frame, joined=kind == "member_joined_channel")
+        case "user_change":
+            return _user_changed(event, frame)
         case _:
             return []
 
@@ -114,5 +117,24 @@ def _membership(event: Raw, frame: Frame, *, joined: bool) -> list[InboundEvent]
             member=MessageAuthor(user, frame.me.names.get(user, "")),
             joined=joined,
             is_self=user == frame.me.user_id,
+        )
+    ]
+
+
+def _user_changed(event: Raw, frame: Frame) -> list[InboundEvent]:
+    """A person whose account was deactivated, or who became a guest, has left the workspace."""
+    about = mapping(event, "user")
+    user = identifier(about, "id")
+    if not (user and frame.team_id) or not (about.get("deleted") is True or is_guest(about)):
+        return []
+    when = identifier(event, "event_ts") or identifier(event, "cache_ts")
+    return [
+        MembershipChanged(
+            event_id=frame.event_id or event_id("user_change", user, when),
+            place=frame.place(frame.team_id),
+            member=MessageAuthor(user, frame.me.names.get(user, "")),
+            joined=False,
+            is_self=user == frame.me.user_id,
+            whole_workspace=True,
         )
     ]

@@ -1,21 +1,23 @@
 """Slack's message text as people read it: entities resolved, this bot's mention taken out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from adapters.slack.raw import Raw, as_mapping, identifier, items, text
+from gateway.authorship import in_one_word
 from gateway.message import MAX_CONTENT
 
 _ENTITY: Final = re.compile(r"<([^<>]{1,3000})>")
 _LEADING_ME: Final = re.compile(r"\A(?:\s*\0[,:]?)+\s*")
-_INNER_ME: Final = re.compile(r"[ \t]*\0")
 _BROADCASTS: Final = {"here", "channel", "everyone"}
 _MAX_MENTIONS: Final = 100
 _DEEPEST: Final = 8
 _MAX_BLOCKS: Final = 50
 _MAX_ELEMENTS: Final = 500
+MAX_NODES: Final = 3_000
+"""Parts of one message's blocks that are read, at every depth together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class _Reader:
             return self._person(rest, label)
         if sigil == "#":
             self.channels[rest] = None
-            return f"#{label or rest}"
+            return f"#{in_one_word(label) or rest}"
         if sigil == "!":
             return self._special(rest, label)
         return _link(target, label)
@@ -57,7 +59,8 @@ class _Reader:
         self.users[user] = None
         if self.me and user == self.me:
             return "\0"
-        return f"@{(label or self.names.get(user, '') or user).lstrip('@')}"
+        name = (label or self.names.get(user, "")).lstrip("@")
+        return f"@{in_one_word(name) or user}"
 
     def _special(self, command: str, label: str) -> str:
         name, _, argument = command.partition("^")
@@ -66,7 +69,7 @@ class _Reader:
             return f"@{name}"
         if name == "subteam":
             self.groups[argument] = None
-            return f"@{(label or argument).lstrip('@')}"
+            return f"@{in_one_word(label.lstrip('@')) or argument}"
         return label or command
 
 
@@ -78,7 +81,7 @@ def read(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False
     """
     reader = _Reader(me or (_only_mention(raw) if addressed else ""), names)
     resolved = _ENTITY.sub(reader.resolve, raw.replace("\0", ""))
-    content = _INNER_ME.sub("", _LEADING_ME.sub("", resolved)).strip()
+    content = _without_me(_LEADING_ME.sub("", resolved)).strip()
     users = tuple(reader.users)[:_MAX_MENTIONS]
     return Words(
         content=unescape(content)[:MAX_CONTENT],
@@ -88,6 +91,12 @@ def read(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False
         channels=tuple(reader.channels)[:_MAX_MENTIONS],
         broadcast=reader.broadcast,
     )
+
+
+def _without_me(resolved: str) -> str:
+    """The text without this bot's mentions and the blanks before each."""
+    *before, last = resolved.split("\0")
+    return "".join((*(part.rstrip(" \t") for part in before), last))
 
 
 def unescape(value: str) -> str:
@@ -112,14 +121,17 @@ def _link(target: str, label: str) -> str:
     return f"{label} ({address})"
 
 
-def text_of_blocks(source: Raw) -> str:
-    """The text of Block Kit blocks as mrkdwn, for messages that carry nothing else."""
-    lines = [_block_text(block, _DEEPEST) for block in items(source, "blocks", _MAX_BLOCKS)]
+def text_of_blocks(source: Raw, nodes: int = MAX_NODES) -> str:
+    """The text of Block Kit blocks as mrkdwn, for messages that carry nothing else; of more than
+    `nodes` parts, that of the first ones."""
+    left = iter(range(nodes))
+    lines = [_block_text(block, _DEEPEST, left) for block in items(source, "blocks", _MAX_BLOCKS)]
     return "\n".join(line for line in lines if line)[:MAX_CONTENT]
 
 
-def _block_text(node: Raw, depth: int) -> str:
-    if depth <= 0:
+def _block_text(node: Raw, depth: int, left: Iterator[int]) -> str:
+    """The text of a block and of what is in it, as long as `left` has something to give."""
+    if depth <= 0 or next(left, None) is None:
         return ""
     kind = text(node, "type", 50)
     leaf = _leaf_text(node, kind)
@@ -129,10 +141,13 @@ def _block_text(node: Raw, depth: int) -> str:
     said = text(node, "text") if isinstance(own, str) else text(as_mapping(own), "text")
     parts = [said] if said else []
     for key in ("elements", "fields"):
-        nested = (_block_text(child, depth - 1) for child in items(node, key, _MAX_ELEMENTS))
-        joint = "" if kind == "rich_text_section" else "\n"
+        nested = (_block_text(child, depth - 1, left) for child in items(node, key, _MAX_ELEMENTS))
+        joint = "" if kind in ("rich_text_section", "rich_text_quote") else "\n"
         parts.append(joint.join(part for part in nested if part))
-    return "\n".join(part for part in parts if part)
+    whole = "\n".join(part for part in parts if part)
+    if kind == "rich_text_quote":
+        return "\n".join(f"&gt; {line}" for line in whole.split("\n"))
+    return whole
 
 
 def _leaf_text(node: Raw, kind: str) -> str | None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import structlog
 from telegram.error import TelegramError
 
-from adapters.telegram import doctor, live, send
+from adapters.telegram import doctor, live, members, send
 from adapters.telegram.entities import Me
 from adapters.telegram.errors import delivery_error, start_error
 from adapters.telegram.intake import Intake
@@ -16,7 +16,7 @@ from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
 from adapters.telegram.raw import integer, listing, mapping, text
 from adapters.telegram.transport import AiohttpRequest, RawBot, make_bot
-from adapters.telegram.webhook import WebhookReceiver, path_for
+from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver, path_for
 from gateway.errors import BadInput, Permanent, StartError, StoreUnavailable, Transient
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
 from gateway.ports import (
@@ -75,7 +75,12 @@ class TelegramAdapter:
             await bot.initialize()
             me = Me(str(bot.bot.id), bot.bot.username or "")
             self._intake = intake = Intake(
-                self.account, me, sink, self._context.count, self._answer_button
+                self.account,
+                me,
+                sink,
+                self._context.count,
+                self._answer_button,
+                self._context.guard,
             )
             if self._settings.mode == "polling":
                 await self._start_polling(bot, intake)
@@ -106,7 +111,7 @@ class TelegramAdapter:
             await receiver.shelf.restore()
         except StoreUnavailable as problem:
             raise StartError(f"The store does not answer: {problem}.") from problem
-        self._context.webhooks.add(path, receiver.handle)
+        self._context.webhooks.add(path, receiver.handle, proof=SECRET_HEADER)
         self._receiver = receiver
         await bot.call(
             "setWebhook",
@@ -200,7 +205,10 @@ class TelegramAdapter:
         await send.run(self._connected(), "deleteMessage", send.delete_request(place, message_id))
 
     async def typing(self, place: Place, message_id: str) -> None:
-        """Show "typing…" for five seconds, or until the answer is there."""
+        """Show "typing…" for five seconds, or until the answer is there; a channel's direct
+        messages have no such sign."""
+        if send.is_direct_messages(place):
+            return
         await send.run(self._connected(), "sendChatAction", send.typing_request(place))
 
     def live_style(self, place: Place) -> LiveStyle:
@@ -224,6 +232,10 @@ class TelegramAdapter:
         """Offer articles; the text of the chosen one is posted in the chat."""
         request = send.inline_request(query_id, suggestions)
         await send.run(self._connected(), "answerInlineQuery", request)
+
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when a person is in a chat. Raises a `DeliveryError`."""
+        return await members.is_member(self._connected(), space, person)
 
     async def _answer_button(self, handle: str) -> None:
         await self._connected().call("answerCallbackQuery", {"callback_query_id": handle})

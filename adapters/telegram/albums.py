@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.telegram.raw import MAX_NAME, identity, mapping, text
+from gateway.authorship import within_bounds
 from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageReceived
 
 QUIET_SECONDS: Final = 0.5
@@ -50,4 +51,5 @@ def _one(messages: list[ChatMessage]) -> ChatMessage:
         reply_to_id=next((one.reply_to_id for one in messages if one.reply_to_id), None),
         quote=next((one.quote for one in messages if one.quote), None),
         extras=captioned.extras,
+        material=within_bounds(piece for message in messages for piece in message.material),
     )

@@ -9,6 +9,7 @@ from typing import Final
 
 from adapters.telegram.raw import identity, integer, listing, mapping, text
 
+_QUOTES: Final = ("blockquote", "expandable_blockquote")
 MAX_ENTITIES: Final = 100
 """Entities read of one message; the Bot API itself delivers at most 100."""
 
@@ -29,8 +30,9 @@ class Me:
 class Written:
     """A text and what its entities say.
 
-    `content` has our own mention taken out. `command` is lower case, without slash and bot name;
-    `for_other_bot` is true when the command names another bot.
+    `content` has our own mention taken out, and "> " before each line of a quotation. `command`
+    is lower case, without slash and bot name; `for_other_bot` is true when the command names
+    another bot.
     """
 
     content: str = ""
@@ -66,7 +68,9 @@ def read_text(source: str, entities: object, me: Me | None) -> Written:
     instead: list[tuple[int, int, str]] = []
     mentions_bot = mentions_others = for_other_bot = False
     command = arguments = ""
-    for piece in pieces:
+    quoted = _apart([piece for piece in pieces if piece.kind in _QUOTES])
+    instead += [(at, at, "> ") for quote in quoted for at in _line_starts(quote)]
+    for piece in _without(pieces, quoted):
         match piece.kind:
             case "mention" | "text_mention":
                 ours = _is_me(piece, me)
@@ -105,6 +109,32 @@ def read_text(source: str, entities: object, me: Me | None) -> Written:
         hashtags=tuple(hashtags),
         urls=tuple(urls),
     )
+
+
+def _without(pieces: list[_Piece], quoted: list[_Piece]) -> list[_Piece]:
+    """The pieces outside of quotations: a quoted command is no command, and a quoted mention
+    addresses nobody."""
+    return [
+        piece for piece in pieces if not any(one.start <= piece.start < one.end for one in quoted)
+    ]
+
+
+def _apart(pieces: list[_Piece]) -> list[_Piece]:
+    """The pieces, in order, without those that begin inside another one."""
+    kept: list[_Piece] = []
+    for piece in pieces:
+        if not kept or piece.start >= kept[-1].end:
+            kept.append(piece)
+    return kept
+
+
+def _line_starts(piece: _Piece) -> list[int]:
+    """Where the lines of a stretch begin, in UTF-16 units."""
+    starts, at = [piece.start], piece.start
+    for line in piece.words.split("\n")[:-1]:
+        at += len(line.encode("utf-16-le")) // 2 + 1
+        starts.append(at)
+    return [start for start in starts if start < piece.end]
 
 
 def _pieces(source: str, entities: list[object]) -> list[_Piece]:

@@ -10,6 +10,7 @@ from adapters.telegram.entities import Me
 from adapters.telegram.parse import kind_of, parse
 from gateway.message import ButtonPressed, InboundEvent
 from gateway.ports import Counter, EventSink
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
 log = structlog.get_logger(__name__)
 MAX_ANSWERS: Final = 200
@@ -22,18 +23,31 @@ class Intake:
     """Parses updates, hands their events to the sink, and lets buttons stop spinning."""
 
     def __init__(
-        self, account: str, me: Me, sink: EventSink, count: Counter, answer_button: Answer
+        self,
+        account: str,
+        me: Me,
+        sink: EventSink,
+        count: Counter,
+        answer_button: Answer,
+        guard: WorkGuard = UNGUARDED,
     ) -> None:
         self.account = account
         self.me = me
         self._sink = sink
         self._count = count
+        self._guard = guard
         self._answer_button = answer_button
         self._answers: set[asyncio.Task[None]] = set()
 
     def read(self, update: Mapping[str, object]) -> list[InboundEvent]:
-        """The update's events; one that has none is counted."""
-        events = parse(update, self.me, account=self.account)
+        """The update's events; one that has none is counted. An update that processes died of has
+        none."""
+        delivery = WorkItem("payload", f"telegram:{self.account}:{update.get('update_id')}")
+        if self._guard.exhausted(delivery):
+            self._count("quarantined", "telegram")
+            return []
+        with self._guard.working(delivery):
+            events = parse(update, self.me, account=self.account)
         if not events:
             self._count("ignored", kind_of(update))
         return events

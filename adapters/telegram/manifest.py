@@ -93,6 +93,7 @@ MANIFEST: Final = AdapterManifest(
         reactions=True,
         inline_queries=True,
         live=True,
+        tells_members=True,
         files_in=True,
         files_out=True,
         native_commands=True,

@@ -1,10 +1,13 @@
 """What a message carries instead of text: files, and things that are named in words."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
 from adapters.telegram.raw import MAX_NAME, identity, integer, listing, mapping, number, text
+from gateway.authorship import Authorship, Material
 from gateway.message import Attachment, AttachmentKind
+
+_Describe: TypeAlias = Callable[[Mapping[str, object]], str]
 
 _FILES: Final[tuple[tuple[str, AttachmentKind, str], ...]] = (
     ("animation", "video", "video/mp4"),
@@ -79,13 +82,14 @@ def _size(described: Mapping[str, object]) -> int | None:
     return size if size is not None and size >= 0 else None
 
 
-def words_for(message: Mapping[str, object]) -> str:
-    """What a message without text says: a place, a contact, a poll; empty when nothing."""
-    for field, describe in _DESCRIBED:
+def card_in(message: Mapping[str, object]) -> Material | None:
+    """What a message without text shows: a place, a contact, a poll; None when nothing. None of it
+    is a text that the author wrote for this message."""
+    for field, authorship, describe in _DESCRIBED:
         raw = message.get(field)
         if isinstance(raw, dict):
-            return describe(raw)
-    return ""
+            return Material(authorship, describe(raw))
+    return None
 
 
 def _venue(raw: Mapping[str, object]) -> str:
@@ -136,19 +140,20 @@ def _invoice(raw: Mapping[str, object]) -> str:
     return f"Invoice: {text(raw.get('title'))}"
 
 
-def _story(_: Mapping[str, object]) -> str:
-    return "Story"
+def _story(raw: Mapping[str, object]) -> str:
+    writer = text(mapping(raw.get("chat")).get("title"))
+    return f"Story of {writer}" if writer else "Story"
 
 
-_DESCRIBED: Final = (
-    ("venue", _venue),
-    ("location", _location),
-    ("contact", _contact),
-    ("poll", _poll),
-    ("checklist", _checklist),
-    ("dice", _dice),
-    ("sticker", _sticker),
-    ("game", _game),
-    ("invoice", _invoice),
-    ("story", _story),
+_DESCRIBED: Final[tuple[tuple[str, Authorship, _Describe], ...]] = (
+    ("venue", "location", _venue),
+    ("location", "location", _location),
+    ("contact", "contact", _contact),
+    ("poll", "card", _poll),
+    ("checklist", "card", _checklist),
+    ("dice", "card", _dice),
+    ("sticker", "card", _sticker),
+    ("game", "card", _game),
+    ("invoice", "card", _invoice),
+    ("story", "card", _story),
 )

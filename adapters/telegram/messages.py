@@ -4,20 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from adapters.telegram.authorship import is_via, named_origin, shown_by_author
 from adapters.telegram.entities import Me, Written, entities_of, read_text
-from adapters.telegram.media import attachments_of, words_for
+from adapters.telegram.media import attachments_of, card_in
+from adapters.telegram.people import author_of
 from adapters.telegram.raw import MAX_NAME, identity, mapping, moment, text
-from gateway.message import (
-    MAX_CONTENT,
-    ChatMessage,
-    MessageAuthor,
-    Place,
-    Quote,
-    TelegramExtras,
-)
+from gateway.authorship import Material, within_bounds
+from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote, TelegramExtras
 from gateway.people import Audience
 
 PLATFORM: Final = "telegram"
+_PRESENT: Final = ("creator", "administrator", "member")
 MAX_QUOTE: Final = 4096
 """Characters of a quoted message that are kept: the longest a message can be."""
 
@@ -38,41 +35,51 @@ def audience_of(chat: Mapping[str, object]) -> Audience:
 def place_of(
     chat: Mapping[str, object], account: str, message: Mapping[str, object] | None = None
 ) -> Place | None:
-    """The place of a chat, or of the forum topic that `message` stands in; None without an id."""
+    """The place of a chat, or of the topic that `message` stands in; None without an id.
+
+    In a channel's direct messages each topic is one person's: it is read by them and by the
+    channel's administrators, and by nobody in other topics. A message that names no topic there
+    has no place.
+    """
     channel = identity(chat.get("id"))
     if not channel:
         return None
     thread = ""
+    if chat.get("is_direct_messages") is True or "direct_messages_topic" in (message or {}):
+        topic = mapping((message or {}).get("direct_messages_topic"))
+        thread = identity(topic.get("topic_id"))
+        if message is not None and not thread:
+            return None
+        return Place(
+            PLATFORM,
+            account,
+            channel,
+            Audience.PRIVATE_ROOM,
+            thread_id=thread,
+            closed_thread=True,
+            outsiders=True,
+        )
     if message is not None and message.get("is_topic_message") is True:
         thread = identity(message.get("message_thread_id"))
     return Place(PLATFORM, account, channel, audience_of(chat), thread_id=thread)
 
 
-def person_of(user: Mapping[str, object]) -> MessageAuthor | None:
-    """A user, or a chat that writes in its own name; None without an id."""
-    number = identity(user.get("id"))
-    if not number:
-        return None
-    name = text(user.get("title"))
-    if not name:
-        name = f"{text(user.get('first_name'))} {text(user.get('last_name'))}".strip()
-    name = name or text(user.get("username"))
-    return MessageAuthor(number, name[:MAX_NAME], is_bot=user.get("is_bot") is True)
-
-
-def author_of(message: Mapping[str, object]) -> MessageAuthor | None:
-    """Who wrote; a channel or an anonymous administrator is the chat in whose name they write."""
-    sender = message.get("sender_chat")
-    if isinstance(sender, dict):
-        return person_of(sender)
-    user = message.get("from")
-    return person_of(mapping(user) if isinstance(user, dict) else mapping(message.get("chat")))
+def is_present(member: Mapping[str, object]) -> bool:
+    """True for a ChatMember who is in the chat."""
+    status = member.get("status")
+    if status == "restricted":
+        return member.get("is_member") is True
+    return status in _PRESENT
 
 
 def read_message(
     raw: Mapping[str, object], account: str, me: Me | None
 ) -> tuple[ChatMessage, Written] | None:
     """The message and what its text says; None when it holds nothing that a person said."""
+    if (
+        "business_connection_id" in raw
+    ):  # a customer of the account's owner, who asked nothing of us
+        return None
     message_id, at = identity(raw.get("message_id")), moment(raw.get("date"))
     place = place_of(mapping(raw.get("chat")), account, raw)
     author = author_of(raw)
@@ -82,18 +89,23 @@ def read_message(
         return None
     source, entities = entities_of(raw)
     attachments = attachments_of(raw)
-    words = "" if source else words_for(raw)
-    if not source and not words and not attachments:
+    card = None if source else card_in(raw)
+    if not source and card is None and not attachments:
         return None
     written = read_text(source, entities, me)
-    if "forward_origin" in raw or "forward_date" in raw:
-        written = _forwarded(raw, replace(written, content=written.content or words))
-        words = ""
-    via_bot = me is not None and identity(mapping(raw.get("via_bot")).get("id")) == me.id
+    material: tuple[Material, ...] = () if card is None else (card,)
+    if (shown := shown_by_author(raw, me.id if me is not None else "")) is not None:
+        authorship, writer = shown
+        if written.content:
+            material = (Material(authorship, written.content, writer),)
+        elif card is not None:
+            material = (replace(card, authorship=authorship, by=writer),)
+        written = Written()
+    via_bot = me is not None and is_via(raw, me.id)
     quote = _quote(raw, me)
     message = ChatMessage(
         id=message_id,
-        content=(written.content or words)[:MAX_CONTENT],
+        content=written.content[:MAX_CONTENT],
         author=author,
         place=place,
         timestamp=at,
@@ -111,23 +123,9 @@ def read_message(
             media_group_id=text(raw.get("media_group_id"))[:MAX_NAME],
             via_bot=via_bot,
         ),
+        material=within_bounds(material),
     )
     return message, written
-
-
-def _forwarded(raw: Mapping[str, object], written: Written) -> Written:
-    """Somebody else's words: named as such, and never a command of the person who forwards."""
-    origin = mapping(raw.get("forward_origin"))
-    user = mapping(origin.get("sender_user")) or mapping(raw.get("forward_from"))
-    chat = mapping(origin.get("sender_chat") or origin.get("chat")) or mapping(
-        raw.get("forward_from_chat")
-    )
-    source = person_of(user) or person_of(chat)
-    name = source.name if source else text(origin.get("sender_user_name"))[:MAX_NAME]
-    heading = f"Forwarded from {name or 'somebody'}:"
-    return replace(
-        written, content=f"{heading}\n{written.content}".strip(), command="", arguments=""
-    )
 
 
 def _quote(raw: Mapping[str, object], me: Me | None) -> Quote | None:
@@ -138,19 +136,20 @@ def _quote(raw: Mapping[str, object], me: Me | None) -> Quote | None:
         other = mapping(raw.get("external_reply"))
         if not other and not chosen:
             return None
-        origin = mapping(other.get("origin"))
-        author = person_of(mapping(origin.get("sender_user") or origin.get("chat")))
-        return Quote("", chosen, author.id if author else "", author.name if author else "", False)
+        writer_id, writer = named_origin(mapping(other.get("origin")))
+        card = card_in(other)
+        return Quote("", chosen or (card.text if card else ""), writer_id, writer, False)
     if "forum_topic_created" in reply:
         return None
     number = identity(reply.get("message_id"))
     if not number:
         return None
     source, entities = entities_of(reply)
-    author = author_of(reply)
+    author, card = author_of(reply), card_in(reply)
+    said = read_text(source, entities, None).content[:MAX_QUOTE]
     return Quote(
         id=number,
-        text=chosen or read_text(source, entities, None).content[:MAX_QUOTE] or words_for(reply),
+        text=chosen or said or (card.text if card else ""),
         author_id=author.id if author else "",
         author_name=author.name if author else "",
         by_this_bot=me is not None and author is not None and author.id == me.id,

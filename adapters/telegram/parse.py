@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from adapters.telegram.entities import Me
-from adapters.telegram.messages import author_of, person_of, place_of, read_message
+from adapters.telegram.messages import is_present, place_of, read_message
+from adapters.telegram.people import author_of, person_of
 from adapters.telegram.raw import identity, listing, mapping, text
 from gateway.message import (
     ButtonPressed,
@@ -27,7 +28,6 @@ MAX_DATA: Final = 64
 """Bytes behind a button (Bot API)."""
 MAX_REACTIONS: Final = 20
 _KIND = re.compile(r"[a-z_]{1,40}")
-_PRESENT: Final = ("creator", "administrator", "member")
 
 _Reader: TypeAlias = Callable[[str, Mapping[str, object], str, Me | None], list[InboundEvent]]
 
@@ -121,7 +121,10 @@ def _button(
     if author is None or not value or not handle or len(value.encode()) > MAX_DATA:
         return []
     message = mapping(raw.get("message"))
-    place = place_of(mapping(message.get("chat")), account, message)
+    chat = mapping(message.get("chat"))
+    place = place_of(chat, account, message)
+    if place is None and chat:
+        return []
     if place is None:
         place = _inline_place(account, author, "")
     return [
@@ -195,7 +198,7 @@ def _member(
     new = mapping(raw.get("new_chat_member"))
     member = person_of(mapping(new.get("user")))
     place = place_of(mapping(raw.get("chat")), account)
-    before, after = _is_present(mapping(raw.get("old_chat_member"))), _is_present(new)
+    before, after = is_present(mapping(raw.get("old_chat_member"))), is_present(new)
     if member is None or place is None or before == after:
         return []
     is_self = me is not None and member.id == me.id
@@ -208,17 +211,10 @@ def _my_member(
     new = mapping(raw.get("new_chat_member"))
     member = person_of(mapping(new.get("user"))) or author_of(raw)
     place = place_of(mapping(raw.get("chat")), account)
-    before, after = _is_present(mapping(raw.get("old_chat_member"))), _is_present(new)
+    before, after = is_present(mapping(raw.get("old_chat_member"))), is_present(new)
     if member is None or place is None or before == after:
         return []
     return [MembershipChanged(event_id, place, member, after, is_self=True)]
-
-
-def _is_present(member: Mapping[str, object]) -> bool:
-    status = member.get("status")
-    if status == "restricted":
-        return member.get("is_member") is True
-    return status in _PRESENT
 
 
 _READERS: Final[Mapping[str, _Reader]] = {

@@ -57,8 +57,15 @@ def _addressed(outbound: Outbound) -> dict[str, object]:
     return request
 
 
+def is_direct_messages(place: Place) -> bool:
+    """True for a topic of a channel's direct messages; forum topics are read by all."""
+    return place.closed_thread
+
+
 def topic(place: Place) -> dict[str, object]:
     """The topic to write in, unless it is the general one."""
+    if is_direct_messages(place):
+        return {"direct_messages_topic_id": _number(place.thread_id, "topic")}
     if not place.thread_id or place.thread_id == GENERAL_TOPIC:
         return {}
     return {"message_thread_id": _number(place.thread_id, "thread")}

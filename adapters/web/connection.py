@@ -30,6 +30,8 @@ MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""
 
 STREAMS_PER_PERSON: Final = 4
+MAX_STREAMS: Final = 128
+"""Of all people: half of the connections that the local listener takes."""
 
 
 class WebAdapter:
@@ -203,9 +205,9 @@ class WebAdapter:
 
         Raises `Transient` when too many pages are open.
         """
-        if self._streams >= STREAMS_PER_PERSON * self.settings.max_people:
-            raise Transient("too many open pages; close one and try again")
         conversation = self.conversations.of(person)
+        if self._streams >= MAX_STREAMS or conversation.watchers >= STREAMS_PER_PERSON:
+            raise Transient("too many open pages; close one and try again")
         self._streams += 1
         conversation.watchers += 1
         try:

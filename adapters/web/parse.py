@@ -139,8 +139,8 @@ def _delete(payload: Mapping[str, object], envelope: Envelope, event_id: str) ->
 
 def _button(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
     message_id = _identifier(payload.get("message_id"))
-    value = payload.get("value")
-    if not message_id or not isinstance(value, str) or not 0 < len(value) <= MAX_BUTTON_VALUE:
+    value = _text(payload.get("value"), MAX_BUTTON_VALUE)
+    if not message_id or not value:
         return []
     return [
         ButtonPressed(
@@ -160,8 +160,14 @@ def _identifier(value: object) -> str:
 
 
 def _text(value: object, limit: int) -> str:
-    """`value` when it is a text of at most `limit` characters, otherwise the empty string."""
-    return value if isinstance(value, str) and len(value) <= limit else ""
+    """`value` when it is a text of at most `limit` characters, otherwise the empty string.
+
+    Lone surrogates and NUL become U+FFFD: JSON can spell them, and no database stores them.
+    """
+    if not isinstance(value, str) or len(value) > limit:
+        return ""
+    plain = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return plain.replace("\x00", "\ufffd")
 
 
 def _files(value: object) -> tuple[Attachment, ...]:
@@ -174,9 +180,9 @@ def _file(item: object) -> Attachment | None:
     if not isinstance(item, dict):
         return None
     ref, name, mime, size = (item.get(key) for key in ("ref", "name", "mime", "size"))
-    if not isinstance(ref, str) or not 0 < len(ref) <= 128:
+    ref, mime = _text(ref, 128), _text(mime, 100)
+    if not ref:
         return None
-    mime = mime if isinstance(mime, str) and len(mime) <= 100 else ""
     return Attachment(
         kind=_KINDS.get(mime.partition("/")[0], "document"),
         ref=ref,

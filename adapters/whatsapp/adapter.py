@@ -90,7 +90,7 @@ class WhatsAppAdapter:
             await self._graph.close()
             raise StartError(f"{error}.", "Check the network and base_url.") from error
         webhook = Webhook(self._settings, self._context, self._identities, self._windows, sink)
-        self._context.webhooks.add(self.path, webhook)
+        self._context.webhooks.add(self.path, webhook, proof="X-Hub-Signature-256")
         self._closed.clear()
         self._death = None
         self._connected = True

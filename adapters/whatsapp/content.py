@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.whatsapp.wire import flag, identifier, items, mapping, number, text
+from gateway.authorship import Material
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -31,16 +32,31 @@ _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.D
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One message's content, whatever its kind was."""
+    """One message's content, whatever its kind was. `text` is what the person wrote, `material`
+    what they show."""
 
     text: str = ""
+    material: tuple[Material, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     location: Location | None = None
     reply: InteractiveReply | None = None
 
 
 def content_of(message: Mapping[str, object]) -> Content | None:
-    """The content, None for kinds that say nothing a person wrote."""
+    """The content, None for kinds that say nothing a person wrote or shows. All of a forwarded
+    message was written by somebody else, its caption included."""
+    content = _content(message)
+    if content is None:
+        return None
+    if is_forwarded(message):
+        told = [content.text, *(piece.text for piece in content.material)]
+        material = tuple(Material("forwarded", one) for one in told if one)
+        return replace(content, text="", material=material)
+    advert = _advert(mapping(message, "referral"))
+    return replace(content, material=(*content.material, *advert))
+
+
+def _content(message: Mapping[str, object]) -> Content | None:
     kind = text(message, "type", 40)
     body = mapping(message, kind)
     if kind == "text":
@@ -56,11 +72,16 @@ def content_of(message: Mapping[str, object]) -> Content | None:
         return _order(body)
     if kind == "interactive" and text(body, "type", 40) == "nfm_reply":
         return _form(mapping(body, "nfm_reply"))
-    return None
+    chosen = _choice(message)
+    return Content(chosen.title or chosen.id) if chosen else None
 
 
 def choice_of(message: Mapping[str, object]) -> InteractiveReply | None:
-    """The button or list row that was chosen, None when the message is no choice."""
+    """The button or list row that was chosen, None when the message is no choice of its sender."""
+    return None if is_forwarded(message) else _choice(message)
+
+
+def _choice(message: Mapping[str, object]) -> InteractiveReply | None:
     kind = text(message, "type", 40)
     if kind == "button":
         button = mapping(message, "button")
@@ -96,7 +117,7 @@ def _media(kind: str, body: Mapping[str, object]) -> Content | None:
         name=text(body, "filename", 240),
         mime=text(body, "mime_type", 120).partition(";")[0].strip().lower(),
     )
-    return Content(text(body, "caption", MAX_CONTENT), (attachment,))
+    return Content(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
 
 
 def _location(body: Mapping[str, object]) -> Content | None:
@@ -108,9 +129,8 @@ def _location(body: Mapping[str, object]) -> Content | None:
     place = Location(latitude, longitude, text(body, "name", 500), text(body, "address", 500))
     named = ", ".join(part for part in (place.name, place.address) if part)
     point = f"{latitude:.6f}, {longitude:.6f}"
-    return Content(
-        f"Location: {named} ({point})" if named else f"Location: {point}", location=place
-    )
+    told = f"Location: {named} ({point})" if named else f"Location: {point}"
+    return Content(material=(Material("location", told),), location=place)
 
 
 def _contacts(cards: list[Mapping[str, object]]) -> Content | None:
@@ -126,7 +146,7 @@ def _contacts(cards: list[Mapping[str, object]]) -> Content | None:
             lines.append(f"Contact: {known}")
     if len(cards) > MAX_NAMED:
         lines.append(f"and {len(cards) - MAX_NAMED} more contacts")
-    return Content("\n".join(lines)) if lines else None
+    return Content(material=(Material("contact", "\n".join(lines)),)) if lines else None
 
 
 def _order(body: Mapping[str, object]) -> Content | None:
@@ -139,8 +159,8 @@ def _order(body: Mapping[str, object]) -> Content | None:
     ]
     if len(products) > MAX_NAMED:
         named.append(f"and {len(products) - MAX_NAMED} more")
-    said = text(body, "text", 1000)
-    return Content(f"Order: {', '.join(named)}" + (f"\n{said}" if said else ""))
+    order = Material("card", f"Order: {', '.join(named)}")
+    return Content(text(body, "text", 1000), (order,))
 
 
 def _form(body: Mapping[str, object]) -> Content | None:
@@ -149,7 +169,14 @@ def _form(body: Mapping[str, object]) -> Content | None:
         return None
     title = text(body, "body", 200) or "Sent"
     reply = InteractiveReply(text(body, "name", 60) or "flow", title, answers)
-    return Content(f"Form: {answers}", reply=reply)
+    return Content(material=(Material("form", f"Form: {answers}"),), reply=reply)
+
+
+def _advert(referral: Mapping[str, object]) -> tuple[Material, ...]:
+    """The advertisement or post through which the person opened the chat."""
+    told = (text(referral, "headline", 300), text(referral, "body", 1000))
+    words = "\n".join(part for part in told if part)
+    return (Material("advert", words, text(referral, "source_url", 300)),) if words else ()
 
 
 def is_forwarded(message: Mapping[str, object]) -> bool:

@@ -119,6 +119,7 @@ MANIFEST: Final = AdapterManifest(
         reactions=True,
         files_in=True,
         files_out=True,
+        further_ids=True,
         max_buttons=10,
     ),
     dialect="whatsapp",

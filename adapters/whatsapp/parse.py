@@ -11,6 +11,7 @@ from typing import Final
 
 from adapters.whatsapp.content import MEDIA, choice_of, command_in, content_of, is_forwarded
 from adapters.whatsapp.wire import identifier, items, mapping, moment, text, whole
+from gateway.authorship import within_bounds
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -149,8 +150,9 @@ class _Reader:
             return
         messages = items(value, "messages")
         contacts = items(value, "contacts")
+        fitting = _by_id(contacts)
         for message in messages:
-            who = _sender(message, contacts, alone=len(messages) == 1)
+            who = _sender(message, contacts, fitting, alone=len(messages) == 1)
             self._message(message, who, identifier(metadata, "display_phone_number"))
         for status in items(value, "statuses"):
             self._status(status, contacts)
@@ -199,14 +201,16 @@ class _Reader:
         if kind == "edit":
             body = mapping(message, "edit")
             target = identifier(body, "original_message_id", MAX_WAMID)
-            new = _chat_message(
-                mapping(body, "message"), target, at, place, author, who, own_number
-            )
+            edited = mapping(body, "message")
+            if is_forwarded(message):  # whichever of the two says so
+                edited = {**edited, "context": {**mapping(edited, "context"), "forwarded": True}}
+            new = _chat_message(edited, target, at, place, author, who, own_number)
             return MessageEdited(wamid, new) if new is not None and target else None
         written = _chat_message(message, wamid, at, place, author, who, own_number)
         if written is None:
             return None
-        command = command_in(written.content) if kind == "text" else None
+        own = kind == "text" and not is_forwarded(message)
+        command = command_in(written.content) if own else None
         if command is not None:
             return CommandInvoked(wamid, place, author, *command, message=written)
         return MessageReceived(wamid, written)
@@ -276,26 +280,37 @@ def _chat_message(
             phone=who.phone,
             forwarded=is_forwarded(message),
         ),
+        material=within_bounds(content.material),
     )
 
 
+def _by_id(contacts: list[Mapping[str, object]]) -> dict[tuple[str, str], int]:
+    """The place of the first contact with each id and each number."""
+    places: dict[tuple[str, str], int] = {}
+    for place, contact in enumerate(contacts):
+        for key in ("user_id", "wa_id"):
+            places.setdefault((key, identifier(contact, key)), place)
+    return places
+
+
 def _sender(
-    message: Mapping[str, object], contacts: list[Mapping[str, object]], *, alone: bool
+    message: Mapping[str, object],
+    contacts: list[Mapping[str, object]],
+    fitting: Mapping[tuple[str, str], int],
+    *,
+    alone: bool,
 ) -> Identity:
-    """Who wrote: the message's own ids first, completed from the contact that fits them."""
+    """Who wrote: the message's own ids first, completed from the first contact that fits them;
+    `fitting` are the places of the contacts by their ids."""
     user_id = identifier(message, "from_user_id")
     phone = identifier(message, "from").removeprefix("+")
-    fitting = [
-        contact
-        for contact in contacts
-        if (user_id and identifier(contact, "user_id") == user_id)
-        or (phone and identifier(contact, "wa_id") == phone)
-    ]
-    if not fitting and len(contacts) == 1 and (alone or not (user_id or phone)):
-        fitting = contacts
-    if not fitting:
+    named = (("user_id", user_id), ("wa_id", phone))
+    place = min((fitting[one] for one in named if one[1] and one in fitting), default=None)
+    if place is None and len(contacts) == 1 and (alone or not (user_id or phone)):
+        place = 0
+    if place is None:
         return Identity(user_id, phone)
-    contact = fitting[0]
+    contact = contacts[place]
     return Identity(
         user_id or identifier(contact, "user_id"),
         phone or identifier(contact, "wa_id").removeprefix("+"),

@@ -91,7 +91,9 @@ class Webhook:
             self._context.count("platform_error", str(code))
             log.warning("platform_error", platform="whatsapp", code=code)
         for move in reading.moves:
-            await self._identities.moved(move)
+            if not await self._identities.moved(move):
+                self._context.count("ignored", "unsure_move")
+                log.warning("move_ignored", platform="whatsapp", reason="it is not sure who moved")
         # One after another, and not past a failure: a person's messages keep their order.
         for arrival in reading.arrivals:
             await self._hand_over(arrival)
@@ -100,7 +102,8 @@ class Webhook:
 
     async def _hand_over(self, arrival: Arrival) -> None:
         key = await self._identities.key(arrival.who)
-        event = under_key(arrival.event, key, arrival.who)
+        known = await self._identities.known_ids(key)
+        event = under_key(arrival.event, key, arrival.who, known)
         if isinstance(event, MessageReceived | CommandInvoked | ButtonPressed):
             await self._windows.wrote(key, arrival.at)
         if not is_open(arrival.at, self._context.clock.now()):

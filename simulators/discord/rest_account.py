@@ -5,8 +5,15 @@ from collections.abc import Callable
 from aiohttp import web
 
 from simulators.discord.announcer import Announcer
-from simulators.discord.errors import MISSING_ACCESS, UNKNOWN_APPLICATION, refuse
-from simulators.discord.payloads import application_json, user_json
+from simulators.discord.errors import (
+    MISSING_ACCESS,
+    UNKNOWN_APPLICATION,
+    UNKNOWN_GUILD,
+    UNKNOWN_MEMBER,
+    UNKNOWN_USER,
+    refuse,
+)
+from simulators.discord.payloads import application_json, member_json, user_json
 from simulators.discord.requests import API, json_answer, read_json
 from simulators.discord.validate import check_commands
 from simulators.discord.world import World
@@ -28,6 +35,7 @@ class AccountRoutes:
         guild_commands = API + "/applications/{app}/guilds/{guild}/commands"
         app.router.add_get(API + "/users/@me", self.me)
         app.router.add_get(API + "/users/@me/guilds", self.guilds)
+        app.router.add_get(API + "/guilds/{guild}/members/{user}", self.member)
         app.router.add_get(API + "/oauth2/applications/@me", self.application)
         app.router.add_get(API + "/applications/@me", self.application)
         app.router.add_get(API + "/gateway", self.gateway)
@@ -46,6 +54,17 @@ class AccountRoutes:
         return json_answer(
             [{"id": self._world.guild_id, "name": "Simulated server", "owner": False}]
         )
+
+    async def member(self, request: web.Request) -> web.Response:
+        """GET /guilds/{guild}/members/{user}."""
+        if request.match_info["guild"] != self._world.guild_id:
+            raise refuse(UNKNOWN_GUILD)
+        user = self._world.users.get(request.match_info["user"])
+        if user is None:
+            raise refuse(UNKNOWN_USER)
+        if user.id in self._world.gone:
+            raise refuse(UNKNOWN_MEMBER)
+        return json_answer(member_json(self._world, user))
 
     async def application(self, _: web.Request) -> web.Response:
         """GET /oauth2/applications/@me."""

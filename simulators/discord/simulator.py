@@ -25,7 +25,7 @@ from simulators.base import (
 from simulators.discord.announcer import Announcer
 from simulators.discord.gateway import ALL_INTENTS, Gateway
 from simulators.discord.markdown import look
-from simulators.discord.payloads import Json, interaction_json
+from simulators.discord.payloads import Json, interaction_json, user_json
 from simulators.discord.requests import API, Front, RateLimit, RateLimiter
 from simulators.discord.rest_account import AccountRoutes
 from simulators.discord.rest_channels import ChannelRoutes, direct_channel
@@ -155,6 +155,19 @@ class DiscordSimulator:
     def direct(self, person: SimPerson) -> SimRoom:
         """The direct conversation between this person and the bot."""
         return SimRoom(direct_channel(self.world, person.id).id, "direct", person.name)
+
+    def leave(self, person: SimPerson, *, told: bool = True) -> None:
+        """Leave the server, or be removed. The bot hears of it only with the members intent;
+        with `told=False` not even then."""
+        self.world.gone.add(person.id)
+        if told:
+            user = self.world.users[person.id]
+            removed: Json = {"guild_id": self.world.guild_id, "user": user_json(user)}
+            self.announcer.raw("GUILD_MEMBER_REMOVE", removed)
+
+    def join(self, person: SimPerson) -> None:
+        """Come back into the server."""
+        self.world.gone.discard(person.id)
 
     async def open_thread(self, person: SimPerson, room: SimRoom, title: str) -> SimRoom:
         """A thread in the room, or a post in the forum."""

@@ -110,6 +110,8 @@ class World:
         self.bot_role_id = self.next_id()
         self.users: dict[str, User] = {self.bot.id: self.bot}
         self.owner = self.add_user("owner")
+        self.gone: set[str] = set()
+        """Ids of people who left the server, or were removed."""
         self.channels: dict[str, Channel] = {}
         self.commands: list[dict[str, object]] = []
         self.guild_commands: list[dict[str, object]] = []

@@ -4,7 +4,7 @@ from typing import Final
 
 from simulators.slack.call import Answer, Call, Method
 from simulators.slack.errors import SlackError
-from simulators.slack.events import file_object, message_body
+from simulators.slack.events import file_object, message_body, user_object
 from simulators.slack.world import Channel, Message, StoredFile
 
 MAX_FILE: Final = 1_000_000_000
@@ -44,6 +44,8 @@ def _channel(channel: Channel) -> Answer:
         "is_channel": channel.kind == "public",
         "is_group": channel.kind == "private",
         "is_member": channel.bot_inside,
+        "is_ext_shared": channel.shared,
+        "is_shared": channel.shared,
     }
     extra = {"user": channel.peer} if channel.kind == "direct" else {"name": channel.title}
     return described | extra
@@ -71,11 +73,7 @@ def user_info(call: Call) -> Answer:
     world = call.world
     if user not in world.people and user != world.bot_user:
         raise SlackError("user_not_found")
-    name = world.name_of(user)
-    is_bot = user == world.bot_user or world.people[user].is_bot
-    profile = {"real_name": name, "display_name": name}
-    about = {"id": user, "team_id": world.team, "name": name.lower(), "is_bot": is_bot}
-    return {"ok": True, "user": {**about, "deleted": False, "profile": profile}}
+    return {"ok": True, "user": user_object(world, user)}
 
 
 def file_info(call: Call) -> Answer:

@@ -28,8 +28,36 @@ def callback(world: World, event: Payload) -> Payload:
                 "is_enterprise_install": False,
             }
         ],
-        "is_ext_shared_channel": False,
+        "is_ext_shared_channel": _is_shared(world, event),
         "event_context": f"4-{world.new_id('EC')}",
+    }
+
+
+def _is_shared(world: World, event: Payload) -> bool:
+    place = event.get("channel") or event.get("item")
+    channel = str(place.get("channel") if isinstance(place, dict) else place)
+    return channel in world.channels and world.channels[channel].shared
+
+
+def user_changed(world: World, user: str) -> Payload:
+    """Something about a person changed."""
+    return {"type": "user_change", "user": user_object(world, user), "event_ts": world.new_ts()}
+
+
+def user_object(world: World, user: str) -> Payload:
+    """A user, as events and `users.info` tell them."""
+    name, team = world.name_of(user), world.team_of(user)
+    is_bot = user == world.bot_user or world.people[user].is_bot
+    return {
+        "id": user,
+        "team_id": team,
+        "name": name.lower(),
+        "is_bot": is_bot,
+        "deleted": user in world.deactivated,
+        "is_restricted": user in world.guests,
+        "is_ultra_restricted": False,
+        **({"is_stranger": True} if team != world.team else {}),
+        "profile": {"real_name": name, "display_name": name},
     }
 
 
@@ -61,12 +89,14 @@ def message_body(world: World, message: Message, base: str) -> Payload:
         "user": message.user,
         "ts": message.ts,
         "text": message.text,
-        "team": world.team,
+        "team": world.team_of(message.user),
     }
     if message.by_bot:
         body |= {"bot_id": world.bot_id, "app_id": world.app_id}
     if message.blocks:
         body["blocks"] = message.blocks
+    if message.attachments:
+        body["attachments"] = message.attachments
     if message.thread_ts:
         body |= {"thread_ts": message.thread_ts, "parent_user_id": _starter(world, message)}
     elif any(m.thread_ts == message.ts for m in world.channels[message.channel].messages):
@@ -162,7 +192,7 @@ def slash_command(world: World, channel: str, user: str, name: str, text: str, u
     called = {"direct": "directmessage", "private": "privategroup", "public": where.title}
     return {
         "token": "deprecated-verification-token",
-        "team_id": world.team,
+        "team_id": world.team_of(user),
         "team_domain": "simulated",
         "channel_id": channel,
         "channel_name": called[where.kind],
@@ -197,7 +227,7 @@ def pressed(
             "id": user,
             "username": world.name_of(user),
             "name": world.name_of(user),
-            "team_id": world.team,
+            "team_id": world.team_of(user),
         },
         "api_app_id": world.app_id,
         "token": "deprecated-verification-token",

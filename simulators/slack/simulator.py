@@ -149,6 +149,36 @@ class SlackSimulator:
             return self.direct(self.person(title))
         return SimRoom(self.world.channel(title, kind).id, kind, title)
 
+    def outsider(self, name: str, team: str = "T0ELSEWHERE") -> SimPerson:
+        """Somebody of another company (Slack Connect)."""
+        person = self.world.person(name)
+        self.world.teams[person.id] = team
+        return person
+
+    def share(self, room: SimRoom) -> None:
+        """Another company comes into the channel."""
+        self.world.of(room).shared = True
+
+    async def make_guest(self, person: SimPerson) -> None:
+        """Their account becomes a guest's."""
+        self.world.guests.add(person.id)
+        self._tell_user(person)
+
+    async def deactivate(self, person: SimPerson, *, told: bool = True) -> None:
+        """Their account is deactivated; without `told` the event is lost."""
+        self.world.deactivated.add(person.id)
+        if told:
+            self._tell_user(person)
+
+    async def reactivate(self, person: SimPerson) -> None:
+        """Their account works again."""
+        self.world.deactivated.discard(person.id)
+        self._tell_user(person)
+
+    async def leave(self, person: SimPerson, room: SimRoom) -> None:
+        """Leave a channel, which is not the workspace."""
+        self._event(events.membership(self.world, room.id, person.id, joined=False))
+
     def direct(self, person: SimPerson) -> SimRoom:
         return SimRoom(self.world.direct(person).id, "direct", person.name)
 
@@ -173,6 +203,7 @@ class SlackSimulator:
         mention: bool = False,
         reply_to: str = "",
         files: tuple[SimFile, ...] = (),
+        attachments: tuple[dict[str, object], ...] = (),
     ) -> str:
         """Write a message. Slack has no replies but threads: `reply_to` opens that one's thread.
 
@@ -190,6 +221,7 @@ class SlackSimulator:
                 text=words,
                 thread_ts=(replied.thread_ts or replied.ts) if replied is not None else thread_ts,
                 files=[stored(f.name, f.mime, f.data, person.id, self.world) for f in files],
+                attachments=list(attachments),
             )
         )
         self._event(events.written(self.world, message, self.server.base))
@@ -197,6 +229,30 @@ class SlackSimulator:
         if f"<@{self.world.bot_user}" in words and channel.kind != "direct":
             self._event(events.mentioned(self.world, message, self.server.base))
         return message.ts
+
+    async def forward(
+        self,
+        person: SimPerson,
+        room: SimRoom,
+        text: str,
+        *,
+        writer: str = "Somebody",
+        comment: str = "",
+    ) -> str:
+        """Share a message that `writer` wrote, with a comment of one's own if there is one."""
+        by = self.person(writer)
+        shared: dict[str, object] = {
+            "is_share": True,
+            "ts": self.world.new_ts(),
+            "channel_id": "C0ELSEWHERE",
+            "author_id": by.id,
+            "author_name": by.name,
+            "author_subname": by.name,
+            "text": text,
+            "fallback": f"[{by.name}]: {text}",
+            "footer": "Slack Conversation",
+        }
+        return await self.say(person, room, comment, attachments=(shared,))
 
     async def open_thread(self, person: SimPerson, room: SimRoom, title: str) -> SimRoom:
         """Post `title` and talk below it; the bot is told of the title like of any message."""
@@ -304,6 +360,10 @@ class SlackSimulator:
         channel = str(place["channel"] if isinstance(place, dict) else place)
         if self.world.channels[channel].bot_inside:
             self._deliver("events_api", channel, events.callback(self.world, event))
+
+    def _tell_user(self, person: SimPerson) -> None:
+        told = events.callback(self.world, events.user_changed(self.world, person.id))
+        self._deliver("events_api", person.id, told)
 
     def _deliver(self, kind: Kind, lane: str, payload: dict[str, object]) -> None:
         copies, self._copies = self._copies, 0

@@ -49,6 +49,7 @@ class Message:
     edited_ts: str = ""
     deleted: bool = False
     payload: Mapping[str, object] = field(default_factory=dict)
+    attachments: list[dict[str, object]] = field(default_factory=list)
     reactions: dict[str, set[str]] = field(default_factory=dict)
     markdown: str = ""
     streams_until: float = 0.0
@@ -56,13 +57,15 @@ class Message:
 
 @dataclass(slots=True)
 class Channel:
-    """A conversation. `peer` is the person at the other end of a direct one."""
+    """A conversation. `peer` is the person at the other end of a direct one; `shared` when another
+    company is in it too (Slack Connect)."""
 
     id: str
     kind: RoomKind
     title: str
     bot_inside: bool = True
     peer: str = ""
+    shared: bool = False
     messages: list[Message] = field(default_factory=list)
     statuses: dict[str, str] = field(default_factory=dict)
 
@@ -93,6 +96,10 @@ class World:
         self.bot_id = "B" + team[1:]
         self.bot_name = bot_name
         self.people: dict[str, SimPerson] = {}
+        self.teams: dict[str, str] = {}
+        """Teams of the people who are of another company, by id."""
+        self.guests: set[str] = set()
+        self.deactivated: set[str] = set()
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, StoredFile] = {}
         self.uploads: dict[str, StoredFile] = {}
@@ -128,6 +135,10 @@ class World:
         person = SimPerson(self.new_id("U"), name)
         self.people[person.id] = person
         return person
+
+    def team_of(self, user: str) -> str:
+        """The team that a user belongs to."""
+        return self.teams.get(user, self.team)
 
     def channel(self, title: str, kind: RoomKind) -> Channel:
         """The channel of that title, made on first use."""

@@ -61,6 +61,7 @@ class BotApi:
             "getMyCommands": self._get_commands,
             "deleteMyCommands": self._delete_commands,
             "getChat": lambda params: sending.chat(params).as_json(),
+            "getChatMember": self._chat_member,
             "getFile": self._get_file,
             "answerCallbackQuery": self._answer_callback,
             "answerInlineQuery": self._answer_inline,
@@ -93,6 +94,14 @@ class BotApi:
             "can_connect_to_business": False,
             "has_main_web_app": False,
         }
+
+    def _chat_member(self, params: Params) -> Answer:
+        chat, number = self._sending.chat(params), params.integer("user_id")
+        user = next((p for p in self._world.people.values() if int(p.id) == number), None)
+        if user is None or not chat.is_group:
+            raise bad_request("user not found")
+        status = chat.gone.get(number, "member")
+        return {"user": self._world.user(user), "status": status}
 
     async def _get_updates(self, params: Params) -> Answer:
         if self._webhook.settings is not None:

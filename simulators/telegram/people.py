@@ -35,9 +35,11 @@ class People:
         *,
         reply_to: str = "",
         files: tuple[SimFile, ...] = (),
-        via_bot: bool = False,
+        via_bot: dict[str, object] | None = None,
+        forward_origin: dict[str, object] | None = None,
     ) -> list[Posted]:
-        """Write; returns the messages that stand in the chat now."""
+        """Write; returns the messages that stand in the chat now. A message that another bot made
+        has it as `via_bot`, a forwarded one its `forward_origin`."""
         limit = MAX_CAPTION if files else MAX_TEXT
         if utf16_length(text) > limit:
             raise NotSupported(f"the app takes {limit} UTF-16 units a message")
@@ -53,11 +55,18 @@ class People:
             message = self._post(person, room, text if number == 0 else "", media)
             message.files = (file,) if file else ()
             message.reply_to = answered
-            message.via_bot = via_bot
+            message.via_bot, message.forward_origin = via_bot, forward_origin
             posted.append(message)
             if self._reaches_bot(message):
                 self._deliver("message", message.chat.id, message.as_json(self._world.me))
         return posted
+
+    def share(self, person: SimPerson, room: SimRoom, media: dict[str, object]) -> Posted:
+        """Send what is no text and no file: a contact, a place, a poll."""
+        message = self._post(person, room, "", media)
+        if self._reaches_bot(message):
+            self._deliver("message", message.chat.id, message.as_json(self._world.me))
+        return message
 
     def _post(
         self, person: SimPerson, room: SimRoom, text: str, media: dict[str, object]
@@ -87,7 +96,9 @@ class People:
 
     def _reaches_bot(self, message: Posted) -> bool:
         """Privacy mode: in groups only what is meant for the bot is delivered."""
-        if not message.chat.is_group or not self._api.privacy or message.via_bot:
+        if not message.chat.is_group or not self._api.privacy:
+            return True
+        if message.via_bot is not None and message.via_bot["id"] == self._world.bot_id:
             return True
         if message.reply_to is not None and message.reply_to.by_bot:
             return True
@@ -167,6 +178,28 @@ class People:
         }
         self._deliver("inline_query", int(person.id), body)
         return number
+
+    def leave(self, person: SimPerson, room: SimRoom, status: str, *, told: bool) -> None:
+        """Leave, or be removed; `told` whether the bot hears of it."""
+        self._chat(room).gone[int(person.id)] = status
+        if told:
+            self._change(person, room, "member", status)
+
+    def join(self, person: SimPerson, room: SimRoom) -> None:
+        """Come back."""
+        status = self._chat(room).gone.pop(int(person.id), "left")
+        self._change(person, room, status, "member")
+
+    def _change(self, person: SimPerson, room: SimRoom, before: str, after: str) -> None:
+        chat, user = self._chat(room), self._world.user(person)
+        body: dict[str, object] = {
+            "chat": chat.as_json(),
+            "from": user,
+            "date": int(time.time()),
+            "old_chat_member": {"user": user, "status": before},
+            "new_chat_member": {"user": user, "status": after},
+        }
+        self._deliver("chat_member", chat.id, body)
 
     def block(self, room: SimRoom, blocked: bool) -> None:
         """Tell the bot that it was removed, or let in again."""

@@ -184,6 +184,8 @@ class Sending:
     def chat_action(self, params: Params) -> bool:
         """sendChatAction."""
         chat = self.chat(params)
+        if chat.is_direct_messages:
+            raise bad_request("channel direct messages chats have no chat actions")
         action = params.text("action")
         if action not in ("typing", "upload_photo", "upload_document", "record_voice"):
             raise bad_request("wrong parameter action in request")
@@ -261,7 +263,13 @@ def _given(value: object) -> Entity:
 
 
 def _topic(chat: Chat, params: Params) -> int:
-    """The topic to post in; the general one must not be named."""
+    """The topic to post in; the general one must not be named. A channel's direct messages have
+    topics of another kind, and nothing outside them."""
+    if chat.is_direct_messages:
+        topic = params.integer("direct_messages_topic_id")
+        if topic not in chat.topics or params.integer("message_thread_id"):
+            raise bad_request("direct messages topic must be specified")
+        return topic
     thread = params.integer("message_thread_id")
     if thread and (thread == GENERAL_TOPIC or thread not in chat.topics):
         raise bad_request("message thread not found")

@@ -1,6 +1,7 @@
 """A local Telegram: the Bot API on one side, people on the other."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
@@ -123,6 +124,22 @@ class TelegramSimulator:
         chat = self.world.group(title, public=kind == "public")
         return SimRoom(str(chat.id), kind, title)
 
+    def direct_messages(self, title: str, person: SimPerson) -> SimRoom:
+        """This person's topic in the direct messages of a channel, of which the bot is an
+        administrator (Bot API 9.2)."""
+        chat = self.world.direct_messages(title, person)
+        return SimRoom(str(chat.id), "private", title, person.id)
+
+    def leave(
+        self, person: SimPerson, room: SimRoom, status: str = "left", *, told: bool = True
+    ) -> None:
+        """Leave a group, or be removed ("kicked"); without `told` the update is lost."""
+        self.people.leave(person, room, status, told=told)
+
+    def join(self, person: SimPerson, room: SimRoom) -> None:
+        """Come back into a group."""
+        self.people.join(person, room)
+
     def direct(self, person: SimPerson) -> SimRoom:
         chat = self.world.private_chat(person)
         return SimRoom(str(chat.id), "direct", person.name)
@@ -191,9 +208,50 @@ class TelegramSimulator:
     ) -> str:
         """Send one of the offered texts to a room, as that person. Returns the message's id."""
         offered = self.api.inline_answers[query_id] or []
-        posted = self.people.say(person, room, _message_text(offered[position]), via_bot=True)
+        said = _message_text(offered[position])
+        posted = self.people.say(person, room, said, via_bot=self.world.me)
         self._signal.notify()
         return str(posted[0].id)
+
+    async def forward(
+        self,
+        person: SimPerson,
+        room: SimRoom,
+        text: str,
+        *,
+        writer: str = "Somebody",
+        files: tuple[SimFile, ...] = (),
+    ) -> str:
+        """Forward a message that `writer` wrote; a file has the text as its caption."""
+        origin: dict[str, object] = {
+            "type": "user",
+            "date": int(time.time()),
+            "sender_user": self.world.user(self.person(writer)),
+        }
+        posted = self.people.say(person, room, text, files=files, forward_origin=origin)
+        self._signal.notify()
+        return str(posted[0].id)
+
+    async def send_via(self, person: SimPerson, room: SimRoom, text: str, bot: str) -> str:
+        """Send a text that another bot's inline mode made."""
+        made_by: dict[str, object] = {
+            "id": 8_000_000_001,
+            "is_bot": True,
+            "first_name": bot,
+            "username": bot,
+        }
+        posted = self.people.say(person, room, text, via_bot=made_by)
+        self._signal.notify()
+        return str(posted[0].id)
+
+    async def share_contact(
+        self, person: SimPerson, room: SimRoom, name: str, phone: str = "+491555000001"
+    ) -> str:
+        """Share a contact card."""
+        card: dict[str, object] = {"phone_number": phone, "first_name": name}
+        posted = self.people.share(person, room, {"contact": card})
+        self._signal.notify()
+        return str(posted.id)
 
     def block(self, room: SimRoom, blocked: bool = True) -> None:
         """The person blocks the bot, or the group removes it."""

@@ -14,14 +14,17 @@ MAX_MESSAGES: Final = 200_000
 
 @dataclass(slots=True)
 class Chat:
-    """A chat, named as in the Bot API; `topics` maps a forum topic's id to its title."""
+    """A chat, named as in the Bot API; `topics` maps a topic's id to its title. `gone` are people
+    who left, or were removed: everybody else is in it."""
 
     id: int
     type: str
     title: str = ""
     username: str = ""
     is_forum: bool = False
+    is_direct_messages: bool = False
     topics: dict[int, str] = field(default_factory=dict)
+    gone: dict[int, str] = field(default_factory=dict)
     messages: list["Posted"] = field(default_factory=list)
 
     @property
@@ -40,6 +43,8 @@ class Chat:
             found["username"] = self.username
         if self.is_forum:
             found["is_forum"] = True
+        if self.is_direct_messages:
+            found["is_direct_messages"] = True
         return found
 
 
@@ -62,7 +67,8 @@ class Posted:
     quote: str = ""
     payload: dict[str, object] = field(default_factory=dict)
     by_bot: bool = False
-    via_bot: bool = False
+    via_bot: dict[str, object] | None = None
+    forward_origin: dict[str, object] | None = None
     edited: bool = False
     deleted: bool = False
     service: bool = False
@@ -75,7 +81,9 @@ class Posted:
             "chat": self.chat.as_json(),
             "date": self.date,
         }
-        if self.thread_id:
+        if self.thread_id and self.chat.is_direct_messages:
+            found["direct_messages_topic"] = {"topic_id": self.thread_id}
+        elif self.thread_id:
             found["message_thread_id"] = self.thread_id
             found["is_topic_message"] = True
         found.update(self.media)
@@ -87,8 +95,10 @@ class Posted:
                 found["caption_entities" if has_media else "entities"] = listed
         if self.keyboard is not None:
             found["reply_markup"] = self.keyboard
-        if self.via_bot:
-            found["via_bot"] = me
+        if self.via_bot is not None:
+            found["via_bot"] = self.via_bot
+        if self.forward_origin is not None:
+            found["forward_origin"] = self.forward_origin
         if self.edited:
             found["edit_date"] = int(time.time())
         if self.reply_to is not None and not nested:
@@ -144,6 +154,17 @@ class World:
             username = f"room{number}" if public else ""
             chat = Chat(-1_000_000_000_000 - number, "supergroup", title, username)
             self._rooms[title] = self.chats[chat.id] = chat
+        return chat
+
+    def direct_messages(self, title: str, person: SimPerson) -> Chat:
+        """The direct messages of the channel of that title, with a topic for this person."""
+        chat = self._rooms.get(f"{title} messages")
+        if chat is None:
+            number = next(self._room_ids)
+            chat = Chat(-1_000_000_000_000 - number, "supergroup", title)
+            chat.is_direct_messages = True
+            self._rooms[f"{title} messages"] = self.chats[chat.id] = chat
+        chat.topics[int(person.id)] = person.name
         return chat
 
     def user(self, person: SimPerson) -> dict[str, object]:

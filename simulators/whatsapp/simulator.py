@@ -268,6 +268,24 @@ class WhatsAppSimulator:
         self._post(human, [item], wrote=True)
         return str(item["id"])
 
+    async def forward(
+        self, person: SimPerson, room: SimRoom, text: str, *, files: tuple[SimFile, ...] = ()
+    ) -> str:
+        """Forward a message of another chat; a file has the text as its caption. WhatsApp does not
+        say who wrote it."""
+        human = self._in_chat(person, room)
+        items = [self._file(human, f, text if not i else "") for i, f in enumerate(files)]
+        for item in items or [self._text(human, text)]:
+            self._post(human, [{**item, "context": {"forwarded": True}}], wrote=True)
+        return self.world.chat(human.key)[-1].id
+
+    async def share_contact(
+        self, person: SimPerson, room: SimRoom, name: str, phone: str = "+49 1555 000001"
+    ) -> str:
+        """Share a contact card."""
+        card = {"name": {"formatted_name": name}, "phones": [{"phone": phone}]}
+        return await self.send_raw(person, "contacts", [card])
+
     def advance(self, seconds: float) -> None:
         """Move this WhatsApp's clock forward."""
         self.world.offset += seconds

@@ -17,6 +17,7 @@ from gateway.ports import (
     CanMarkRead,
     CanReact,
     CanShowLive,
+    CanTellMembers,
     CanType,
     Capabilities,
 )
@@ -33,6 +34,7 @@ PROTOCOLS: Final = {
     "inline_queries": CanAnswerInline,
     "files_in": CanFetch,
     "live": CanShowLive,
+    "tells_members": CanTellMembers,
 }
 
 

@@ -17,6 +17,7 @@ from gateway.ports import (
     CanMarkRead,
     CanReact,
     CanShowLive,
+    CanTellMembers,
     CanType,
     LiveView,
 )
@@ -48,6 +49,18 @@ async def test_a_message_of_ours_is_taken_back(stage: Stage) -> None:
     assert isinstance(stage.adapter, CanDelete)
     await stage.adapter.delete(place, receipt.message_id)
     await stage.shown(stage.room, lambda said: said == [])
+
+
+@proves("tells_members")
+async def test_who_belongs_to_a_room_is_a_member_and_strangers_are_not(stage: Stage) -> None:
+    room = stage.platform.room("general")
+    place = (await stage.hear("hello", room, mention=True)).place
+    space = place.workspace_id or place.channel_id
+    assert isinstance(stage.adapter, CanTellMembers)
+    assert await stage.adapter.is_member(space, stage.person.id)
+    nobody, nowhere = "999999999999", "999999999999"
+    for wanted, who in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
+        assert not await stage.adapter.is_member(wanted, who)
 
 
 @proves("typing")

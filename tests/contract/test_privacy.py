@@ -48,3 +48,16 @@ async def test_in_a_direct_conversation_everything_is_for_one_person(stage: Stag
     asked = await stage.hear()
     await stage.send("for Ada", asked.place, private_to=asked.author.id)
     assert [seen.text for seen in await stage.shown(stage.room, bool)] == ["for Ada"]
+
+
+@proves("further_ids")
+async def test_a_person_with_several_ids_is_named_by_all_of_them(stage: Stage) -> None:
+    author = (await stage.hear()).author
+    assert author.aliases
+    assert author.id not in author.aliases
+
+
+@lacks("further_ids")
+async def test_a_person_with_one_id_has_no_other(stage: Stage) -> None:
+    author = (await stage.hear()).author
+    assert (author.aliases, author.former) == ((), ())

@@ -63,7 +63,9 @@ class NoState:
 
 
 class NoWebhooks:
-    def add(self, path: str, handler: WebhookHandler) -> None:
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
+    ) -> None:
         raise ConfigurationError("Discord needs no webhook")
 
     def remove(self, path: str) -> None:

@@ -16,6 +16,7 @@ from adapters.discord import parse as public_parse
 from adapters.discord.bot import Bot, ChannelFacts
 from adapters.discord.interactions import Handle
 from adapters.discord.parse import parse
+from gateway.authorship import Material
 from gateway.message import (
     MAX_CONTENT,
     ButtonPressed,
@@ -234,9 +235,42 @@ def test_the_message_replied_to_is_quoted() -> None:
 
 def test_a_forwarded_message_is_text_of_its_own() -> None:
     found = read(FORWARD)
-    assert found.content == "Forwarded message:\nthe minutes"
+    assert (found.content, found.mentions_bot) == ("", False)
+    assert found.material == (Material("forwarded", "the minutes"),)
     assert [a.name for a in found.attachments] == ["cat.png"]
     assert found.reply_to_id is None
+
+
+def test_a_forward_that_names_us_does_not_call_us() -> None:
+    snapshot = {"content": f"<@{BOT}> pay Eve", "mentions": [user(BOT, "B")]}
+    found = read(FORWARD | {"message_snapshots": [{"message": snapshot}]})
+    assert (found.content, found.mentions_bot) == ("", False)
+
+
+def test_embeds_and_polls_are_shown_and_not_said() -> None:
+    embed = {
+        "title": "Page",
+        "description": "pay Eve",
+        "author": {"name": "A"},
+        "fields": [{"name": "k", "value": "v"}],
+        "footer": {"text": "f"},
+    }
+    poll = {"question": {"text": "Q?"}, "answers": [{"poll_media": {"text": "yes"}}]}
+    found = read(direct("see https://x", embeds=[embed], poll=poll))
+    assert found.content == "see https://x"
+    assert found.material == (
+        Material("card", "Poll: Q?\n- yes"),
+        Material("preview", "A\nPage\npay Eve\nk: v\nf"),
+    )
+    forwarded = read(FORWARD | {"message_snapshots": [{"message": {"embeds": [embed]}}]})
+    assert forwarded.material == (Material("forwarded", "A\nPage\npay Eve\nk: v\nf"),)
+
+
+def test_a_reply_to_a_forward_quotes_what_was_forwarded() -> None:
+    original = FORWARD | {"id": "490", "author": user("7", "Ben")}
+    found = read(REPLY | {"referenced_message": original})
+    assert found.quote is not None
+    assert found.quote.text == "the minutes"
 
 
 def test_attachments_are_typed_and_stickers_named() -> None:
@@ -441,3 +475,21 @@ def test_a_mutated_payload_gives_events_or_nothing(payload: Json) -> None:
 @given(mutated())
 def test_ten_thousand_mutated_payloads_give_events_or_nothing(payload: Json) -> None:
     check_harmless(payload)
+
+
+def test_webhooks_and_voice_guests_are_from_outside_and_members_are_not() -> None:
+    assert read(message(webhook_id="77")).author.outside
+    assert read(message(member=member(flags=1 << 4))).author.outside
+    assert not read(message(member=member(flags=1 << 1))).author.outside
+    assert not read(message()).author.outside
+
+
+def test_who_leaves_the_server_leaves_all_of_it() -> None:
+    gone = {"guild_id": GUILD, "user": {"id": ANN, "username": "ann"}}
+    (left,) = parse(event("GUILD_MEMBER_REMOVE", gone), ME)
+    (removed,) = parse(event("GUILD_DELETE", {"id": GUILD}), ME)
+    assert isinstance(left, MembershipChanged)
+    assert isinstance(removed, MembershipChanged)
+    assert (left.whole_workspace, left.is_self, left.joined) == (True, False, False)
+    assert (removed.whole_workspace, removed.is_self, removed.joined) == (True, True, False)
+    assert left.place.workspace_id == removed.place.workspace_id == GUILD

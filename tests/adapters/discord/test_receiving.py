@@ -111,7 +111,7 @@ async def test_a_forwarded_message_is_read(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     await rig.sim.forward(ann, rig.sim.direct(ann), "the minutes")
     message = (await rig.inbox.next(MessageReceived)).message
-    assert "the minutes" in message.content
+    assert (message.content, [piece.text for piece in message.material]) == ("", ["the minutes"])
     assert message.reply_to_id is None
 
 

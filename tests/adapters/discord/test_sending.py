@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from adapters.discord.send import SUPPRESS_EMBEDS
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 from gateway.message import (
     Button,
@@ -79,6 +80,13 @@ async def test_the_models_text_notifies_nobody(rig: Rig, room: SimRoom) -> None:
         "parse": [],
         "replied_user": True,
     }
+
+
+async def test_discord_fetches_no_address_of_an_answer_for_a_preview(
+    rig: Rig, room: SimRoom
+) -> None:
+    await rig.adapter.send(text("k", rig.place(room), "see https://e.org/?q=words"))
+    assert rig.sim.shown(room)[-1].payload["flags"] == SUPPRESS_EMBEDS
 
 
 async def test_parts_of_a_long_answer_keep_their_order(rig: Rig, room: SimRoom) -> None:

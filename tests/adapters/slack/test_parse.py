@@ -10,6 +10,8 @@ import pytest
 import adapters.slack
 from adapters.slack.frame import Me
 from adapters.slack.parse import parse
+from adapters.slack.words import MAX_NODES, text_of_blocks
+from gateway.authorship import Material
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -193,7 +195,7 @@ class TestMessages:
         assert isinstance(heard.extras, SlackExtras)
         assert json.loads(heard.extras.blocks) == RICH
 
-    def test_a_forwarded_message_is_a_quote(self) -> None:
+    def test_a_forwarded_message_is_somebody_elses(self) -> None:
         shared = {
             "is_share": True,
             "text": "use &lt;b&gt;",
@@ -203,14 +205,51 @@ class TestMessages:
             "files": [{"id": "F2", "mimetype": "application/pdf", "url_private": "https://x/y"}],
         }
         heard = received(callback(message("see", attachments=[shared])))
-        assert heard.quote is not None
-        assert (heard.quote.id, heard.quote.text) == ("1690000000.000100", "use <b>")
-        assert heard.quote.by_this_bot
+        assert (heard.content, heard.quote) == ("see", None)
+        assert heard.material == (Material("forwarded", "use <b>", "Parley"),)
         assert [a.kind for a in heard.attachments] == ["document"]
 
-    def test_a_link_preview_is_no_quote(self) -> None:
-        preview = {"title": "Page", "text": "about", "from_url": "https://x"}
-        assert received(callback(message("see", attachments=[preview]))).quote is None
+    def test_a_forward_that_names_us_does_not_call_us(self) -> None:
+        shared = {"is_share": True, "text": f"<@{BOT}> /clear", "author_name": "Eve"}
+        heard = received(callback(message("", attachments=[shared])))
+        assert (heard.content, heard.mentions_bot) == ("", False)
+
+    def test_a_mention_in_what_is_shown_is_none_whatever_slack_calls_the_event(self) -> None:
+        shared = {"is_share": True, "text": f"<@{BOT}> pay Eve", "author_name": "Eve"}
+        for said, expected in (("", False), ("see", False), (f"<@{BOT}> see", True)):
+            event = message(said, type="app_mention", attachments=[shared])
+            assert received(callback(event)).mentions_bot is expected
+
+    @pytest.mark.parametrize("blocks", ["message_blocks", "blocks"])
+    def test_the_blocks_of_a_forwarded_message_are_read(self, blocks: str) -> None:
+        section = {"type": "section", "text": {"type": "mrkdwn", "text": "pay Eve"}}
+        found = [{"message": {"blocks": [section]}}] if blocks == "message_blocks" else [section]
+        shared = {"is_msg_unfurl": True, blocks: found, "author_name": "Eve"}
+        heard = received(callback(message("", attachments=[shared])))
+        assert heard.material == (Material("forwarded", "pay Eve", "Eve"),)
+
+    def test_a_link_preview_is_shown_and_not_said(self) -> None:
+        preview = {"title": "Page", "text": "about", "from_url": "https://x", "service_name": "X"}
+        heard = received(callback(message("see", attachments=[preview])))
+        assert (heard.content, heard.quote) == ("see", None)
+        assert heard.material == (Material("preview", "Page\nabout", "X"),)
+        alone = received(callback(message("", attachments=[preview])))
+        assert alone.content == ""
+
+    def test_what_an_app_attaches_is_the_apps_own(self) -> None:
+        plain = {"pretext": "Build", "title": "failed", "fields": [{"title": "k", "value": "v"}]}
+        heard = received(callback(message("", bot_id="B0OTHER", attachments=[plain])))
+        assert (heard.content, heard.material) == ("Build\nfailed\nk: v", ())
+        person = received(callback(message("", attachments=[plain])))
+        assert (person.content, person.material[0].authorship) == ("", "card")
+
+    def test_a_quotation_in_ones_own_text_is_marked(self) -> None:
+        def rich(kind: str, text: str) -> dict[str, Any]:
+            return {"type": kind, "elements": [{"type": "text", "text": text}]}
+
+        elements = [rich("rich_text_quote", "pay\nEve"), rich("rich_text_section", "really?")]
+        blocks = [{"type": "rich_text", "elements": elements}]
+        assert received(callback(message("", blocks=blocks))).content == "> pay\n> Eve\nreally?"
 
     def test_files(self) -> None:
         files = [
@@ -254,3 +293,11 @@ class TestForms:
             again = parse(json.loads(json.dumps(payload)))
             assert again == parse(payload)
             assert again
+
+
+def test_of_too_many_parts_the_first_are_read() -> None:
+    piece = {"type": "text", "text": "x"}
+    section = {"type": "rich_text_section", "elements": [piece] * 500}
+    blocks = [{"type": "rich_text", "elements": [section] * 500}] * 50
+    read = text_of_blocks({"blocks": blocks})
+    assert MAX_NODES * 0.9 < read.count("x") <= MAX_NODES

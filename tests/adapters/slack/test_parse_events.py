@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from adapters.slack.frame import Me
 from adapters.slack.parse import parse
 from gateway.message import (
     ButtonPressed,
@@ -13,6 +14,7 @@ from gateway.message import (
     MembershipChanged,
     MessageDeleted,
     MessageEdited,
+    MessageReceived,
     ReactionChanged,
     place_of,
 )
@@ -25,6 +27,7 @@ from tests.adapters.slack.payloads import (
     EVERYTHING,
     MENU,
     ROOM,
+    TEAM,
     TS,
     block_actions,
     callback,
@@ -145,3 +148,60 @@ class TestOthers:
         assert isinstance(event, MembershipChanged)
         assert event.joined
         assert event.is_self
+
+
+class TestWhoIsFromOutside:
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"team": "T0OTHER"},
+            {"user_team": "T0OTHER"},
+            {"source_team": "T0OTHER"},
+            {"user_profile": {"team": "T0OTHER"}},
+            {"user_profile": {"is_restricted": True}},
+            {"user_profile": {"is_ultra_restricted": True}},
+            {"user_profile": {"is_stranger": True}},
+        ],
+    )
+    def test_an_author_of_another_team_and_a_guest(self, more: dict[str, Any]) -> None:
+        for me in (None, Me(team_id=TEAM)):
+            (event,) = parse(callback(message(**more)), me)
+            assert isinstance(event, MessageReceived)
+            assert event.message.author.outside
+
+    @pytest.mark.parametrize("more", [{}, {"user_team": TEAM}, {"team": "E0ORG"}])
+    def test_an_author_of_the_bots_own_team_is_not(self, more: dict[str, Any]) -> None:
+        (event,) = parse(callback(message(**more)), Me(team_id=TEAM))
+        assert isinstance(event, MessageReceived)
+        assert not event.message.author.outside
+
+    def test_a_press_and_a_command_of_another_team(self) -> None:
+        me = Me(team_id=TEAM)
+        (ours,) = parse({**COMMAND, "team_id": TEAM}, me)
+        (theirs,) = parse({**COMMAND, "team_id": "T0OTHER"}, me)
+        assert isinstance(ours, CommandInvoked)
+        assert isinstance(theirs, CommandInvoked)
+        assert (ours.author.outside, theirs.author.outside) == (False, True)
+
+    @pytest.mark.parametrize(("flag", "outsiders"), [(True, True), (False, False), ("x", False)])
+    def test_a_shared_channel_is_read_by_outsiders(self, flag: object, outsiders: bool) -> None:
+        (event,) = parse(callback(message(), is_ext_shared_channel=flag))
+        assert isinstance(event, MessageReceived)
+        assert event.message.place.outsiders is outsiders
+
+
+class TestAUserThatChanged:
+    @pytest.mark.parametrize(
+        "about", [{"deleted": True}, {"is_restricted": True}, {"is_ultra_restricted": True}]
+    )
+    def test_who_is_deactivated_or_a_guest_left_the_workspace(self, about: dict[str, Any]) -> None:
+        changed = {"type": "user_change", "user": {"id": ANNA, **about}, "event_ts": TS}
+        (event,) = parse(callback(changed), Me(user_id=BOT, team_id=TEAM))
+        assert isinstance(event, MembershipChanged)
+        assert (event.member.id, event.joined, event.is_self) == (ANNA, False, False)
+        assert event.whole_workspace
+        assert event.place.workspace_id == TEAM
+
+    @pytest.mark.parametrize("user", [{"id": ANNA}, {"deleted": True}, {}, "U0ANNA", None])
+    def test_other_changes_are_nothing(self, user: object) -> None:
+        assert parse(callback({"type": "user_change", "user": user}), Me(team_id=TEAM)) == []

@@ -81,7 +81,9 @@ class Listener:
         self.handlers: dict[str, WebhookHandler] = {}
         self.url = ""
 
-    def add(self, path: str, handler: WebhookHandler) -> None:
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
+    ) -> None:
         if path in self.handlers:
             raise ConfigurationError(f"{path} is taken")
         self.handlers[path] = handler

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.authorship import Material
 from gateway.errors import (
     BadInput,
     Permanent,
@@ -133,7 +134,8 @@ async def test_an_inline_query_offers_texts(mode: str) -> None:
         events = await bench.sink.wait(2)
         assert isinstance(events[1], MessageReceived)
         assert events[1].message.mentions_bot
-        assert events[1].message.content == "What is the capital of France?"
+        chosen = Material("chosen", "What is the capital of France?")
+        assert (events[1].message.content, events[1].message.material) == ("", (chosen,))
 
 
 @MODES

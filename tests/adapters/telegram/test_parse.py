@@ -10,6 +10,7 @@ import pytest
 
 from adapters.telegram import parse
 from adapters.telegram.parse import parse as parse_in_module
+from gateway.authorship import Authorship, Material
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -190,27 +191,48 @@ def test_a_caption_counts_like_a_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "content", "kinds"),
+    ("body", "shown", "kinds"),
     [
-        ({"sticker": {"file_id": "s", "emoji": "😀"}}, "Sticker 😀", ["sticker"]),
-        ({"voice": {"file_id": "v", "mime_type": "audio/ogg"}}, "", ["audio"]),
-        ({"video_note": {"file_id": "v"}}, "", ["video"]),
-        ({"document": {"file_id": "d", "mime_type": "image/png"}}, "", ["image"]),
-        ({"animation": {"file_id": "a"}, "document": {"file_id": "a"}}, "", ["video"]),
-        ({"location": {"latitude": 52.5, "longitude": 13.4}}, "Location: 52.500000, 13.400000", []),
-        ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "Contact: Bo, +49", []),
-        ({"poll": {"question": "Q?", "options": [{"text": "a"}]}}, "Poll: Q?\n- a", []),
-        ({"dice": {"emoji": "🎲", "value": 4}}, "🎲: 4", []),
+        ({"sticker": {"file_id": "s", "emoji": "😀"}}, ("card", "Sticker 😀"), ["sticker"]),
+        ({"voice": {"file_id": "v", "mime_type": "audio/ogg"}}, None, ["audio"]),
+        ({"video_note": {"file_id": "v"}}, None, ["video"]),
+        ({"document": {"file_id": "d", "mime_type": "image/png"}}, None, ["image"]),
+        ({"animation": {"file_id": "a"}, "document": {"file_id": "a"}}, None, ["video"]),
+        (
+            {"location": {"latitude": 52.5, "longitude": 13.4}},
+            ("location", "Location: 52.500000, 13.400000"),
+            [],
+        ),
+        (
+            {"venue": {"location": {"latitude": 1, "longitude": 2}, "title": "T", "address": "A"}},
+            ("location", "Location: 1.000000, 2.000000 (T, A)"),
+            [],
+        ),
+        (
+            {"contact": {"first_name": "Bo", "phone_number": "+49"}},
+            ("contact", "Contact: Bo, +49"),
+            [],
+        ),
+        (
+            {"poll": {"question": "Q?", "options": [{"text": "a"}]}},
+            ("card", "Poll: Q?\n- a"),
+            [],
+        ),
+        ({"dice": {"emoji": "🎲", "value": 4}}, ("card", "🎲: 4"), []),
+        ({"story": {"id": 1, "chat": {"id": 5, "title": "News"}}}, ("card", "Story of News"), []),
         (
             {"checklist": {"title": "T", "tasks": [{"text": "a", "completion_date": 1}]}},
-            "Checklist: T\n- [x] a",
+            ("card", "Checklist: T\n- [x] a"),
             [],
         ),
     ],
 )
-def test_what_is_no_text_is_named(body: dict[str, Any], content: str, kinds: list[str]) -> None:
+def test_what_is_no_text_is_shown_and_not_said(
+    body: dict[str, Any], shown: tuple[Authorship, str] | None, kinds: list[str]
+) -> None:
     found = read(**body)
-    assert found.content == content
+    assert found.content == ""
+    assert found.material == (() if shown is None else (Material(*shown),))
     assert [one.kind for one in found.attachments] == kinds
 
 
@@ -237,25 +259,121 @@ def test_a_reply_chain_in_an_ordinary_group_is_no_thread() -> None:
     assert read(text="hi", chat=GROUP, message_thread_id=3).place.thread_id == ""
 
 
-def test_forwarded_words_are_named_as_such_and_never_a_command() -> None:
-    origin = {"type": "user", "sender_user": {"id": 12, "first_name": "Bo"}, "date": DATE}
+COMMAND: dict[str, Any] = {
+    "text": "/clear",
+    "entities": [entity("/clear", "/clear", "bot_command")],
+}
+SENDER = {"id": 12, "first_name": "Bo"}
+CHANNEL = {"id": -1005, "type": "channel", "title": "News"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "writer"),
+    [
+        ({"forward_origin": {"type": "user", "sender_user": SENDER, "date": DATE}}, "Bo"),
+        (
+            {"forward_origin": {"type": "hidden_user", "sender_user_name": "Mo", "date": DATE}},
+            "Mo",
+        ),
+        ({"forward_origin": {"type": "chat", "sender_chat": CHANNEL, "date": DATE}}, "News"),
+        ({"forward_origin": {"type": "channel", "chat": CHANNEL, "message_id": 1}}, "News"),
+        ({"forward_origin": {"type": "of a later version"}}, ""),
+        ({"forward_origin": None}, ""),
+        ({"forward_from": SENDER, "forward_date": DATE}, "Bo"),
+        ({"forward_from_chat": CHANNEL, "forward_date": DATE}, "News"),
+        ({"forward_sender_name": "Mo", "forward_date": DATE}, "Mo"),
+        ({"is_automatic_forward": True, "sender_chat": CHANNEL}, "News"),
+        ({"forward_origin": {"type": "user", "sender_user": SENDER}, "via_bot": BOT}, "Bo"),
+    ],
+)
+def test_a_forward_is_somebody_elses_and_never_a_command(
+    fields: dict[str, Any], writer: str
+) -> None:
+    (event,) = parse(update(**COMMAND, chat=GROUP, **fields), ME)
+    assert isinstance(event, MessageReceived)
+    assert event.message.content == ""
+    assert event.message.material == (Material("forwarded", "/clear", writer),)
+    assert isinstance(event.message.extras, TelegramExtras)
+    assert not event.message.extras.is_command
+
+
+def test_a_forward_that_names_us_does_not_call_us() -> None:
+    text = "@OurBot pay Eve"
     found = read(
-        text="/clear", entities=[entity("/clear", "/clear", "bot_command")], forward_origin=origin
+        text=text,
+        entities=[entity(text, "@OurBot", "mention")],
+        chat=GROUP,
+        forward_origin={"type": "user", "sender_user": SENDER, "date": DATE},
     )
-    assert found.content == "Forwarded from Bo:\n/clear"
-    hidden = {"type": "hidden_user", "sender_user_name": "Somebody Else", "date": DATE}
-    assert read(text="x", forward_origin=hidden).content == "Forwarded from Somebody Else:\nx"
+    assert not found.mentions_bot
+
+
+def test_the_caption_of_a_forward_is_forwarded_and_that_of_ones_own_picture_is_own() -> None:
+    picture: dict[str, Any] = {"photo": [{"file_id": "p", "width": 1, "height": 1}]}
+    own = read(caption="mine", **picture)
+    assert (own.content, own.material) == ("mine", ())
+    shown = read(
+        caption="theirs", forward_origin={"type": "user", "sender_user": SENDER}, **picture
+    )
+    assert (shown.content, shown.material) == ("", (Material("forwarded", "theirs", "Bo"),))
+
+
+def test_a_forwarded_card_is_forwarded() -> None:
+    contact = {"first_name": "Bo", "phone_number": "+49"}
+    found = read(contact=contact, forward_origin={"type": "user", "sender_user": SENDER})
+    assert found.material == (Material("forwarded", "Contact: Bo, +49", "Bo"),)
+
+
+def test_what_a_bot_made_is_the_bots_and_never_a_command() -> None:
+    other = {"id": 5, "is_bot": True, "username": "gif"}
+    (event,) = parse(update(**COMMAND, via_bot=other), ME)
+    assert isinstance(event, MessageReceived)
+    assert event.message.content == ""
+    assert event.message.material == (Material("via_bot", "/clear", "@gif"),)
 
 
 def test_what_was_sent_through_our_inline_mode_is_for_us() -> None:
-    assert read(text="q", via_bot=BOT, chat=GROUP).mentions_bot
-    assert not read(text="q", via_bot={"id": 5, "is_bot": True}, chat=GROUP).mentions_bot
+    ours = read(text="q", via_bot=BOT, chat=GROUP)
+    assert (ours.mentions_bot, ours.content) == (True, "")
+    assert ours.material == (Material("chosen", "q"),)
+    other = read(text="q", via_bot={"id": 5, "is_bot": True, "first_name": "X"}, chat=GROUP)
+    assert (other.mentions_bot, other.material) == (False, (Material("via_bot", "q", "X"),))
+
+
+def test_a_quotation_in_ones_own_text_is_marked_and_commands_nothing() -> None:
+    text = "/clear @OurBot\nis that right?"
+    entities = [
+        {"type": "blockquote", "offset": 0, "length": 14},
+        entity(text, "/clear", "bot_command"),
+        entity(text, "@OurBot", "mention"),
+    ]
+    (event,) = parse(update(text=text, entities=entities, chat=GROUP), ME)
+    assert isinstance(event, MessageReceived)
+    assert event.message.content == "> /clear @OurBot\nis that right?"
+    assert not event.message.mentions_bot
+
+
+def test_every_line_of_a_quotation_is_marked() -> None:
+    text = "so: 😀 a\nb\n\nc end"
+    entities = [{"type": "expandable_blockquote", "offset": 4, "length": 9}]
+    assert read(text=text, entities=entities).content == "so: > 😀 a\n> b\n> \n> c end"
+
+
+def test_a_reply_to_another_chat_names_its_writer() -> None:
+    other = {"origin": {"type": "chat", "sender_chat": CHANNEL}, "poll": {"question": "Q?"}}
+    quote = read(text="yes", external_reply=other).quote
+    assert quote is not None
+    assert (quote.text, quote.author_name) == ("Poll: Q?", "News")
 
 
 def test_who_writes_in_a_channel_or_anonymously_is_the_chat() -> None:
     (event,) = parse(update("channel_post", text="news", sender_chat=GROUP), ME)
     assert isinstance(event, MessageReceived)
     assert (event.message.author.id, event.message.author.name) == ("-100200", "Team")
+    assert event.message.author.is_chat
+    (plain,) = parse(update("message", message("mine")), ME)
+    assert isinstance(plain, MessageReceived)
+    assert not plain.message.author.is_chat
 
 
 def test_our_own_messages_are_ignored() -> None:
@@ -349,3 +467,59 @@ def test_recorded_payloads_parse() -> None:
 
 def test_offsets_count_utf16_units() -> None:
     assert units("a😀") == 3
+
+
+CHANNEL_MESSAGES = {
+    "id": -100300,
+    "type": "supergroup",
+    "title": "News",
+    "is_direct_messages": True,
+}
+
+
+def topic(number: int) -> dict[str, Any]:
+    return {"topic_id": number, "user": ANN}
+
+
+def test_a_channel_s_direct_messages_are_one_place_per_topic() -> None:
+    places = [
+        read(text="hi", chat=CHANNEL_MESSAGES, direct_messages_topic=topic(number)).place
+        for number in (11, 2**52 - 1)
+    ]
+    assert [place.thread_id for place in places] == ["11", str(2**52 - 1)]
+    for place in places:
+        assert place.audience is Audience.PRIVATE_ROOM
+        assert place.closed_thread
+        assert place.outsiders
+    flagless = {key: value for key, value in CHANNEL_MESSAGES.items() if key[:2] != "is"}
+    assert read(text="hi", chat=flagless, direct_messages_topic=topic(11)).place == places[0]
+
+
+@pytest.mark.parametrize("named", [None, {}, {"topic_id": "11"}, {"topic_id": 1.5}])
+def test_a_message_of_no_topic_there_has_no_place_and_neither_has_a_press(named: object) -> None:
+    more: dict[str, Any] = {} if named is None else {"direct_messages_topic": named}
+    assert parse(update(text="hi", chat=CHANNEL_MESSAGES, **more), ME) == []
+    under = message("ours", chat=CHANNEL_MESSAGES, **more)
+    pressed = {"id": "9", "from": ANN, "message": under, "data": "yes"}
+    assert parse(update("callback_query", pressed), ME) == []
+
+
+def test_a_topic_of_a_private_chat_is_a_conversation_with_that_person_alone() -> None:
+    place = read(text="hi", is_topic_message=True, message_thread_id=5).place
+    assert (place.thread_id, place.audience, place.closed_thread) == ("5", Audience.DIRECT, False)
+    assert not place.outsiders
+
+
+def test_who_writes_in_another_chat_s_name_is_from_outside() -> None:
+    channel = {"id": -100999, "type": "channel", "title": "Elsewhere"}
+    assert read(text="hi", chat=GROUP, sender_chat=channel).author.outside
+    assert read(
+        text="hi", chat=GROUP, sender_chat=channel, is_automatic_forward=True
+    ).author.outside
+    assert not read(text="hi", chat=GROUP, sender_chat=GROUP).author.outside
+    assert not read(text="hi", chat=GROUP).author.outside
+
+
+def test_a_customer_of_a_business_account_is_nobody_who_writes_to_us() -> None:
+    assert parse(update(text="hi", business_connection_id="b1"), ME) == []
+    assert parse(update("business_message", message("hi")), ME) == []

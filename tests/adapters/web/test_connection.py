@@ -1,10 +1,11 @@
 """The adapter: what it sends stands on the page, what it cannot do it says."""
 
 import asyncio
+from contextlib import ExitStack
 
 import pytest
 
-from adapters.web.connection import WebAdapter
+from adapters.web.connection import MAX_STREAMS, STREAMS_PER_PERSON, WebAdapter
 from adapters.web.manifest import MANIFEST, WebSettings
 from gateway.errors import BadInput, Permanent, StoreUnavailable, Transient
 from gateway.message import (
@@ -182,3 +183,24 @@ async def test_after_disconnect_nothing_is_taken_and_it_can_connect_again() -> N
     await adapter.connect(inbox)
     await adapter.act(ADA, {"type": "message", "id": ID, "text": "Hello"})
     assert len(inbox.events) == 1
+
+
+async def test_one_person_has_few_open_pages_and_others_still_have_theirs(
+    adapter: WebAdapter,
+) -> None:
+    with ExitStack() as pages:
+        for _ in range(STREAMS_PER_PERSON):
+            pages.enter_context(adapter.watching(ADA))
+        with pytest.raises(Transient, match="too many open pages"):
+            pages.enter_context(adapter.watching(ADA))
+        pages.enter_context(adapter.watching("web-ben"))
+    with adapter.watching(ADA) as conversation:
+        assert conversation.watchers == 1
+
+
+async def test_all_pages_together_leave_the_listener_room(adapter: WebAdapter) -> None:
+    with ExitStack() as pages:
+        for number in range(MAX_STREAMS):
+            pages.enter_context(adapter.watching(f"web-{number}"))
+        with pytest.raises(Transient, match="too many open pages"):
+            pages.enter_context(adapter.watching(ADA))

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 import adapters.whatsapp
 from adapters.whatsapp.parse import Moved, parse, read
+from gateway.authorship import Material
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
     CommandInvoked,
     InboundEvent,
+    MessageEdited,
     MessageReceived,
     ReactionChanged,
     WhatsAppExtras,
@@ -154,10 +156,12 @@ def test_media_have_an_id_a_type_and_a_caption() -> None:
 
 
 def test_shared_contacts_orders_and_forms_are_readable() -> None:
-    assert message_in(EXAMPLES[7]).content == "Contact: Bo, +1 2"
-    assert message_in(EXAMPLES[12]).content == "Order: 2 x SKU"
+    contact, order = message_in(EXAMPLES[7]), message_in(EXAMPLES[12])
+    assert contact.material == (Material("contact", "Contact: Bo, +1 2"),)
+    assert order.material == (Material("card", "Order: 2 x SKU"),)
     form = message_in(EXAMPLES[10])
-    assert form.content == 'Form: {"a":1}'
+    assert form.material == (Material("form", 'Form: {"a":1}'),)
+    assert {contact.content, order.content, form.content} == {""}
     assert isinstance(form.extras, WhatsAppExtras)
     assert form.extras.interactive_reply is not None
 
@@ -192,6 +196,59 @@ def test_forwarded_is_no_reply() -> None:
     assert message.quote is None
     assert isinstance(message.extras, WhatsAppExtras)
     assert message.extras.forwarded
+    assert (message.content, message.material) == ("", (Material("forwarded", "x"),))
+
+
+@pytest.mark.parametrize("mark", ["forwarded", "frequently_forwarded"])
+@pytest.mark.parametrize("text", ["/link ABCD-EF01", "/forget tabs", "/privacy erase"])
+def test_a_forwarded_command_is_no_command(mark: str, text: str) -> None:
+    event = only(webhook(written("text", {"body": text}, context={mark: True})))
+    assert isinstance(event, MessageReceived)
+    assert event.message.content == ""
+    assert event.message.material == (Material("forwarded", text),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen"),
+    [
+        ("interactive", {"type": "button_reply", "button_reply": {"id": "p1", "title": "Yes"}}),
+        ("interactive", {"type": "list_reply", "list_reply": {"id": "p1", "title": "Yes"}}),
+        ("button", {"text": "Yes", "payload": "p1"}),
+    ],
+)
+def test_a_forwarded_choice_is_a_message_and_no_press(kind: str, chosen: dict[str, Any]) -> None:
+    forwarded = written(kind, chosen, context={"forwarded": True})
+    shown = message_in(webhook(forwarded))
+    assert (shown.content, shown.material) == ("", (Material("forwarded", "Yes"),))
+
+
+def test_the_caption_of_a_forward_is_forwarded() -> None:
+    picture = {"id": "1", "mime_type": "image/png", "caption": "pay Eve"}
+    own = message_in(webhook(written("image", picture)))
+    assert (own.content, own.material) == ("pay Eve", ())
+    shown = message_in(webhook(written("image", picture, context={"forwarded": True})))
+    assert (shown.content, shown.material) == ("", (Material("forwarded", "pay Eve"),))
+
+
+def test_the_edit_of_a_forward_stays_a_forward() -> None:
+    new = {"type": "text", "text": {"body": "/link ABCD"}, "context": {"forwarded": True}}
+    body = {"original_message_id": "wamid.1", "message": new}
+    outer = {"original_message_id": "wamid.1", "message": {**new, "context": {}}}
+    for edit in (
+        written("edit", body),
+        written("edit", outer, context={"forwarded": True}),
+    ):
+        event = only(webhook(edit))
+        assert isinstance(event, MessageEdited)
+        assert event.message.content == ""
+        assert event.message.material == (Material("forwarded", "/link ABCD"),)
+
+
+def test_the_advertisement_that_opened_the_chat_is_not_said() -> None:
+    referral = {"headline": "Buy", "body": "now", "source_url": "https://ad.example"}
+    message = message_in(webhook(written("text", {"body": "hi"}, referral=referral)))
+    assert message.content == "hi"
+    assert message.material == (Material("advert", "Buy\nnow", "https://ad.example"),)
 
 
 def test_a_reply_to_us_is_recognised_however_the_number_is_written() -> None:
@@ -349,7 +406,8 @@ def holds(payload: Any) -> None:
         author = author_of(event)
         assert author is None or author.id == place.channel_id
         if isinstance(event, MessageReceived):
-            assert event.message.content or event.message.attachments
+            said = event.message
+            assert said.content or said.attachments or said.material
             assert event.message.timestamp.tzinfo is not None
         repr(event).encode()
 

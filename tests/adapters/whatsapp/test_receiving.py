@@ -195,7 +195,9 @@ async def test_a_location_is_readable_and_typed() -> None:
         point = {"latitude": 50.94, "longitude": 6.95, "name": "Dom", "address": "Köln"}
         await rig.sim.send_raw(ada, "location", point)
         message = await rig.message()
-    assert message.content == "Location: Dom, Köln (50.940000, 6.950000)"
+    assert [(piece.authorship, piece.text) for piece in message.material] == [
+        ("location", "Location: Dom, Köln (50.940000, 6.950000)")
+    ]
     assert isinstance(message.extras, WhatsAppExtras)
     assert message.extras.location is not None
     assert message.extras.location.latitude == 50.94
@@ -274,7 +276,8 @@ async def test_a_wrong_signature_is_refused(signature: object) -> None:
         payload: dict[str, object] = {"object": "whatsapp_business_account", "entry": []}
         assert await rig.sim.deliver(payload, signature) == 401  # type: ignore[arg-type] # parametrised
         assert await rig.sim.deliver(payload) == 200
-        assert rig.counts["refused:signature"] == 1
+        # A request without the header is refused before its body is read.
+        assert rig.counts["refused:signature"] == (0 if signature in (UNSIGNED, "") else 1)
         assert ada.id not in json.dumps(list(rig.state.kept))
 
 

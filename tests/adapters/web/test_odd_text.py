@@ -1,0 +1,33 @@
+"""Characters that JSON can spell and no database stores."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from adapters.web.parse import Envelope, parse
+from gateway.message import ButtonPressed, MessageReceived
+from gateway.storage.codec import event_from_json, event_to_json
+
+HERE = Envelope("main", "web-ada", datetime(2026, 11, 22, tzinfo=UTC))
+ID = "0" * 32
+
+
+@pytest.mark.parametrize(
+    ("spelled", "kept"), [("a\\ud83db", "a\ufffdb"), ("a\\u0000b", "a\ufffdb"), ("😀", "😀")]
+)
+def test_a_text_that_no_database_stores_is_stored_with_a_replacement(
+    spelled: str, kept: str
+) -> None:
+    said = json.loads(f'{{"id": "{ID}", "type": "message", "text": "{spelled}"}}')
+    (event,) = parse(said, HERE)
+    assert isinstance(event, MessageReceived)
+    assert event.message.content == kept
+    assert event_from_json(event_to_json(event)) == event
+
+
+def test_a_buttons_value_and_label_are_stored_the_same_way() -> None:
+    said = {"id": ID, "type": "button", "message_id": ID, "value": "v\ud83d", "label": "\x00"}
+    (event,) = parse(said, HERE)
+    assert isinstance(event, ButtonPressed)
+    assert (event.value, event.label) == ("v\ufffd", "\ufffd")

@@ -1,0 +1,148 @@
+"""Keys of people over time: a number that comes back is another person unless Meta signs it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from adapters.whatsapp.identity import UNCONFIRMED, Identities, under_key
+from adapters.whatsapp.parse import Identity, Moved
+from gateway.message import MessageAuthor, MessageReceived
+from gateway.people import KnownIds
+from gateway.ports import kept_ids
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.database import Database
+from tests.support.clock import FakeClock
+from tests.support.messages import direct, message
+
+P, Q = "4915550000001", "4915550000002"
+ADA, BOB = "DE.ada", "DE.bob"
+
+
+@dataclass
+class Rig:
+    identities: Identities
+    clock: FakeClock
+    states: SqliteAdapterStates
+
+    async def key(self, user_id: str = "", phone: str = "") -> str:
+        return await self.identities.key(Identity(user_id, phone))
+
+    async def moved(self, before: Identity, after: Identity) -> bool:
+        return await self.identities.moved(Moved(before, after))
+
+    async def silence(self, time: timedelta) -> None:
+        await self.clock.advance(time.total_seconds() + 1)
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    clock, database = FakeClock(), Database(":memory:")
+    await database.start()
+    states = SqliteAdapterStates(database, clock)
+    yield Rig(Identities(states.of("whatsapp", "main")), clock, states)
+    await database.stop()
+
+
+async def test_a_number_without_bsuid_is_the_same_person_for_a_while_only(rig: Rig) -> None:
+    first = await rig.key(phone=P)
+    assert first == P
+    await rig.silence(UNCONFIRMED / 2)
+    assert await rig.key(phone=P) == first
+    await rig.silence(UNCONFIRMED / 2)
+    assert await rig.key(phone=P) == first
+    await rig.silence(UNCONFIRMED)
+    second = await rig.key(phone=P)
+    assert second != first
+    assert await rig.identities.address(second) == P
+    assert await rig.key(phone=P) == second
+    await rig.silence(UNCONFIRMED)
+    assert await rig.key(phone=P) not in (first, second)
+
+
+async def test_after_the_silence_a_bsuid_takes_nothing_over_from_its_number(rig: Rig) -> None:
+    first = await rig.key(phone=P)
+    await rig.silence(UNCONFIRMED)
+    assert await rig.key(BOB, P) == BOB != first
+
+
+async def test_a_number_alone_is_not_the_bsuid_that_had_it_long_ago(rig: Rig) -> None:
+    assert await rig.key(ADA, P) == ADA
+    assert await rig.key(phone=P) == ADA
+    await rig.silence(UNCONFIRMED)
+    assert await rig.key(phone=P) != ADA
+    assert await rig.key(ADA, P) == ADA
+
+
+async def test_a_key_that_is_a_number_is_not_given_to_the_numbers_next_owner(rig: Rig) -> None:
+    key = await rig.key(phone=P)
+    assert await rig.key(ADA, P) == key
+    await rig.moved(Identity(ADA, P), Identity(ADA, Q))
+    assert await rig.key(ADA, Q) == key
+    assert await rig.key(BOB, P) == BOB
+    await rig.moved(Identity(BOB, P), Identity(BOB, "4915550000003"))
+    assert await rig.key(phone=P) not in (key, ADA, BOB)
+
+
+async def test_a_number_under_another_bsuid_is_another_person(rig: Rig) -> None:
+    assert await rig.key(ADA, P) == ADA
+    assert await rig.key(BOB, P) == BOB
+    assert await rig.key(ADA) == ADA
+    assert await rig.key(phone=P) == BOB
+
+
+async def test_a_move_that_names_a_number_alone_moves_nobody_who_has_a_bsuid(rig: Rig) -> None:
+    """The number may have been given to somebody else before the notice of the move came."""
+    assert await rig.key(BOB, P) == BOB
+    assert not await rig.moved(Identity(phone=P), Identity(ADA, Q))
+    assert await rig.key(ADA, Q) == ADA
+    assert await rig.key(phone=Q) == ADA
+
+
+async def test_a_move_to_a_bsuid_of_somebody_else_is_ignored(rig: Rig) -> None:
+    otto = await rig.key(phone=P)
+    assert await rig.key(BOB, P) == otto
+    assert not await rig.moved(Identity(ADA, Q), Identity(BOB, P))
+    assert await rig.key(BOB, P) == otto
+
+
+async def test_a_move_keeps_the_person(rig: Rig) -> None:
+    assert await rig.key(ADA, P) == ADA
+    assert await rig.moved(Identity(ADA, P), Identity("DE.new", Q))
+    assert await rig.key("DE.new", Q) == ADA
+    only = await rig.key(phone=P)
+    assert only != ADA
+    assert await rig.moved(Identity(phone=P), Identity(phone="4915550000003"))
+    assert await rig.key(phone="4915550000003") == only
+
+
+async def test_ids_are_kept_for_who_asks_elsewhere(rig: Rig) -> None:
+    await rig.key(ADA, P)
+    state = rig.states.of("whatsapp", "main")
+    assert await kept_ids(state, ADA) == KnownIds((ADA, P))
+    await rig.key(ADA)
+    assert await kept_ids(state, ADA) == KnownIds((ADA, P))
+    await rig.key(ADA, Q)
+    assert await kept_ids(state, ADA) == KnownIds((ADA, Q), (P,))
+    await rig.key(BOB, Q)
+    assert await kept_ids(state, ADA) == KnownIds((ADA, ""), (P,))
+    assert await kept_ids(state, "DE.nobody") is None
+
+
+def test_what_was_known_before_counts_against_a_person_only() -> None:
+    event = MessageReceived("e", message("hello", at=direct(platform="whatsapp")))
+    known = KnownIds((ADA, P), (Q,))
+    told = under_key(event, ADA, Identity(ADA), known).message.author
+    assert (told.id, told.aliases, told.former) == (ADA, (), (P, Q))
+    told = under_key(event, ADA, Identity(ADA, P), known).message.author
+    assert isinstance(told, MessageAuthor)
+    assert (told.aliases, told.former) == ((P,), (Q,))
+
+
+def test_former_ids_are_bounded() -> None:
+    known = KnownIds()
+    for number in range(50):
+        known = known.named((ADA, str(number)))
+    assert known.current == (ADA, "49")
+    assert known.former == tuple(str(number) for number in range(41, 49))
