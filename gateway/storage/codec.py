@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 import structlog
 from pydantic import Discriminator, TypeAdapter, ValidationError
 
+from gateway.authorship import Material
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -37,6 +38,7 @@ _EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(
     ]
 )
 _OUTBOUND: TypeAdapter[Outbound] = TypeAdapter(Outbound)
+_MATERIAL: TypeAdapter[tuple[Material, ...]] = TypeAdapter(tuple[Material, ...])
 
 
 def event_to_json(event: InboundEvent) -> bytes:
@@ -57,6 +59,22 @@ def outbound_to_json(outbound: Outbound) -> bytes:
 def outbound_from_json(data: bytes | str) -> Outbound:
     """The send again; raises pydantic's ValidationError on anything else."""
     return _OUTBOUND.validate_json(data)
+
+
+def material_to_json(material: tuple[Material, ...]) -> str:
+    """What a person showed as JSON, empty for nothing."""
+    return _MATERIAL.dump_json(material).decode() if material else ""
+
+
+def material_from_json(data: str) -> tuple[Material, ...]:
+    """The same again. What another version wrote and this one cannot read is left out."""
+    if not data:
+        return ()
+    try:
+        return _MATERIAL.validate_json(data)
+    except ValidationError as error:
+        log.error("material_unreadable", problems=error.error_count())
+        return ()
 
 
 def readable(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:

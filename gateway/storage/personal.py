@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from gateway.message import InboundEvent, Outbound, author_of, place_of
+from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
 
 
@@ -23,6 +24,14 @@ def is_for(outbound: Outbound, persons: Collection[str]) -> bool:
         readers.append(place.channel_id)
     named = {str(PersonId(place.platform, place.account, one)) for one in readers if one}
     return outbound.person in persons or not named.isdisjoint(persons)
+
+
+def answers(exchange: str, table: str, key: str) -> bool:
+    """True when the answer to this exchange needs a row: its event, and what permits to send at all
+    (WhatsApp's window, a time that expires within 24 hours)."""
+    if table == "inbox":
+        return correlation_id(key) == exchange
+    return bool(exchange) and table == "adapter_state" and key.startswith("window:")
 
 
 def concerns(platform: str, account: str, key: str, value: str, persons: Collection[str]) -> bool:

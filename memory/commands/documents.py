@@ -13,9 +13,10 @@ from memory.brain.own import Writable
 from memory.commands import words
 from memory.handle import MemoryHandle
 
+OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
-    CommandSpec("soul", "How I shall be with you: show, write, undo", True, "text", True),
-    CommandSpec("bible", "What this project is: show, write, undo", True, "text", True),
+    CommandSpec("soul", "How I shall be with you: show, write, undo", True, "text", True, OR_UNDO),
+    CommandSpec("bible", "What this project is: show, write, undo", True, "text", True, OR_UNDO),
 )
 UNDO: Final = "undo"
 

@@ -2,32 +2,58 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from gateway.errors import BadInput
-from gateway.message import OutboundFile, Reply
+from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.remembering import Asker
-from memory.commands import documents, words
+from memory.commands import documents, link_words, linking, words
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.kinds import kind_of
-from memory.commands.questions import PREFIX, Question, Questions
+from memory.commands.linking import LinkCommands
+from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, Question, Questions
 from memory.handle import Memory, MemoryHandle
+from memory.links import side_of
 from memory.people import People
 from memory.record import Draft
 from memory.store.ports import Filter
-from memory.turn import DISCARD, KEEP, keep_buttons
+from memory.turn import BESIDE, DISCARD, KEEP, keep_buttons, notice_of, unformatted
 from memory.write.outcome import Outcome, WriteResult
 
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
-    CommandSpec("memories", "Show what you remember of me", True, "words", True),
-    CommandSpec("forget", "Forget something about me", True, "topic"),
-    CommandSpec("privacy", "What is kept about me: show, export, erase", True, "what", True),
-    CommandSpec("project", "Choose which project we talk about", True, "project", True),
+    CommandSpec(
+        "memories", "Show what you remember of me", True, "words", True, "words to find, or: review"
+    ),
+    CommandSpec("forget", "Forget something about me", True, "topic", False, "a topic, or an id"),
+    CommandSpec(
+        "privacy",
+        "What is kept about me: show, export, erase",
+        True,
+        "what",
+        True,
+        "export, erase, rooms on, or rooms off",
+    ),
+    CommandSpec(
+        "project",
+        "Choose which project we talk about",
+        True,
+        "project",
+        True,
+        "a number or name, or: none",
+    ),
     *documents.SPECS,
-    CommandSpec("link", "Be the same person on another platform", True, "code", True),
+    CommandSpec(
+        "link",
+        "Link my accounts on two platforms, or separate them",
+        True,
+        "code",
+        True,
+        "a code, or: off, cancel, confirm ID",
+    ),
 )
 SHOWN: Final = 10
 MAX_TOPIC: Final = 500
@@ -45,6 +71,7 @@ class MemoryCommands:
         memory: Memory,
         people: People,
         questions: Questions,
+        link_commands: LinkCommands,
         sync_problem: SyncProblem,
         *,
         episodic_days: int,
@@ -52,6 +79,7 @@ class MemoryCommands:
         self._memory = memory
         self._people = people
         self._questions = questions
+        self._linking = link_commands
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._commands: Mapping[str, Command] = {
@@ -68,7 +96,10 @@ class MemoryCommands:
     async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
         """Do what a command says; the answer."""
         handle = await self._memory.for_principal(asker)
-        return await self._commands[name](handle, asker, arguments.strip())
+        reply = await self._commands[name](handle, asker, arguments.strip())
+        told = notice_of(handle)
+        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in told)))
+        return replace(reply, markdown=noted) if told else reply
 
     def owns(self, value: str) -> bool:
         """True for the value of a button of ours."""
@@ -79,9 +110,13 @@ class MemoryCommands:
         handle = await self._memory.for_principal(asker)
         if value.startswith(KEEP):
             return Reply(kept(await handle.approve(value.removeprefix(KEEP))))
+        if value.startswith(BESIDE):
+            return Reply(kept(await handle.approve(value.removeprefix(BESIDE), beside=True)))
         if value.startswith(DISCARD):
             await handle.reject(value.removeprefix(DISCARD))
             return Reply("I will not keep it.")
+        if value.startswith(linking.PREFIX):
+            return await self._linking.press(asker, value)
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
         question = await self._questions.take(question_id, str(asker.principal.person))
         if question is None:
@@ -92,7 +127,9 @@ class MemoryCommands:
         if not text:
             raise BadInput(words.WHAT_TO_REMEMBER)
         result = await handle.remember(Draft(text, kind_of(text)))
-        buttons = keep_buttons(result.review_id) if result.outcome is Outcome.REVIEW else ()
+        buttons: tuple[Button, ...] = ()
+        if result.outcome is Outcome.REVIEW:
+            buttons = keep_buttons(result.review_id, replaces=result.replaces)
         return Reply(kept(result), buttons)
 
     async def _memories(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
@@ -100,7 +137,7 @@ class MemoryCommands:
             return await self._review(handle)
         found = await handle.search(Filter(text=text, own_only=True, limit=SHOWN))
         if not found:
-            return Reply(f"I find nothing about that. {words.NOTHING}" if text else words.NOTHING)
+            return Reply(words.NOT_FOUND if text else words.NOTHING)
         records = [match.record for match in found]
         total = len(records) if text else await handle.count()
         return Reply(words.listed(records, total))
@@ -109,7 +146,9 @@ class MemoryCommands:
         waiting = await handle.waiting(SHOWN)
         if not waiting:
             return Reply(words.NOTHING_WAITS)
-        return Reply(words.question(waiting[0], len(waiting) - 1), keep_buttons(waiting[0].id))
+        first = waiting[0]
+        buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
+        return Reply(words.question(first, len(waiting) - 1), buttons)
 
     async def _forget(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         topic = text[:MAX_TOPIC]
@@ -141,17 +180,14 @@ class MemoryCommands:
         if what == "export":
             lines = await handle.export_all()
             text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            file = OutboundFile("my-data.jsonl", "application/x-ndjson", text.encode())
+            file = OutboundFile("my-data.jsonl", "text/plain", text.encode())
             return Reply(f"Here is all I keep about you: {len(lines)} entries.", files=(file,))
         if what == "erase":
-            question = Question("erase", str(asker.principal.person))
-            buttons = await self._questions.ask(asker.id, question, "Erase everything")
-            return Reply("Erase **everything** I keep about you, on all platforms you linked? "
-                         "This cannot be undone.", buttons)  # fmt: skip
+            return await self._ask_to_erase(handle, asker)
         shows = handle.occasion.shows_private
         return Reply(
             words.PRIVACY.format(
-                counts="\n".join(f"- {name}: {n}" for name, n in await handle.counts()),
+                counts=words.counted(await handle.counts()),
                 rooms="do" if shows else "do not",
                 other="off" if shows else "on",
                 days=self._days,
@@ -160,14 +196,14 @@ class MemoryCommands:
 
     async def _project(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         if asker.place.audience is not Audience.DIRECT:
-            raise BadInput("In a room I use the room's own project. Choose in a direct message.")
+            raise BadInput(words.PROJECT_OF_ROOM)
         if text:
             title = await self._people.choose_project(handle.occasion, text)
             chosen = f"We talk about **{words.one_line(title)}** now." if title else "None, then."
             return Reply(chosen)
         known = await self._people.projects(handle.occasion)
         if not known:
-            return Reply("I have not met you in any project yet. Write to me in one of its rooms.")
+            return Reply(words.NO_PROJECT)
         lines = [
             f"{number}. {words.one_line(title)}{' ← now' * (project == handle.reach.project)}"
             for number, (project, title) in enumerate(known, 1)
@@ -175,18 +211,30 @@ class MemoryCommands:
         asked = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
         return Reply("\n\n".join(filter(None, (asked, await self._documents.figures(handle)))))
 
-    async def _link(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
-        if asker.place.audience is not Audience.DIRECT:
-            raise BadInput(words.ONLY_PRIVATE)
-        if not text:
-            return Reply(words.LINK.format(code=await self._people.link_code(asker.principal)))
-        if text.casefold() == "off":
-            others = await self._people.unlink(asker.principal)
-            await handle.note_link("unlinked")
-            return Reply("Separated." if others else "You are not linked with anything.")
-        await self._people.link(asker.principal, text)
-        await handle.note_link("linked")
-        return Reply("Done: I know you as the same person on both platforms now.")
+    async def _link(self, _handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        return await self._linking.run(asker, text)
+
+    async def _ask_to_erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
+        question = Question("erase", str(asker.principal.person))
+        buttons = await self._questions.ask(asker.id, question, "Erase everything")
+        others = link_words.listed(await handle.linked())
+        linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
+        return Reply(link_words.ERASE_ASKED.format(linked=linked), buttons)
+
+    async def _erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
+        """Erase this identity, and ask those that were linked with it about theirs."""
+        gone, others = await handle.erase_all(asker.id)
+        side = link_words.in_short(side_of(asker))
+        text = link_words.ERASED_ELSEWHERE.format(side=side)
+        notices = []
+        for number, other in enumerate(one.side for one in others):
+            if other.place is None:
+                continue
+            question = Question("erase", other.person)
+            id_ = f"{asker.id}-{number}"
+            buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
+            notices.append(Notice(other.person, other.place, text, buttons))
+        return Reply(f"Everything is erased: {gone} entries.", notices=tuple(notices))
 
     async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
         if question.deed == "forget":
@@ -195,9 +243,10 @@ class MemoryCommands:
         if question.deed == "erase":
             surely = Question("erase_surely", question.person)
             buttons = await self._questions.ask(asker.id, surely, "Yes, all of it")
-            return Reply("Really everything: memories, conversations, links?", buttons)
-        gone = await handle.erase_all()
-        return Reply(f"Everything is erased: {gone} entries.")
+            return Reply(
+                "Really erase all memories, conversations and links of this account?", buttons
+            )
+        return await self._erase(handle, asker)
 
 
 def kept(result: WriteResult) -> str:
@@ -206,9 +255,10 @@ def kept(result: WriteResult) -> str:
         case Outcome.STORED:
             text = "I will remember that."
         case Outcome.REVIEW:
-            text = f"{result.reason}\n\nKeep it?\n\n> {words.one_line(result.content)}"
+            asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
+            text = f"{result.reason}\n\n{asked}\n\n> {words.one_line(result.content)}"
         case Outcome.BLOCKED if result.code == "duplicate":
             text = words.KNOWN
         case _:
             text = result.reason
-    return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))
+    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))

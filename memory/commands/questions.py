@@ -10,6 +10,8 @@ from gateway.ports import AdapterState
 
 PREFIX: Final = "memory:"
 VALID_FOR: Final = timedelta(minutes=10)
+ASKED_ELSEWHERE: Final = timedelta(days=1)
+"""How long somebody has to answer who was asked without having written."""
 
 Deed = Literal["forget", "erase", "erase_surely"]
 
@@ -24,14 +26,16 @@ class Question:
 
 
 class Questions:
-    """Keeps them for ten minutes."""
+    """Keeps them for ten minutes, or as long as is said."""
 
     def __init__(self, state: AdapterState) -> None:
         self._state = state
 
-    async def ask(self, question_id: str, question: Question, yes: str) -> tuple[Button, Button]:
+    async def ask(
+        self, question_id: str, question: Question, yes: str, valid_for: timedelta = VALID_FOR
+    ) -> tuple[Button, Button]:
         """Keep a question; the two buttons to put under it."""
-        await self._state.put(question_id, json.dumps(asdict(question)), VALID_FOR)
+        await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
         return (
             Button(yes, f"{PREFIX}yes:{question_id}"),
             Button("Cancel", f"{PREFIX}no:{question_id}"),

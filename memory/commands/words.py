@@ -1,45 +1,82 @@
-"""What people are told about their memory."""
+"""The sentences that people read about their memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.record import MAX_DOCUMENT, Record
 from memory.store.ports import Pending
 
 MAX_LINE: Final = 160
-_SAID: Final = {"user": "you said", "assistant": "I said", "tool": "a tool said"}
+_SAID: Final = {
+    "user": "you said",
+    "assistant": "I said",
+    "tool": "a tool said",
+    "other": "you showed",
+}
 
 NOTHING: Final = "I remember nothing of yours here. `/remember …` tells me something."
-WAITING: Final = "And this, which waits for your word:"
-NOTHING_WAITS: Final = "Nothing waits for your word."
-WHAT_TO_REMEMBER: Final = "What shall I remember? Write it behind the command: `/remember …`"
+NOT_FOUND: Final = "I find nothing about that. `/memories` shows the latest of what I remember."
+WAITING: Final = "This is not kept yet and waits for your decision:"
+NOTHING_WAITS: Final = "Nothing waits for your decision."
+WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
 WHAT_TO_FORGET: Final = "What shall I forget? Name a topic (`/forget my dog`) or one `/forget ID`."
 KNOWN: Final = "I know that already."
 ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody reads along."
-CLOSED: Final = "This question is no longer open."
+CLOSED: Final = "This question is no longer open. Write the command again to be asked anew."
 LEFT: Final = "Nothing was changed."
 PRIVACY: Final = """\
 **What I keep about you**
 
 {counts}
 
-- `/memories` shows it, `/forget …` deletes a topic.
-- `/privacy export` gives you all of it as a file, `/privacy erase` deletes all of it.
+**What you can do**
+
+- `/memories` shows what I remember, `/forget …` deletes a topic.
+- `/privacy export` gives you all of it as a file, `/privacy erase` deletes all of this account's.
+- `/link` shows which of your accounts on other platforms are linked with this one.
 - In rooms I {rooms} use what you told me elsewhere; `/privacy rooms {other}` changes that.
-- I keep what you say to me, not what you say to others. What we talk about goes after {days} \
-days, what I was asked to remember stays until you delete it."""
-LINK: Final = """\
-To make me know you on another platform as the same person, write me there, in a direct message, \
-within ten minutes: `/link {code}`
-
-What I remember and your plan then belong to both. `/link off` separates them again."""
-
-NO_FIGURES: Final = "No figures of it yet."
-NO_DOCUMENT: Final = "Nothing is written there yet. Write it behind the command: `/{name} …`"
+- I keep what you say to me, not what you say to others. I delete our conversations after {days} \
+days. What you asked me to remember stays until you delete it."""
+KINDS: Final[Mapping[str, str]] = {
+    "memories": "memories",
+    "memory_reviews": "memories that wait for your decision",
+    "memory_sessions": "sessions of memory",
+    "brain_documents": "documents that you wrote (SOUL, BIBLE)",
+    "turns": "messages of our conversations",
+    "waiting_turns": "messages that memory has not stored yet",
+    "inbox": "messages that I received lately",
+    "outbox": "answers that are not sent yet",
+    "traces": "decisions about your messages, without text",
+    "usage": "figures of what answers cost, without text",
+    "people_links": "links with your other accounts",
+    "link_requests": "links that are not completed",
+    "people_projects": "projects that you were seen in",
+    "people_choices": "settings of yours",
+    "person_tokens": "tokens for your own programs",
+    "adapter_state": "facts about your account on its platform",
+    "quarantine": "work that stopped the program, without text",
+}
+"""Names of the stored kinds of data, by table."""
+NO_PROJECT: Final = (
+    "I know of no project that you belong to now. A project is a group, server or workspace that I "
+    "am in too: write to me in one of its rooms, then choose it here with `/project`."
+)
+PROJECT_OF_ROOM: Final = (
+    "In a room I use the room's own project. To choose one for our direct messages, write "
+    "`/project` to me there."
+)
+NO_FIGURES: Final = "There are no figures of this project yet."
+NO_DOCUMENT: Final = "Nothing is written there yet. Write it after the command: `/{name} …`"
 DOCUMENT_WAYS: Final = (
     "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
 )
 PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
+
+
+def counted(counts: Sequence[tuple[str, int]]) -> str:
+    """How much is kept, one kind a line."""
+    lines = [f"- {KINDS.get(name, name.replace('_', ' '))}: {count}" for name, count in counts]
+    return "\n".join(lines) or "Nothing."
 
 
 def listed(records: Sequence[Record], total: int) -> str:
@@ -55,12 +92,12 @@ def listed(records: Sequence[Record], total: int) -> str:
 
 
 def _kind(record: Record) -> str:
-    """What a memory is; of a turn, who said it: it is no knowledge, only kept."""
+    """The kind of a memory, or of one side of a turn its speaker."""
     return _SAID[record.role] if record.role else record.kind
 
 
 def question(pending: Pending, others: int) -> str:
-    """One memory, or document, that waits for somebody's word. A document is shown whole."""
+    """One memory, or document, that waits for a decision. A document is shown whole."""
     record = pending.record
     asked = f"Make this the {pending.target.upper()}?" if pending.target else "Keep this?"
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"

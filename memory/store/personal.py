@@ -19,12 +19,13 @@ class PersonalTable:
 TABLES: Final = (
     PersonalTable("memories"),
     PersonalTable("waiting_turns"),
+    PersonalTable("quarantine"),
     PersonalTable("memory_reviews"),
     PersonalTable("memory_sessions"),
     PersonalTable("people_links"),
     PersonalTable("people_projects"),
     PersonalTable("people_choices"),
-    PersonalTable("link_codes"),
+    PersonalTable("link_requests", "(maker IN {persons} OR redeemer IN {persons})"),
     PersonalTable("person_tokens"),
     PersonalTable(
         "brain_documents",
@@ -43,12 +44,16 @@ ERASED: Final[tuple[LiteralString, ...]] = (
         " room = '', channel = '' WHERE tenant = {tenant} AND person IN {persons}"
     ),
     "DELETE FROM waiting_turns WHERE tenant = {tenant} AND person IN {persons}",
+    "DELETE FROM quarantine WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM memory_reviews WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM memory_sessions WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM people_links WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM people_projects WHERE tenant = {tenant} AND person IN {persons}",
     "DELETE FROM people_choices WHERE tenant = {tenant} AND person IN {persons}",
-    "DELETE FROM link_codes WHERE tenant = {tenant} AND person IN {persons}",
+    (
+        "DELETE FROM link_requests WHERE tenant = {tenant}"
+        " AND (maker IN {persons} OR redeemer IN {persons})"
+    ),
     "DELETE FROM person_tokens WHERE tenant = {tenant} AND person IN {persons}",
     (
         "DELETE FROM brain_documents WHERE tenant = {tenant} AND document = 'soul'"

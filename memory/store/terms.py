@@ -34,12 +34,11 @@ _DENSE: Final = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
 )
 _MARKS: Final = "\u0900-\u0963\u0966-\u0dff"  # vowel signs of India's scripts belong to the word
-_WORD: Final = rf"(?:[^\W_{_DENSE}]|[{_MARKS}])+"
+_WORD: Final = rf"(?:[^\W_{_DENSE}]|(?!\w)[{_MARKS}])+"  # no character is in both sets
 _PIECE: Final = re.compile(
-    rf"(?P<dense>[{_DENSE}]+)|(?P<whole>{_WORD}(?:[-_./:@+#~=]+{_WORD})+|{_WORD}[+#]+)|{_WORD}"
+    rf"(?P<dense>[{_DENSE}]+)|{_WORD}(?P<signs>(?:[-_./:@+#~=]+{_WORD})+|[+#]+)?"
 )
 _PART: Final = re.compile(_WORD)
-_SIGNS_ONLY: Final = re.compile(r"[^\w\s]*")
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
 _ENDINGS: Final = ("ing", "ings", "ed", "es", "er", "ers", "ly", "ness", "ment", "ation", "able")
 _ENGLISH: Final = SnowballStemmer("english")
@@ -72,11 +71,22 @@ def asked(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
     of an `unfinished` one the last word may go on."""
     plain = folded(text[:MAX_TEXT])
     found: dict[Term, None] = {}
+    end = _end_of_words(plain)
     for piece in _PIECE.finditer(plain):
-        last = unfinished and _SIGNS_ONLY.fullmatch(plain, piece.end()) is not None
+        last = unfinished and piece.end() >= end
         found.update(dict.fromkeys(_terms(piece, last=last)))
     telling = [term for term in found if term.prefix or term.text not in _COMMON]
     return tuple(telling or found)[:MAX_TERMS]
+
+
+def _end_of_words(plain: str) -> int:
+    """The place behind which a text has nothing but signs."""
+    end = len(plain)
+    while end and not (
+        plain[end - 1].isalnum() or plain[end - 1] == "_" or plain[end - 1].isspace()
+    ):
+        end -= 1
+    return end
 
 
 def folded(text: str) -> str:
@@ -91,10 +101,10 @@ def _words(plain: str) -> Iterator[str]:
     for piece in _PIECE.finditer(plain):
         if piece["dense"]:
             yield from _pairs(piece["dense"])
-        elif piece["whole"]:
-            yield from _parts(piece["whole"])
-            if len(piece["whole"]) <= MAX_TERM:
-                yield piece["whole"]
+        elif piece["signs"]:
+            yield from _parts(piece[0])
+            if len(piece[0]) <= MAX_TERM:
+                yield piece[0]
         else:
             yield stem(piece[0][:MAX_TERM])
 
@@ -106,11 +116,11 @@ def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
             yield Term(text, prefix=True)
         for one, other in pairwise(text):
             yield Term(one + other)
-    elif piece["whole"] and last and text[-1] not in "+#":
+    elif piece["signs"] and last and text[-1] not in "+#":
         *before, end = _PART.findall(text)
         yield from (Term(stem(part[:MAX_TERM])) for part in before)
         yield Term(end[:MAX_TERM], prefix=True)
-    elif piece["whole"]:
+    elif piece["signs"]:
         if len(text) <= MAX_TERM:
             yield Term(text, prefix=last)
         if not last or len(text) > MAX_TERM:

@@ -10,6 +10,7 @@ from gateway.storage.migrations.steps import (
     conversation_notes,
     dead_letters,
     hot_state,
+    links_confirmed,
     long_lived_state,
     memory,
     memory_audit,
@@ -17,9 +18,13 @@ from gateway.storage.migrations.steps import (
     memory_recall,
     memory_shelved_words,
     person_tokens,
+    quarantine,
+    refusals_bounded,
     reviews_settled,
+    seen_lately,
     sends_begun,
     settled_once,
+    shown_material,
     spending_forgotten,
     waiting_turns,
 )
@@ -41,6 +46,11 @@ MIGRATIONS: Final = (
     memory_shelved_words.STEP,
     sends_begun.STEP,
     briefs_frozen.STEP,
+    quarantine.STEP,
+    links_confirmed.STEP,
+    seen_lately.STEP,
+    refusals_bounded.STEP,
+    shown_material.STEP,
 )
 
 

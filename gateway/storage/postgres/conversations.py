@@ -12,6 +12,7 @@ from psycopg.rows import TupleRow
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.notes import Notes
+from gateway.storage.codec import material_from_json, material_to_json
 from gateway.storage.postgres.notes import COLUMNS, FORGET, notes_of
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import recordset, storable
@@ -21,24 +22,30 @@ PRUNED_AT_ONCE: Final = 5_000
 """Rows that one call deletes, so that no lock is held for long; the caller comes again."""
 
 INSERT_TURNS: Final = """
-    INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person, speaker)
-    SELECT %(conversation)s, %(channel)s, message_id, %(answers)s, role, text, at, person, speaker
+    INSERT INTO turns (
+        conversation, channel, message_id, answers, role, text, at, person, speaker, material
+    )
+    SELECT
+        %(conversation)s, %(channel)s, message_id, %(answers)s, role, text, at, person, speaker,
+        material
     FROM ROWS FROM (json_to_recordset(%(turns)s::json) AS (
-        message_id text, role text, text text, at timestamptz, person text, speaker text
-    )) WITH ORDINALITY AS turn (message_id, role, text, at, person, speaker, position)
+        message_id text, role text, text text, at timestamptz, person text, speaker text,
+        material text
+    )) WITH ORDINALITY AS turn (message_id, role, text, at, person, speaker, material, position)
     ORDER BY position
-    ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text
+    ON CONFLICT (channel, message_id, role)
+    DO UPDATE SET text = excluded.text, material = excluded.material
 """
 LATEST: Final = """
-    SELECT message_id, role, text, at, person, speaker FROM turns
+    SELECT message_id, role, text, at, person, speaker, material FROM turns
     WHERE conversation = %s ORDER BY id DESC LIMIT %s
 """
 OPENED: Final = f"""
-    SELECT message_id, role, text, said.at, person, speaker, {COLUMNS}
+    SELECT message_id, role, text, said.at, person, speaker, material, {COLUMNS}
     FROM (VALUES (%(conversation)s)) AS asked (conversation)
     LEFT JOIN conversation_notes AS notes USING (conversation)
     LEFT JOIN LATERAL (
-        SELECT id, message_id, role, text, at, person, speaker FROM turns
+        SELECT id, message_id, role, text, at, person, speaker, material FROM turns
         WHERE turns.conversation = asked.conversation ORDER BY id DESC LIMIT %(limit)s
     ) AS said ON true
     ORDER BY said.id
@@ -52,6 +59,7 @@ EDIT: Final = f"""
     {FORGET}
     UPDATE turns SET text = %(text)s
     WHERE channel = %(channel)s AND message_id = ANY (%(ids)s) AND role = 'user'
+        AND (text <> '' OR material = '')
 """  # noqa: S608 - constants
 DELETE: Final = f"""
     {FORGET}
@@ -96,6 +104,7 @@ def turn_parameters(key: ConversationKey, turns: Sequence[StoredTurn]) -> dict[s
                     "at": turn.at.isoformat(),
                     "person": turn.person,
                     "speaker": storable(turn.speaker),
+                    "material": storable(material_to_json(turn.material)),
                 }
                 for turn in once.values()
             ]
@@ -122,7 +131,7 @@ class PostgresConversations:
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
         """The last turns, oldest first, with the notes."""
         rows = await self._pool.fetch(OPENED, {"conversation": str(key), "limit": limit})
-        return [_turn(row[:6]) for row in rows if row[0] is not None], notes_of(rows[0][6:])
+        return [_turn(row[:7]) for row in rows if row[0] is not None], notes_of(rows[0][7:])
 
     async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
@@ -130,7 +139,7 @@ class PostgresConversations:
         return bool(rows[0][0])
 
     async def edit(self, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message."""
+        """Replace the text of a stored message, unless it had no text of its author's own."""
         asked = {"text": storable(text), "channel": _channel_of(place), "ids": [message_id]}
         return await self._pool.change(EDIT, asked) > 0
 
@@ -162,7 +171,7 @@ def _channel_of(place: Place) -> str:
 
 
 def _turn(row: TupleRow) -> StoredTurn:
-    message_id, role, text, at, person, speaker = row
+    message_id, role, text, at, person, speaker, material = row
     return StoredTurn(
         message_id,
         "assistant" if role == "assistant" else "user",
@@ -170,4 +179,5 @@ def _turn(row: TupleRow) -> StoredTurn:
         at.astimezone(UTC),
         person,
         speaker,
+        material_from_json(material),
     )

@@ -4,14 +4,14 @@ from typing import Final
 
 from gateway.storage.postgres.conversations import INSERT_TURNS, turn_parameters
 from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.postgres.traces import INSERT_TRACE, trace_parameters
+from gateway.storage.postgres.traces import INSERT_TRACE, LEAVE_SLOT, trace_parameters
 from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, usage_parameters
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.stores import Completed
 
 KEEP: Final = f"""
     WITH said AS ({INSERT_TURNS}), counted AS ({COUNT}), released AS ({RELEASE}), owed AS ({OWE}),
-        waiting AS ({PUT_WAITING})
+        waiting AS ({PUT_WAITING}), left_slot AS ({LEAVE_SLOT})
     {INSERT_TRACE}
 """
 

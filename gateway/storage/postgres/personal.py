@@ -41,7 +41,8 @@ PAST: Final = f"{SPENT} AND right(key, 10) <> %(day)s AND right(key, 8) <> %(mon
 OWN_TENANT: Final = "conversation::json ->> 0 = %(tenant)s"
 OWN_TASK: Final = "(task <> '' AND task_person = ANY (%(persons)s::text[]))"
 SPOKE: Final = "persons && %(persons)s::text[]"
-ALONE: Final = "persons <@ %(persons)s::text[]"
+ALONE: Final = "persons <@ (%(persons)s::text[] || '*'::text)"
+"""'*' stands for what the person showed."""
 # Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
 NOTES: Final = f"""
     SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
@@ -91,7 +92,7 @@ class PostgresConversationPersonal:
 
         return await self._pool.run(work)
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes and traces, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 

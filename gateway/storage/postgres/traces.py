@@ -18,12 +18,17 @@ COLUMNS: Final = (
     "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
 )
 INSERT_TRACE: Final = f"""
-    INSERT INTO traces ({COLUMNS}) VALUES (%(turn)s, %(message_id)s, %(platform)s, %(account)s,
-        %(traced)s, %(kind)s, %(at)s, %(decisions)s, %(outcome)s, %(milliseconds)s)
+    INSERT INTO traces ({COLUMNS}, slot)
+    VALUES (%(turn)s, %(message_id)s, %(platform)s, %(account)s,
+        %(traced)s, %(kind)s, %(at)s, %(decisions)s, %(outcome)s, %(milliseconds)s,
+        %(slot)s)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, at = excluded.at,
         decisions = excluded.decisions, outcome = excluded.outcome,
-        milliseconds = excluded.milliseconds
+        milliseconds = excluded.milliseconds, slot = excluded.slot
 """  # noqa: S608 - a constant
+LEAVE_SLOT: Final = "DELETE FROM traces WHERE slot = %(slot)s AND id <> %(turn)s"
+"""Run beside `INSERT_TRACE`, in the same statement."""
+ADD: Final = f"WITH left_slot AS ({LEAVE_SLOT}) {INSERT_TRACE}"
 FIND: Final = f"SELECT {COLUMNS} FROM traces WHERE message_id = %s ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
 RECENT: Final = f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
 ENDED: Final = f"SELECT {COLUMNS} FROM traces WHERE outcome = %s ORDER BY at DESC LIMIT %s"  # noqa: S608 - a constant
@@ -32,6 +37,7 @@ PRUNE: Final = """
         SELECT id FROM traces WHERE at < %s ORDER BY at LIMIT %s FOR UPDATE SKIP LOCKED
     )
 """
+PRUNE_REFUSED: Final = "DELETE FROM traces WHERE slot IS NOT NULL AND at < %s"
 
 
 def trace_parameters(trace: Trace) -> dict[str, object]:
@@ -48,6 +54,7 @@ def trace_parameters(trace: Trace) -> dict[str, object]:
         "decisions": json.dumps(decisions),
         "outcome": trace.outcome,
         "milliseconds": trace.milliseconds,
+        "slot": trace.slot,
     }
 
 
@@ -59,7 +66,7 @@ class PostgresTraces:
 
     async def add(self, trace: Trace) -> None:
         """Keep a trace; one with a known id is replaced."""
-        await self._pool.change(INSERT_TRACE, trace_parameters(trace))
+        await self._pool.change(ADD, trace_parameters(trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
         """The traces of a platform's message id, newest first."""
@@ -73,9 +80,11 @@ class PostgresTraces:
         """The latest traces with this outcome, newest first."""
         return [_trace(row) for row in await self._pool.fetch(ENDED, (outcome, limit))]
 
-    async def prune(self, before: datetime) -> int:
-        """Delete some thousand of the traces from before then."""
-        return await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+    async def prune(self, before: datetime, refused: datetime) -> int:
+        """Delete some thousand of the traces from before then, and those of refusals from before
+        `refused`."""
+        old = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+        return old + await self._pool.change(PRUNE_REFUSED, (refused,))
 
 
 def _trace(row: TupleRow) -> Trace:

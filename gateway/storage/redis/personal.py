@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.storage.codec import event_to_json, outbound_to_json
-from gateway.storage.personal import concerns, is_by, is_for
+from gateway.storage.personal import answers, concerns, is_by, is_for
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.inbox import RedisInbox
 from gateway.storage.redis.keys import Keys
@@ -49,14 +49,14 @@ class RedisHotPersonal:
         ]
         return rows
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete all of it; how many. An event keeps its id, so that it is not taken for a new
         one."""
         whose = set(persons)
         events = [
             entry.id
             for entry in await self._inbox.unfinished(MAX_WAITING)
-            if is_by(entry.event, whose)
+            if is_by(entry.event, whose) and not answers(exchange, "inbox", entry.id)
         ]
         if events:
             await self._inbox.finish(events, ())
@@ -64,7 +64,11 @@ class RedisHotPersonal:
         if sends:
             await self._outbox.dead(sends, REASON)
             await self._outbox.drop(sends)
-        states = [name for name, _, _ in await self._states(whose)]
+        states = [
+            name
+            for name, (_, _, key), _ in await self._states(whose)
+            if not answers(exchange, "adapter_state", key)
+        ]
         await self._client.batch([("DEL", name) for name in states])
         return len(events) + len(sends) + len(states)
 

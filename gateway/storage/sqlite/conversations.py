@@ -8,20 +8,21 @@ from typing import Final
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.notes import Notes
+from gateway.storage.codec import material_from_json, material_to_json
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import forget_notes, forget_what_goes_back_to, read_notes
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import StoredTurn
 
-Row = tuple[str, str, str, float, str, str]
+Row = tuple[str, str, str, float, str, str, str]
 
 LATEST: Final = (
-    "SELECT message_id, role, text, at, person, speaker FROM turns"
+    "SELECT message_id, role, text, at, person, speaker, material FROM turns"
     " WHERE conversation = ? ORDER BY id DESC LIMIT ?"
 )
 
 LATEST_SINCE: Final = (
-    "SELECT message_id, role, text, at, person, speaker FROM turns"
+    "SELECT message_id, role, text, at, person, speaker, material FROM turns"
     " WHERE conversation = ? AND id >= COALESCE((SELECT id FROM turns WHERE channel = ?"
     " AND message_id = ? AND role = ?), 0) ORDER BY id DESC LIMIT ?"
 )
@@ -33,8 +34,9 @@ def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[S
     group = next((turn.message_id for turn in turns if turn.role == "user"), "")
     db.executemany(
         "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at,"
-        " person, speaker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text",
+        " person, speaker, material) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (channel, message_id, role) DO UPDATE SET text = excluded.text,"
+        " material = excluded.material",
         [
             (
                 conversation,
@@ -46,6 +48,7 @@ def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[S
                 turn.at.timestamp(),
                 turn.person,
                 turn.speaker,
+                material_to_json(turn.material),
             )
             for turn in turns
         ],
@@ -103,13 +106,14 @@ class SqliteConversations:
         return await self._database.run(job)
 
     async def edit(self, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message."""
+        """Replace the text of a stored message, unless it had no text of its author's own."""
         channel = _channel_of(place)
 
         def job(db: sqlite3.Connection) -> bool:
             forget_what_goes_back_to(db, channel, message_id)
             changed = db.execute(
-                "UPDATE turns SET text = ? WHERE channel = ? AND message_id = ? AND role = 'user'",
+                "UPDATE turns SET text = ? WHERE channel = ? AND message_id = ? AND role = 'user'"
+                " AND (text <> '' OR material = '')",
                 (text, channel, message_id),
             )
             return changed.rowcount > 0
@@ -184,7 +188,7 @@ def _delete_with_answer(db: sqlite3.Connection, channel: str, message_id: str) -
 
 
 def _turn(row: Row) -> StoredTurn:
-    message_id, role, text, at, person, speaker = row
+    message_id, role, text, at, person, speaker, material = row
     return StoredTurn(
         message_id,
         "assistant" if role == "assistant" else "user",
@@ -192,4 +196,5 @@ def _turn(row: Row) -> StoredTurn:
         datetime.fromtimestamp(at, UTC),
         person,
         speaker,
+        material_from_json(material),
     )

@@ -17,6 +17,7 @@ import contextlib
 import sqlite3
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -58,6 +59,7 @@ log = structlog.get_logger(__name__)
 class _Waiting:
     job: Job[Any]
     future: "asyncio.Future[Any]"
+    context: Context
     result: Any = None
     error: BaseException | None = None
 
@@ -125,7 +127,7 @@ class Database:
         if len(self._waiting) >= MAX_WAITING:
             raise StoreUnavailable(f"the database {self.path} has too much waiting work")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._waiting.append(_Waiting(job, future))
+        self._waiting.append(_Waiting(job, future, copy_context()))
         if self._scheduled is None and not self._held:
             self._scheduled = self._loop.call_soon(self._flush)
         return future
@@ -236,7 +238,7 @@ def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
     """Do everything, as long as nothing fails."""
     for item in batch:
         try:
-            item.result = item.job(connection)
+            item.result = item.context.run(item.job, connection)
         except Exception:  # noqa: BLE001 - whose it is shows when they run one by one
             return False
     return True
@@ -245,7 +247,7 @@ def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
 def _attempt(connection: sqlite3.Connection, item: _Waiting, path: str) -> None:
     connection.execute("SAVEPOINT piece")
     try:
-        item.result = item.job(connection)
+        item.result = item.context.run(item.job, connection)
     except sqlite3.Error as error:
         item.error = StoreUnavailable(f"{path}: {error}")
         if not connection.in_transaction:  # a full disk: SQLite has undone the whole transaction

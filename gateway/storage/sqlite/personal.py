@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, outbound_from_json, readable
-from gateway.storage.personal import concerns, is_by, is_for
+from gateway.storage.personal import answers, concerns, is_by, is_for
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import NO_SUMMARY, NO_TASK
 
@@ -44,7 +44,9 @@ PAST: Final = f"{SPENT} AND substr(key, -10) <> :day AND substr(key, -8) <> :mon
 OWN_TENANT: Final = "json_extract(conversation, '$[0]') = :tenant"
 OWN_TASK: Final = f"(task <> '' AND task_person IN {PERSONS})"
 SPOKE: Final = f"EXISTS (SELECT 1 FROM json_each(persons) WHERE value IN {PERSONS})"  # noqa: S608
-ALONE: Final = f"NOT EXISTS (SELECT 1 FROM json_each(persons) WHERE value NOT IN {PERSONS})"  # noqa: S608
+ALONE: Final = f"""
+    NOT EXISTS (SELECT 1 FROM json_each(persons) WHERE value <> '*' AND value NOT IN {PERSONS})
+"""  # noqa: S608 - constants; '*' stands for what the person showed
 # Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
 NOTES: Final = f"""
     SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
@@ -87,7 +89,7 @@ class SqliteConversationPersonal:
 
         return await self._database.run(job)
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes and traces, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 
@@ -117,11 +119,15 @@ class SqliteHotPersonal:
         """Everything of these identities, row by row."""
         return await self._database.run(lambda db: [row for _, row in _hot(db, set(persons))])
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete all of it. An event keeps its id, so that it is not taken for a new one."""
 
         def job(db: sqlite3.Connection) -> int:
-            found = _hot(db, set(persons))
+            found = [
+                (sql, row)
+                for sql, row in _hot(db, set(persons))
+                if not answers(exchange, str(row["table"]), str(row.get("id") or row.get("key")))
+            ]
             for sql, row in found:
                 db.execute(sql, row)
             return len(found)

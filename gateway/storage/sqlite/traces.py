@@ -20,8 +20,10 @@ Row = tuple[str, str, str, str, str, str, float, str, str, float]
 def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
     """Keep a trace, inside the caller's transaction."""
     decisions = [[d.stage, d.allowed, d.reason, d.detail] for d in trace.decisions]
+    if trace.slot is not None:
+        db.execute("DELETE FROM traces WHERE slot = ?", (trace.slot,))
     db.execute(
-        "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO traces ({COLUMNS}, slot) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a constant
         (
             trace.id,
             trace.message_id,
@@ -33,6 +35,7 @@ def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
             to_json(decisions).decode(),
             trace.outcome,
             trace.milliseconds,
+            trace.slot,
         ),
     )
 
@@ -80,10 +83,15 @@ class SqliteTraces:
 
         return [_trace(row) for row in await self._database.run(job)]
 
-    async def prune(self, before: datetime) -> int:
-        """Delete traces from before then; returns how many."""
-        limit = before.timestamp()
-        return await self._database.run(lambda db: delete_some(db, "traces", "id", "at < ?", limit))
+    async def prune(self, before: datetime, refused: datetime) -> int:
+        """Delete traces from before then, those of refusals from before `refused`; how many."""
+        limit, short = before.timestamp(), refused.timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            old = delete_some(db, "traces", "id", "at < ?", limit)
+            return old + delete_some(db, "traces", "id", "slot IS NOT NULL AND at < ?", short)
+
+        return await self._database.run(job)
 
 
 def _trace(row: Row) -> Trace:

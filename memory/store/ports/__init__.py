@@ -21,6 +21,15 @@ from memory.store.ports.census import (
     Census,
     Counted,
 )
+from memory.store.ports.links import (
+    Linked,
+    LinkOutcome,
+    LinkRequest,
+    LinkState,
+    LinkStep,
+    LinkStore,
+    Side,
+)
 from memory.store.ports.memories import (
     Filter,
     Insertion,
@@ -65,6 +74,12 @@ __all__ = [
     "Insertion",
     "Like",
     "Link",
+    "LinkOutcome",
+    "LinkRequest",
+    "LinkState",
+    "LinkStep",
+    "LinkStore",
+    "Linked",
     "Match",
     "MemoryStore",
     "Pending",
@@ -74,6 +89,7 @@ __all__ = [
     "Self",
     "Session",
     "SessionUse",
+    "Side",
     "TakenUp",
     "Touched",
     "Unembedded",

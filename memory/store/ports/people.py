@@ -11,12 +11,15 @@ from memory.store.ports.brain import Document, Version
 @dataclass(frozen=True, slots=True)
 class Self:
     """What memory knows of the person who asks. `persons` are the linked identities, theirs
-    included, at most 10."""
+    included, at most 10. `project` is the one chosen for private conversations; whether they may
+    still use it says `seen`: which of `persons` were seen in the project that is meant here (the
+    room's, or the chosen one), and when last."""
 
     persons: tuple[str, ...]
     project: str = ""
     shows_private: bool = False
     plan: str = ""
+    seen: tuple[tuple[str, datetime], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +67,26 @@ class PeopleStore(Protocol):
         """The person spoke in a room of this project, so they may choose it in private."""
         ...
 
-    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
-        """Ids and titles of the projects they were seen in, at most 100."""
+    async def unsee(self, tenant: str, project: str, person: str = "") -> int:
+        """This person is in the project no longer; without one, nobody is, because the bot was
+        removed from it. How many are forgotten to have been seen there."""
+        ...
+
+    async def projects(
+        self, tenant: str, persons: Sequence[str], since: datetime
+    ) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in after `since`, at most 100."""
+        ...
+
+    async def seen_as(
+        self, tenant: str, persons: Sequence[str], project: str
+    ) -> tuple[tuple[str, datetime], ...]:
+        """Which of these identities were seen in a project, and when last."""
         ...
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
-
-    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
-        """Keep a one-time code; a person has one at a time."""
-        ...
-
-    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
-        """Use a code up and link both; the other person, empty when there is no such code."""
-        ...
-
-    async def unlink(self, tenant: str, person: str) -> int:
-        """Leave the others; returns how many there were."""
-        ...
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use, atomically; False when the limit is reached already."""
@@ -94,6 +98,9 @@ class PeopleStore(Protocol):
         ...
 
     async def prune(self, now: datetime) -> int:
-        """Delete some of the sessions that are over and the codes that are too old; how many, 0 in
-        the end."""
+        """Delete some of the sessions that are over; how many, 0 in the end."""
+        ...
+
+    async def prune_seen(self, before: datetime) -> int:
+        """Forget some of who was last seen in a project before then; how many, 0 in the end."""
         ...

@@ -11,6 +11,7 @@ class HoldsPersonal(Protocol):
         """Everything, as JSON-like values with a "table" key."""
         ...
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
-        """Delete all of it; how many rows went."""
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+        """Delete all of it; how many rows went. What the answer to `exchange`
+        needs stays until then: whoever asks for this hears that it is done."""
         ...

@@ -19,7 +19,8 @@ class TakenUp:
 
 
 class WaitingTurns(Protocol):
-    """Turns that the gateway kept as they were said (`gateway.stores.Completed`)."""
+    """Turns that the gateway kept as they were said (`gateway.stores.Completed`). Those that are
+    quarantined are not given out."""
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
         """The oldest first."""
@@ -38,6 +39,12 @@ class WaitingTurns(Protocol):
     async def take_up(self, turns: Sequence[TakenUp]) -> set[str]:
         """Keep the records in place of the turns, in one step; only of those that still wait as
         they were. The ids of those."""
+        ...
+
+    async def discard_quarantined(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """Delete quarantined turns that go back to one of these messages; returns how many."""
         ...
 
     async def count(self) -> int:

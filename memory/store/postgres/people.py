@@ -1,4 +1,4 @@
-"""Linked identities, chosen projects, choices and sessions in PostgreSQL."""
+"""Chosen projects, choices and sessions in PostgreSQL."""
 
 import uuid
 from collections.abc import Sequence
@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from typing import Final, LiteralString, cast
 
 from gateway.ports import Clock
-from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
+from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.postgres.brain import version_of
 from memory.store.postgres.engine import Connection, PostgresEngine
-from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.rows import storable
 
 AT_ONCE: Final = 2_000
@@ -27,6 +26,17 @@ KNOWN: Final = f"""
     FROM ({LINKED}) one LEFT JOIN people_choices chosen
         ON chosen.tenant = %(tenant)s AND chosen.person = one.person
     ORDER BY one.person
+"""  # noqa: S608 - constants
+WHO: Final = f"""
+    WITH known AS ({KNOWN}), meant AS (
+        SELECT CASE WHEN %(direct)s THEN max(chosen) FILTER (WHERE person = %(person)s)
+            ELSE %(project)s END AS project FROM known
+    )
+    SELECT known.person, known.chosen, known.shows, there.at
+    FROM known CROSS JOIN meant LEFT JOIN people_projects there
+        ON there.tenant = %(tenant)s AND there.person = known.person
+        AND there.project = meant.project
+    ORDER BY known.person
 """  # noqa: S608 - constants
 NEWEST: Final = f"""
     WITH known AS ({KNOWN}), meant AS (
@@ -53,11 +63,19 @@ SEEN: Final = """
         (%(tenant)s, %(person)s, %(project)s, %(title)s, %(at)s)
     ON CONFLICT (tenant, person, project) DO UPDATE SET title = excluded.title, at = excluded.at
 """
+UNSEE: Final = """
+    DELETE FROM people_projects WHERE tenant = %(tenant)s AND project = %(project)s
+    AND (%(person)s = '' OR person = %(person)s)
+"""
 PROJECTS: Final = """
     SELECT project, title FROM (
         SELECT DISTINCT ON (project) project, title, at FROM people_projects
-        WHERE tenant = %s AND person = ANY (%s::text[]) ORDER BY project, at DESC
+        WHERE tenant = %s AND person = ANY (%s::text[]) AND at > %s ORDER BY project, at DESC
     ) latest ORDER BY at DESC, project LIMIT %s
+"""
+SEEN_AS: Final = """
+    SELECT person, at FROM people_projects
+    WHERE tenant = %s AND person = ANY (%s::text[]) AND project = %s ORDER BY person
 """
 CHOOSE: Final = f"""
     INSERT INTO people_choices (tenant, person, project)
@@ -69,19 +87,6 @@ SHOW: Final = f"""
     SELECT %(tenant)s, one.person, %(allowed)s FROM ({LINKED}) one
     ON CONFLICT (tenant, person) DO UPDATE SET shows_private = excluded.shows_private
 """  # noqa: S608 - constants
-OFFER: Final = """
-    INSERT INTO link_codes VALUES (%s, %s, %s, %s)
-    ON CONFLICT (tenant, person) DO UPDATE SET code = excluded.code, until = excluded.until
-"""
-OFFERED: Final = """
-    SELECT person FROM link_codes
-    WHERE tenant = %s AND code = %s AND until > %s AND person <> %s FOR UPDATE
-"""
-LINK: Final = """
-    INSERT INTO people_links (tenant, person, human)
-    SELECT %s, person, %s FROM unnest(%s::text[]) AS person
-    ON CONFLICT (tenant, person) DO UPDATE SET human = excluded.human
-"""
 SESSION: Final = """
     WITH there AS (
         SELECT id, stores, supersedes, deletes, briefed FROM memory_sessions
@@ -115,14 +120,14 @@ BRIEF: Final = """
     WHERE id = %(id)s RETURNING briefed
 """
 PRUNE: Final = """
-    WITH codes AS (
-        DELETE FROM link_codes WHERE until <= %(now)s RETURNING 1
-    ), sessions AS (
-        DELETE FROM memory_sessions WHERE id IN (
-            SELECT id FROM memory_sessions WHERE at <= %(idle)s
-            LIMIT %(most)s FOR UPDATE SKIP LOCKED) RETURNING 1
-    )
-    SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM sessions)
+    DELETE FROM memory_sessions WHERE id IN (
+        SELECT id FROM memory_sessions WHERE at <= %(idle)s
+        LIMIT %(most)s FOR UPDATE SKIP LOCKED)
+"""
+PRUNE_SEEN: Final = """
+    DELETE FROM people_projects WHERE (tenant, person, project) IN (
+        SELECT tenant, person, project FROM people_projects WHERE at <= %(before)s
+        LIMIT %(most)s FOR UPDATE SKIP LOCKED)
 """
 
 
@@ -150,16 +155,18 @@ class PostgresPeople:
 
         async def work(connection: Connection) -> Arrival:
             async with connection.pipeline():
-                known = await connection.execute(KNOWN, asked)
+                known = await connection.execute(WHO, asked)
                 session = await connection.execute(SESSION, asked)
                 documents = await connection.execute(NEWEST, asked)
                 who, (row,) = await known.fetchall(), await session.fetchall()
                 there = {
                     name: version_of(name, *rest) for name, *rest in await documents.fetchall()
                 }
-            own = next(chosen for one, chosen, _ in who if one == person)
-            shown = all(shows for _, _, shows in who)
-            return Arrival(Self(tuple(one for one, _, _ in who), own, shown), Session(*row), there)
+            own = next(chosen for one, chosen, *_ in who if one == person)
+            shown = all(shows for _, _, shows, _ in who)
+            seen = tuple((one, at.astimezone(UTC)) for one, *_, at in who if at is not None)
+            persons = tuple(one for one, *_ in who)
+            return Arrival(Self(persons, own, shown, seen=seen), Session(*row), there)
 
         return await self._engine.run(work)
 
@@ -173,10 +180,24 @@ class PostgresPeople:
         }
         await self._engine.change(SEEN, asked)
 
-    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
-        """Ids and titles of the projects they were seen in, the latest first."""
-        rows = await self._engine.fetch(PROJECTS, (tenant, list(persons), MAX_PROJECTS))
+    async def unsee(self, tenant: str, project: str, person: str = "") -> int:
+        """This person, or without one nobody, is in the project any more."""
+        asked = {"tenant": tenant, "project": project, "person": person}
+        return await self._engine.change(UNSEE, asked)
+
+    async def projects(
+        self, tenant: str, persons: Sequence[str], since: datetime
+    ) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in since then, the latest first."""
+        rows = await self._engine.fetch(PROJECTS, (tenant, list(persons), since, MAX_PROJECTS))
         return [(project, title) for project, title in rows]
+
+    async def seen_as(
+        self, tenant: str, persons: Sequence[str], project: str
+    ) -> tuple[tuple[str, datetime], ...]:
+        """Which of these identities were seen in a project, and when last."""
+        rows = await self._engine.fetch(SEEN_AS, (tenant, list(persons), project))
+        return tuple((str(one), at.astimezone(UTC)) for one, at in rows)
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None:
         """What is meant in private, for all linked identities."""
@@ -185,43 +206,6 @@ class PostgresPeople:
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
         """Whether rooms may see what is their own, for all linked identities."""
         await self._engine.change(SHOW, _who(tenant, person) | {"allowed": allowed})
-
-    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
-        """Keep a one-time code in place of the last one."""
-        await self._engine.change(OFFER, (tenant, person, code_hash, until))
-
-    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
-        """Use a code up and link both; the other person. Empty when there is no such code, when it
-        is one's own, or when together they would be more than ten."""
-
-        async def work(connection: Connection) -> str:
-            async with connection.transaction():
-                await connection.execute(LOCK, (lock_numbers((f"links {tenant}",)),))
-                offered = await connection.execute(OFFERED, (tenant, code_hash, now, person))
-                found = await offered.fetchone()
-                if found is None:
-                    return ""
-                other = str(found[0])
-                linked = {*await _linked(connection, tenant, person)}
-                linked |= {*await _linked(connection, tenant, other)}
-                if len(linked) > MAX_LINKED:
-                    return ""
-                await connection.execute(
-                    "DELETE FROM link_codes WHERE tenant = %s AND person = %s", (tenant, other)
-                )
-                await connection.execute(LINK, (tenant, uuid.uuid4().hex, sorted(linked)))
-                return other
-
-        return await self._engine.run(work)
-
-    async def unlink(self, tenant: str, person: str) -> int:
-        """Leave the others; returns how many there were."""
-
-        async def work(connection: Connection) -> int:
-            async with connection.transaction():
-                return await leave(connection, tenant, person)
-
-        return await self._engine.run(work)
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
@@ -234,26 +218,12 @@ class PostgresPeople:
         return cast("datetime", rows[0][0]).astimezone(UTC) if rows else at
 
     async def prune(self, now: datetime) -> int:
-        """Delete some of the sessions that are over and the codes that are too old; how many."""
-        asked = {"now": now, "idle": now - IDLE, "most": AT_ONCE}
-        return int((await self._engine.fetch(PRUNE, asked))[0][0])
+        """Delete some of the sessions that are over; how many."""
+        return await self._engine.change(PRUNE, {"idle": now - IDLE, "most": AT_ONCE})
 
-
-async def leave(connection: Connection, tenant: str, person: str) -> int:
-    """Take an identity out of its links; one that stays behind alone is linked no more. Returns
-    how many the others were."""
-    await connection.execute(LOCK, (lock_numbers((f"links {tenant}",)),))
-    others = [one for one in await _linked(connection, tenant, person) if one != person]
-    gone = [person] if len(others) > 1 else [person, *others]
-    await connection.execute(
-        "DELETE FROM people_links WHERE tenant = %s AND person = ANY (%s::text[])", (tenant, gone)
-    )
-    return len(others)
-
-
-async def _linked(connection: Connection, tenant: str, person: str) -> list[str]:
-    rows = await (await connection.execute(LINKED, _who(tenant, person))).fetchall()
-    return [str(row[0]) for row in rows]
+    async def prune_seen(self, before: datetime) -> int:
+        """Forget some of who was last seen in a project before then; how many."""
+        return await self._engine.change(PRUNE_SEEN, {"before": before, "most": AT_ONCE})
 
 
 def _who(tenant: str, person: str) -> dict[str, object]:

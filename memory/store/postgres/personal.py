@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from memory.store.personal import ERASED, TABLES
 from memory.store.postgres.engine import Connection, PostgresEngine
-from memory.store.postgres.people import leave
+from memory.store.postgres.links import leave
 from memory.store.rows import storable
 
 PERSONS: Final = "(SELECT unnest(%(persons)s::text[]))"
@@ -33,7 +33,7 @@ class PostgresMemoryPersonal:
 
         return await self._engine.run(work)
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete what is theirs; take their name off what belongs to a project."""
         asked = _asked(tenant, persons)
 

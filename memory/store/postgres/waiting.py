@@ -16,20 +16,30 @@ from memory.store.rows import storable
 
 TURN: Final = (
     "SELECT t.id, t.tenant, t.person, t.room, t.channel, t.message_ids, t.at, t.body"
-    " FROM waiting_turns t"
+    " FROM waiting_turns t WHERE NOT EXISTS"
+    " (SELECT 1 FROM quarantine q WHERE q.kind = 'waiting_turn' AND q.id = t.id)"
 )
 OLDEST: Final = f"{TURN} ORDER BY t.at, t.id LIMIT %(limit)s"
 WITHIN: Final = f"""
-    {TURN} WHERE t.tenant = %(for_tenant)s AND (
+    {TURN} AND t.tenant = %(for_tenant)s AND (
         t.person = ANY (%(for_persons)s::text[])
         OR (%(for_room)s::text <> '' AND t.room = %(for_room)s)
     ) ORDER BY t.at, t.id LIMIT %(limit)s
 """
 SAYING: Final = f"""
-    {TURN} WHERE t.tenant = %(tenant)s AND t.channel = %(channel)s
+    {TURN} AND t.tenant = %(tenant)s AND t.channel = %(channel)s
         AND t.message_ids && %(messages)s::text[] ORDER BY t.at, t.id LIMIT %(limit)s
 """
 TAKE: Final = "DELETE FROM waiting_turns WHERE id = %s AND body = %s"
+DISCARD: Final = """
+    WITH gone AS (
+        DELETE FROM waiting_turns t USING quarantine q
+        WHERE q.kind = 'waiting_turn' AND q.id = t.id AND t.tenant = %(tenant)s
+            AND t.channel = %(channel)s AND t.message_ids && %(messages)s::text[]
+        RETURNING t.id
+    )
+    DELETE FROM quarantine WHERE kind = 'waiting_turn' AND id IN (SELECT id FROM gone)
+"""
 
 
 class PostgresWaitingTurns:
@@ -51,13 +61,7 @@ class PostgresWaitingTurns:
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
     ) -> list[WaitingTurn]:
         """Those that go back to one of these messages."""
-        asked: dict[str, object] = {
-            "tenant": storable(tenant),
-            "channel": storable(":".join(channel)),
-            "messages": [storable(one) for one in message_ids],
-            "limit": limit,
-        }
-        return await self._read(SAYING, asked)
+        return await self._read(SAYING, _messages(tenant, channel, message_ids) | {"limit": limit})
 
     async def take_up(self, turns: Sequence[TakenUp]) -> set[str]:
         """Keep the records in place of the turns that still wait as they were."""
@@ -80,6 +84,12 @@ class PostgresWaitingTurns:
 
         return await self._engine.run(work) if turns else set()
 
+    async def discard_quarantined(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """Delete quarantined turns that go back to one of these messages."""
+        return await self._engine.change(DISCARD, _messages(tenant, channel, message_ids))
+
     async def count(self) -> int:
         """How many wait."""
         return int((await self._engine.fetch("SELECT count(*) FROM waiting_turns"))[0][0])
@@ -91,3 +101,13 @@ class PostgresWaitingTurns:
                 sql, asked
             )
         ]
+
+
+def _messages(
+    tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "tenant": storable(tenant),
+        "channel": storable(":".join(channel)),
+        "messages": [storable(one) for one in message_ids],
+    }

@@ -1,14 +1,16 @@
-"""Linked identities, chosen projects, choices and sessions in SQLite."""
+"""Chosen projects, choices and sessions in SQLite."""
 
+import json
 import sqlite3
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from gateway.ports import Clock
 from memory.scope import Reach
-from memory.store.limits import IDLE, MAX_LINKED, MAX_PROJECTS, MAX_TITLE, NOTED
+from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.rows import storable
 from memory.store.shelves import owners_within
@@ -32,6 +34,11 @@ KNOWN: Final = """
     ) one LEFT JOIN people_choices chosen
         ON chosen.tenant = :tenant AND chosen.person = one.person
     ORDER BY one.person
+"""
+SEEN_AS: Final = """
+    SELECT person, at FROM people_projects
+    WHERE tenant = ? AND person IN (SELECT value FROM json_each(?)) AND project = ?
+    ORDER BY person
 """
 IS_LINKED: Final = "SELECT 1 FROM people_links WHERE tenant = ? AND person = ?"
 CHOSEN: Final = "SELECT project, shows_private FROM people_choices WHERE tenant = ? AND person = ?"
@@ -71,6 +78,7 @@ class SqlitePeople:
             meant = known.project if project is None else project
             documents = newest(db, tenant, known.persons if private else (), meant)
             remembers = project is not None or _remembers(db, tenant, known)
+            known = replace(known, seen=_seen(db, tenant, known.persons, meant))
             return Arrival(known, _session(db, who, at), documents, remembers)
 
         return await self._engine.run(job)
@@ -90,16 +98,37 @@ class SqlitePeople:
 
         await self._engine.run(job)
 
-    async def projects(self, tenant: str, persons: Sequence[str]) -> list[tuple[str, str]]:
-        """Ids and titles of the projects they were seen in, the latest first."""
+    async def unsee(self, tenant: str, project: str, person: str = "") -> int:
+        """This person, or without one nobody, is in the project any more."""
+        asked = {"tenant": tenant, "project": project, "person": person}
+        return await self._engine.run(
+            lambda db: (
+                db.execute(
+                    "DELETE FROM people_projects WHERE tenant = :tenant AND project = :project"
+                    " AND (:person = '' OR person = :person)",
+                    asked,
+                ).rowcount
+            )
+        )
+
+    async def seen_as(
+        self, tenant: str, persons: Sequence[str], project: str
+    ) -> tuple[tuple[str, datetime], ...]:
+        """Which of these identities were seen in a project, and when last."""
+        return await self._engine.run(lambda db: _seen(db, tenant, persons, project))
+
+    async def projects(
+        self, tenant: str, persons: Sequence[str], since: datetime
+    ) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in since then, the latest first."""
 
         def job(db: sqlite3.Connection) -> list[tuple[str, str]]:
             found: dict[str, tuple[float, str]] = {}
             for person in persons:
                 rows = db.execute(
                     "SELECT project, title, at FROM people_projects"
-                    " WHERE tenant = ? AND person = ?",
-                    (tenant, person),
+                    " WHERE tenant = ? AND person = ? AND at > ?",
+                    (tenant, person, since.timestamp()),
                 )
                 for project, title, at in rows:
                     found[project] = max(found.get(project, (at, title)), (at, title))
@@ -133,49 +162,6 @@ class SqlitePeople:
 
         await self._engine.run(job)
 
-    async def offer_link(self, tenant: str, person: str, code_hash: str, until: datetime) -> None:
-        """Keep a one-time code in place of the last one."""
-        row = (tenant, person, code_hash, until.timestamp())
-        await self._engine.run(
-            lambda db: db.execute("INSERT OR REPLACE INTO link_codes VALUES (?, ?, ?, ?)", row)
-        )
-
-    async def take_link(self, tenant: str, person: str, code_hash: str, now: datetime) -> str:
-        """Use a code up and link both; the other person. Empty when there is no such code, when it
-        is one's own, or when together they would be more than ten."""
-
-        def job(db: sqlite3.Connection) -> str:
-            found = db.execute(
-                "SELECT person FROM link_codes"
-                " WHERE tenant = ? AND code = ? AND until > ? AND person <> ?",
-                (tenant, code_hash, now.timestamp(), person),
-            ).fetchone()
-            if found is None:
-                return ""
-            other = str(found[0])
-            persons = sorted({*_linked(db, tenant, person), *_linked(db, tenant, other)})
-            if len(persons) > MAX_LINKED:
-                return ""
-            db.execute("DELETE FROM link_codes WHERE tenant = ? AND person = ?", (tenant, other))
-            human = uuid.uuid4().hex
-            db.executemany(
-                "INSERT OR REPLACE INTO people_links VALUES (?, ?, ?)",
-                [(tenant, one, human) for one in persons],
-            )
-            return other
-
-        return await self._engine.run(job)
-
-    async def unlink(self, tenant: str, person: str) -> int:
-        """Leave the others; returns how many there were."""
-
-        def job(db: sqlite3.Connection) -> int:
-            others = len(_linked(db, tenant, person)) - 1
-            leave(db, tenant, person)
-            return others
-
-        return await self._engine.run(job)
-
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         counted = await self._engine.run(
@@ -190,32 +176,28 @@ class SqlitePeople:
         return moment(rows[0][0]) if rows else at
 
     async def prune(self, now: datetime) -> int:
-        """Delete some of the sessions that are over and the codes that are too old; how many."""
+        """Delete some of the sessions that are over; how many."""
+        return await self._engine.run(
+            lambda db: (
+                db.execute(
+                    "DELETE FROM memory_sessions WHERE id IN"
+                    " (SELECT id FROM memory_sessions WHERE at <= ? LIMIT ?)",
+                    ((now - IDLE).timestamp(), AT_ONCE),
+                ).rowcount
+            )
+        )
 
-        def job(db: sqlite3.Connection) -> int:
-            sessions = db.execute(
-                "DELETE FROM memory_sessions WHERE id IN"
-                " (SELECT id FROM memory_sessions WHERE at <= ? LIMIT ?)",
-                ((now - IDLE).timestamp(), AT_ONCE),
-            ).rowcount
-            codes = db.execute(
-                "DELETE FROM link_codes WHERE (tenant, person) IN"
-                " (SELECT tenant, person FROM link_codes WHERE until <= ? LIMIT ?)",
-                (now.timestamp(), AT_ONCE),
-            ).rowcount
-            return sessions + codes
-
-        return await self._engine.run(job)
-
-
-def leave(db: sqlite3.Connection, tenant: str, person: str) -> None:
-    """Take an identity out of its links; one that stays behind alone is linked no more."""
-    others = [one for one in _linked(db, tenant, person) if one != person]
-    gone = [person] if len(others) > 1 else [person, *others]
-    db.executemany(
-        "DELETE FROM people_links WHERE tenant = ? AND person = ?",
-        [(tenant, one) for one in gone],
-    )
+    async def prune_seen(self, before: datetime) -> int:
+        """Forget some of who was last seen in a project before then; how many."""
+        return await self._engine.run(
+            lambda db: (
+                db.execute(
+                    "DELETE FROM people_projects WHERE (tenant, person, project) IN"
+                    " (SELECT tenant, person, project FROM people_projects WHERE at <= ? LIMIT ?)",
+                    (before.timestamp(), AT_ONCE),
+                ).rowcount
+            )
+        )
 
 
 def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
@@ -229,6 +211,15 @@ def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
         project=next(project for one, project, _ in rows if one == person),
         shows_private=all(shows for _, _, shows in rows),
     )
+
+
+def _seen(
+    db: sqlite3.Connection, tenant: str, persons: Sequence[str], project: str
+) -> tuple[tuple[str, datetime], ...]:
+    if not project:
+        return ()
+    rows = db.execute(SEEN_AS, (tenant, json.dumps(list(persons)), project))
+    return tuple((str(one), moment(at)) for one, at in rows)
 
 
 def _remembers(db: sqlite3.Connection, tenant: str, known: Self) -> bool:

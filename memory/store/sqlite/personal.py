@@ -8,7 +8,7 @@ from typing import Any, Final
 from memory.store.personal import ERASED, TABLES
 from memory.store.rows import storable
 from memory.store.sqlite.engine import SqliteEngine
-from memory.store.sqlite.people import leave
+from memory.store.sqlite.links import leave
 
 PERSONS: Final = "(SELECT value FROM json_each(:persons))"
 
@@ -28,7 +28,7 @@ class SqliteMemoryPersonal:
 
         return await self._engine.run(job)
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete what is theirs; take their name off what belongs to a project."""
         asked = _asked(tenant, persons)
 

@@ -17,22 +17,33 @@ from memory.store.sqlite.reach import parameters
 
 TURN: Final = (
     "SELECT t.id, t.tenant, t.person, t.room, t.channel, t.message_ids, t.at, t.body"
-    " FROM waiting_turns t"
+    " FROM waiting_turns t WHERE NOT EXISTS"
+    " (SELECT 1 FROM quarantine q WHERE q.kind = 'waiting_turn' AND q.id = t.id)"
 )
 OLDEST: Final = f"{TURN} ORDER BY t.rowid LIMIT :limit"
 WITHIN: Final = f"""
-    {TURN} WHERE t.tenant = :for_tenant AND t.rowid IN (
+    {TURN} AND t.tenant = :for_tenant AND t.rowid IN (
         SELECT rowid FROM waiting_turns WHERE person IN (SELECT value FROM json_each(:for_persons))
         UNION ALL SELECT rowid FROM waiting_turns WHERE room = :for_room AND room <> ''
     ) ORDER BY t.rowid LIMIT :limit
 """  # noqa: S608 - constants
 SAYING: Final = f"""
-    {TURN} WHERE t.tenant = :tenant AND t.channel = :channel AND EXISTS (
+    {TURN} AND t.tenant = :tenant AND t.channel = :channel AND EXISTS (
         SELECT 1 FROM json_each(t.message_ids) said
         WHERE said.value IN (SELECT value FROM json_each(:messages))
     ) ORDER BY t.rowid LIMIT :limit
 """  # noqa: S608 - constants
 TAKE: Final = "DELETE FROM waiting_turns WHERE id = ? AND body = ?"
+QUARANTINED: Final = """
+    SELECT t.id FROM waiting_turns t JOIN quarantine q ON q.kind = 'waiting_turn' AND q.id = t.id
+    WHERE t.tenant = :tenant AND t.channel = :channel AND EXISTS (
+        SELECT 1 FROM json_each(t.message_ids) said
+        WHERE said.value IN (SELECT value FROM json_each(:messages)))
+"""
+DISCARD: Final = (
+    "DELETE FROM waiting_turns WHERE id = ?",
+    "DELETE FROM quarantine WHERE kind = 'waiting_turn' AND id = ?",
+)
 
 Row = tuple[str, str, str, str, str, str, float, str]
 
@@ -55,13 +66,7 @@ class SqliteWaitingTurns:
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
     ) -> list[WaitingTurn]:
         """Those that go back to one of these messages."""
-        asked: dict[str, object] = {
-            "tenant": storable(tenant),
-            "channel": storable(":".join(channel)),
-            "messages": json.dumps([storable(one) for one in message_ids]),
-            "limit": limit,
-        }
-        return await self._read(SAYING, asked)
+        return await self._read(SAYING, _messages(tenant, channel, message_ids) | {"limit": limit})
 
     async def take_up(self, turns: Sequence[TakenUp]) -> set[str]:
         """Keep the records in place of the turns that still wait as they were."""
@@ -79,6 +84,20 @@ class SqliteWaitingTurns:
 
         return await self._engine.run(job) if turns else set()
 
+    async def discard_quarantined(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        """Delete quarantined turns that go back to one of these messages."""
+        asked = _messages(tenant, channel, message_ids)
+
+        def job(db: sqlite3.Connection) -> int:
+            found = db.execute(QUARANTINED, asked).fetchall()
+            for statement in DISCARD:
+                db.executemany(statement, found)
+            return len(found)
+
+        return await self._engine.run(job)
+
     async def count(self) -> int:
         """How many wait."""
         sql = "SELECT count(*) FROM waiting_turns"
@@ -87,6 +106,16 @@ class SqliteWaitingTurns:
     async def _read(self, sql: str, asked: dict[str, object]) -> list[WaitingTurn]:
         rows: list[Row] = await self._engine.run(lambda db: db.execute(sql, asked).fetchall())
         return [_turn(row) for row in rows]
+
+
+def _messages(
+    tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "tenant": storable(tenant),
+        "channel": storable(":".join(channel)),
+        "messages": json.dumps([storable(one) for one in message_ids]),
+    }
 
 
 def _turn(row: Row) -> WaitingTurn:

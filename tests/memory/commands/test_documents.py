@@ -91,7 +91,10 @@ async def test_the_project_says_how_old_its_figures_are() -> None:
         await rig.handle("ada", at=ROOM)
         assert "igures" not in (await say(rig, "/project", at=AT_HOME)).markdown
         await say(rig, "/project 1", at=AT_HOME)
-        assert "No figures of it yet." in (await say(rig, "/project", at=AT_HOME)).markdown
+        assert (
+            "There are no figures of this project yet."
+            in (await say(rig, "/project", at=AT_HOME)).markdown
+        )
         await rig.brain.set_heartbeat("default", PROJECT, "3 members.", rig.clock.now())
         told = (await say(rig, "/project", at=AT_HOME)).markdown
         assert told.endswith("Figures from 2026-11-21 09:00 UTC.")

@@ -7,8 +7,10 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
+from memory.commands import words
 from memory.commands.people_commands import SPECS
 from memory.record import Draft, Kind
+from memory.store.personal import TABLES
 from memory.store.ports import Filter
 from memory.turn import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
@@ -125,38 +127,6 @@ async def test_rooms_learn_of_the_person_only_when_allowed() -> None:
         assert "I do use" in (await say(rig, "/privacy")).markdown
 
 
-async def test_one_person_on_two_platforms() -> None:
-    async with memory_rig() as rig:
-        await say(rig, "/remember I prefer tabs")
-        elsewhere = {"at": DIRECT.__class__("slack", "main", "D1", DIRECT.audience)}
-        assert "nothing" in (await say(rig, "/memories", "U1", **elsewhere)).markdown
-        code = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
-        assert (
-            "same person" in (await say(rig, f"/link {code.lower()}", "U1", **elsewhere)).markdown
-        )
-        assert "I prefer tabs" in (await say(rig, "/memories", "U1", **elsewhere)).markdown
-        await say(rig, "/remember I live in Rome", "U1", **elsewhere)
-        assert "Separated." in (await say(rig, "/link off")).markdown
-        mine = (await say(rig, "/memories")).markdown
-        theirs = (await say(rig, "/memories", "U1", **elsewhere)).markdown
-        assert ("tabs" in mine, "Rome" in mine) == (True, False)
-        assert ("tabs" in theirs, "Rome" in theirs) == (False, True)
-
-
-async def test_a_code_is_good_once_and_guessing_ends() -> None:
-    async with memory_rig() as rig:
-        code = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
-        await say(rig, f"/link {code}", "bob")
-        with pytest.raises(BadInput, match="not valid"):
-            await say(rig, f"/link {code}", "eve")
-        for _ in range(4):
-            with pytest.raises(BadInput, match="not valid"):
-                await say(rig, "/link 0000-0000-0000", "eve")
-        fresh = (await say(rig, "/link")).markdown.split("/link ")[1].split("`")[0]
-        with pytest.raises(BadInput, match="too many"):
-            await say(rig, f"/link {fresh}", "eve")
-
-
 async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
     async with memory_rig() as rig:
         room = ROOM
@@ -190,3 +160,16 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
         assert len(shown) == 8
         assert all(len(button.label) <= 20 for button in shown)
         assert all(len(button.value.encode()) <= 64 for button in shown)
+
+
+def test_every_kind_of_personal_data_has_a_name_that_people_understand() -> None:
+    assert {table.name for table in TABLES} <= set(words.KINDS)
+    assert words.counted([("people_links", 2)]) == "- links with your other accounts: 2"
+    assert words.counted([]) == "Nothing."
+
+
+async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered() -> None:
+    async with memory_rig() as rig:
+        await rig.commands.run("remember", "I prefer tabs", rig.asker("ada"))
+        reply = await rig.commands.run("memories", "giraffe", rig.asker("ada"))
+        assert reply.markdown == words.NOT_FOUND

@@ -8,14 +8,16 @@ import pytest
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
 from memory.recall.ports import RecallStore
-from memory.store.ports import BrainStore, MemoryStore, PeopleStore, ReviewStore
+from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
 from memory.store.postgres.brain import PostgresBrain
+from memory.store.postgres.links import PostgresLinks
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.people import PostgresPeople
 from memory.store.postgres.recall import PostgresRecall
 from memory.store.postgres.reviews import PostgresReviews
 from memory.store.postgres.vectors import PostgresVectors
 from memory.store.sqlite.brain import SqliteBrain
+from memory.store.sqlite.links import SqliteLinks
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
@@ -97,6 +99,11 @@ def people(engine: Engine, clock: FakeClock) -> PeopleStore:
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
     return SqliteReviews(engine) if isinstance(engine, Database) else PostgresReviews(engine)
+
+
+@pytest.fixture
+def links(engine: Engine) -> LinkStore:
+    return SqliteLinks(engine) if isinstance(engine, Database) else PostgresLinks(engine)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from memory.scope import Reach
 from memory.store.ports import Filter, Insertion, MemoryStore
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
-ADA, BOB = "test:main:ada", "test:main:bob"
+ADA, BOB = "test:main:ada", "test:second:bob"
 CHANNEL = ("test", "main", "C1")
 
 

@@ -1,7 +1,7 @@
 """Linked identities, projects, choices, sessions: the contract on both engines."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,6 +10,7 @@ from memory.record import Scope
 from memory.store.ports import (
     BrainStore,
     Document,
+    LinkStore,
     MemoryStore,
     PeopleStore,
     Self,
@@ -17,80 +18,30 @@ from memory.store.ports import (
 )
 from tests.memory.store.arrivals import known, session
 from tests.memory.store.conftest import Engine
+from tests.memory.store.linking import link
 from tests.memory.store.records import ADA, AT, BOB, reach, record, store
 from tests.support.clock import FakeClock
 
-LATER = AT + timedelta(minutes=10)
 EVE = "other:main:eve"
-
-
-async def link(people: PeopleStore, one: str, other: str) -> str:
-    await people.offer_link("t", one, f"code of {one}", LATER)
-    return await people.take_link("t", other, f"code of {one}", AT)
+NEVER = datetime.fromtimestamp(0, UTC)
 
 
 async def test_nobody_is_known_by_themselves(people: PeopleStore) -> None:
     assert await known(people, "t", ADA) == Self((ADA,))
 
 
-async def test_a_code_links_two_identities_once(people: PeopleStore) -> None:
-    assert await link(people, ADA, BOB) == ADA
-    assert (await known(people, "t", BOB)).persons == (ADA, BOB)
-    assert (await known(people, "t", ADA)).persons == (ADA, BOB)
-    assert (await known(people, "u", ADA)).persons == (ADA,)
-    assert await people.take_link("t", EVE, f"code of {ADA}", AT) == ""
-    assert await link(people, BOB, EVE) == BOB
-    assert (await known(people, "t", ADA)).persons == (EVE, ADA, BOB)
-
-
-async def test_a_code_is_good_for_others_of_the_tenant_until_its_time_is_over(
-    people: PeopleStore,
+async def test_a_choice_is_made_for_all_linked_identities(
+    people: PeopleStore, links: LinkStore
 ) -> None:
-    await people.offer_link("t", ADA, "first", LATER)
-    await people.offer_link("t", ADA, "code", LATER)
-    assert await people.take_link("t", BOB, "first", AT) == ""
-    assert await people.take_link("u", BOB, "code", AT) == ""
-    assert await people.take_link("t", ADA, "code", AT) == ""
-    assert await people.take_link("t", BOB, "code", LATER) == ""
-    assert await people.take_link("t", BOB, "code", AT) == ADA
-
-
-async def test_of_two_who_enter_a_code_at_once_one_is_linked(people: PeopleStore) -> None:
-    await people.offer_link("t", ADA, "code", LATER)
-    others = [f"test:main:{number}" for number in range(8)]
-    found = await asyncio.gather(*(people.take_link("t", one, "code", AT) for one in others))
-    assert sorted(found) == [""] * 7 + [ADA]
-    assert len((await known(people, "t", ADA)).persons) == 2
-
-
-async def test_ten_identities_are_the_most(people: PeopleStore) -> None:
-    for number in range(9):
-        assert await link(people, f"p{number}", f"p{number + 1}")
-    assert await link(people, "p0", "one-more") == ""
-    assert len((await known(people, "t", "p5")).persons) == 10
-    assert (await known(people, "t", "one-more")).persons == ("one-more",)
-
-
-async def test_whoever_leaves_is_alone_again(people: PeopleStore) -> None:
-    await link(people, ADA, BOB)
-    await link(people, BOB, EVE)
-    assert await people.unlink("t", ADA) == 2
-    assert (await known(people, "t", ADA)).persons == (ADA,)
-    assert (await known(people, "t", BOB)).persons == (EVE, BOB)
-    assert await people.unlink("t", EVE) == 1
-    assert await people.unlink("t", BOB) == 0
-
-
-async def test_a_choice_is_made_for_all_linked_identities(people: PeopleStore) -> None:
     await people.show_private("t", ADA, True)
     await people.choose_project("t", ADA, "p")
     assert await known(people, "t", ADA) == Self((ADA,), "p", True)
-    await link(people, ADA, BOB)
+    await link(links, ADA, BOB)
     assert not (await known(people, "t", ADA)).shows_private
     await people.show_private("t", BOB, True)
     await people.choose_project("t", BOB, "q")
     assert await known(people, "t", ADA) == Self((ADA, BOB), "q", True)
-    await people.unlink("t", ADA)
+    await links.unlink("t", ADA)
     await people.show_private("t", ADA, False)
     assert (await known(people, "t", BOB)).shows_private
     assert not (await known(people, "u", BOB)).shows_private
@@ -105,11 +56,61 @@ async def test_the_latest_hundred_projects_are_remembered(
     await people.seen_in("t", BOB, "p102", "Newer title")
     await clock.advance(1)
     await people.seen_in("t", ADA, "p3", "Seen again")
-    found = await people.projects("t", (ADA, BOB))
+    found = await people.projects("t", (ADA, BOB), NEVER)
     assert found[:3] == [("p3", "Seen again"), ("p102", "Newer title"), ("p101", "Project 101")]
     assert len(found) == 100
     assert ("p2", "Project 2") not in found
-    assert await people.projects("u", (ADA,)) == []
+    assert await people.projects("u", (ADA,), NEVER) == []
+
+
+async def test_of_each_identity_it_is_known_when_it_was_seen_in_the_project_that_is_meant(
+    people: PeopleStore, links: LinkStore, clock: FakeClock
+) -> None:
+    await link(links, ADA, BOB)
+    await people.choose_project("t", ADA, "p")
+    assert (await known(people, "t", ADA)).seen == ()
+    await people.seen_in("t", BOB, "p", "P")
+    first = clock.now()
+    await clock.advance(60)
+    await people.seen_in("t", ADA, "p", "P")
+    await people.seen_in("t", ADA, "q", "Q")
+    there = ((BOB, first), (ADA, clock.now()))
+    assert sorted((await known(people, "t", ADA)).seen) == sorted(there)
+    assert sorted(await people.seen_as("t", (ADA, BOB), "p")) == sorted(there)
+    assert await people.seen_as("t", (EVE,), "p") == ()
+    assert await people.seen_as("u", (ADA, BOB), "p") == ()
+    in_room = await people.arrive("t", ADA, "a conversation", AT, "q")
+    assert in_room.who.seen == ((ADA, clock.now()),)
+    assert (await people.arrive("t", ADA, "a conversation", AT, "")).who.seen == ()
+
+
+async def test_who_left_was_not_seen_and_without_the_bot_nobody_was(people: PeopleStore) -> None:
+    for person in (ADA, BOB):
+        for project in ("p", "q"):
+            await people.seen_in("t", person, project, project)
+    await people.seen_in("u", ADA, "p", "p")
+    assert await people.unsee("t", "p", ADA) == 1
+    assert await people.unsee("t", "p", ADA) == 0
+    assert await people.projects("t", (ADA,), NEVER) == [("q", "q")]
+    assert len(await people.projects("t", (BOB,), NEVER)) == 2
+    await people.seen_in("t", ADA, "p", "p")
+    assert await people.unsee("t", "p") == 2
+    assert await people.projects("t", (ADA, BOB), NEVER) == [("q", "q")]
+    assert await people.projects("u", (ADA,), NEVER) == [("p", "p")]
+
+
+async def test_what_was_seen_long_ago_counts_no_more_and_is_forgotten(
+    people: PeopleStore, clock: FakeClock
+) -> None:
+    await people.seen_in("t", ADA, "p", "P")
+    long_ago = clock.now()
+    await clock.advance(60)
+    await people.seen_in("t", ADA, "q", "Q")
+    assert await people.projects("t", (ADA,), long_ago) == [("q", "Q")]
+    assert await people.prune_seen(long_ago - timedelta(seconds=1)) == 0
+    assert await people.prune_seen(long_ago) == 1
+    assert await people.prune_seen(long_ago) == 0
+    assert await people.projects("t", (ADA,), NEVER) == [("q", "Q")]
 
 
 async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> None:
@@ -151,18 +152,17 @@ async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
     assert await people.brief("ses-none", AT, None) == AT
 
 
-async def test_sessions_and_codes_are_forgotten(people: PeopleStore) -> None:
+async def test_sessions_are_forgotten(people: PeopleStore) -> None:
     await session(people, "t", ADA, "c", AT)
-    await people.offer_link("t", ADA, "code", LATER)
     assert await people.prune(AT) == 0
-    assert await people.prune(AT + timedelta(hours=1)) == 2
+    assert await people.prune(AT + timedelta(hours=1)) == 1
     assert await people.prune(AT + timedelta(hours=1)) == 0
 
 
 async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
-    people: PeopleStore, brain: BrainStore
+    people: PeopleStore, brain: BrainStore, links: LinkStore
 ) -> None:
-    await link(people, ADA, BOB)
+    await link(links, ADA, BOB)
     operator = reach(BOB, ADA, project="p", operates=True)
     await brain.write(operator, "soul", "an older soul", BOB, AT)
     await brain.write(operator, "soul", "a newer soul", BOB, AT)
@@ -176,7 +176,7 @@ async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
 
 
 async def test_in_a_room_the_soul_is_read_only_where_all_linked_identities_allow_it(
-    people: PeopleStore, brain: BrainStore
+    people: PeopleStore, brain: BrainStore, links: LinkStore
 ) -> None:
     await brain.write(reach(ADA, project="p"), "soul", "Ada's", ADA, AT)
     await brain.write(reach(BOB, project="p", operates=True), "bible", "the bible", BOB, AT)
@@ -184,7 +184,7 @@ async def test_in_a_room_the_soul_is_read_only_where_all_linked_identities_allow
     assert await told(people, "p") == {"bible": "the bible"}
     await people.show_private("t", ADA, True)
     assert await told(people, "p") == {"soul": "Ada's", "bible": "the bible"}
-    await link(people, ADA, BOB)
+    await link(links, ADA, BOB)
     assert await told(people, "p") == {"bible": "the bible"}
     assert await told(people, "") == {}
 
@@ -204,7 +204,7 @@ async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
 
 
 async def test_where_nothing_is_remembered_nobody_looks(
-    people: PeopleStore, memories: MemoryStore, engine: Engine
+    people: PeopleStore, memories: MemoryStore, engine: Engine, links: LinkStore
 ) -> None:
     async def remembers(person: str = ADA, project: str | None = None) -> bool:
         return (await people.arrive("t", person, "c", AT, project)).remembers
@@ -213,7 +213,7 @@ async def test_where_nothing_is_remembered_nobody_looks(
     assert await remembers(project="p")
     await store(memories, record("a fact", BOB))
     assert await remembers() is not isinstance(engine, Database)
-    await link(people, ADA, BOB)
+    await link(links, ADA, BOB)
     assert await remembers()
     everybody = record("for all", "root", scope=Scope.GLOBAL)
     await store(memories, everybody, reach("root", operates=True))

@@ -11,15 +11,18 @@ from memory.record import Embedding, Record, Scope
 from memory.store.ports import (
     BrainStore,
     HoldsPersonal,
+    LinkStore,
     MemoryStore,
     Pending,
     PeopleStore,
     ReviewStore,
+    Side,
 )
 from memory.store.postgres.personal import PostgresMemoryPersonal
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from tests.memory.store.arrivals import known, session
 from tests.memory.store.conftest import Engine
+from tests.memory.store.linking import link
 from tests.memory.store.records import ADA, AT, BOB, reach, record, store, texts
 
 EVE = "other:main:eve"
@@ -34,7 +37,11 @@ def personal(engine: Engine) -> HoldsPersonal:
 
 @pytest.fixture
 async def filled(
-    memories: MemoryStore, people: PeopleStore, reviews: ReviewStore, brain: BrainStore
+    memories: MemoryStore,
+    people: PeopleStore,
+    links: LinkStore,
+    reviews: ReviewStore,
+    brain: BrainStore,
 ) -> None:
     """Ada and Eve, who are linked, and Bob have something in every table."""
     for person in (ADA, BOB, EVE):
@@ -49,9 +56,8 @@ async def filled(
         await session(people, "t", person, "c", AT)
         await people.seen_in("t", person, "p", "P")
         await people.show_private("t", person, True)
-    await people.offer_link("t", ADA, "code", AT + timedelta(minutes=1))
-    await people.take_link("t", EVE, "code", AT)
-    await people.offer_link("t", ADA, "code", AT + timedelta(minutes=1))
+    assert await link(links, ADA, EVE) == "linked"
+    await links.offer("t", Side(ADA), "code", AT + timedelta(minutes=1))
 
 
 def _other(own: Record) -> Record:
@@ -71,7 +77,7 @@ async def test_everything_is_given_out_and_can_be_written_as_json(personal: Hold
         "people_links": 2,
         "people_projects": 2,
         "people_choices": 2,
-        "link_codes": 1,
+        "link_requests": 1,
         "brain_documents": 4,
     }
     text = json.dumps(rows)
@@ -110,9 +116,8 @@ async def test_what_was_written_for_a_project_stays_without_its_author(
 
 @pytest.mark.usefixtures("filled")
 async def test_one_of_three_linked_leaves_two_behind(
-    personal: HoldsPersonal, people: PeopleStore
+    personal: HoldsPersonal, people: PeopleStore, links: LinkStore
 ) -> None:
-    await people.offer_link("t", ADA, "code", AT + timedelta(minutes=1))
-    await people.take_link("t", BOB, "code", AT)
+    assert await link(links, ADA, BOB) == "linked"
     await personal.erase("t", (ADA,))
     assert (await known(people, "t", BOB)).persons == (EVE, BOB)

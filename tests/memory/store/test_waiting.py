@@ -7,13 +7,19 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
+from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
+from gateway.storage.postgres.quarantine import PostgresQuarantine
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.stores import Quarantined, QuarantineStore
 from memory.record import Record, Tier
-from memory.store.ports import MemoryStore, TakenUp, WaitingTurns
+from memory.store.ports import HoldsPersonal, MemoryStore, TakenUp, WaitingTurns
+from memory.store.postgres.personal import PostgresMemoryPersonal
 from memory.store.postgres.waiting import PostgresWaitingTurns
+from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.waiting import SqliteWaitingTurns
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, CHANNEL, reach, record, texts
@@ -117,4 +123,52 @@ async def test_nothing_is_kept_on_behalf_of_somebody_else(
     await put(engine, turn(1))
     with pytest.raises(BadInput):
         await waiting.take_up([TakenUp(turn(1), reach(BOB), (said("hello"),))])
+    assert await waiting.count() == 1
+
+
+@pytest.fixture
+def quarantine(engine: Engine) -> QuarantineStore:
+    return SqliteQuarantine(engine) if isinstance(engine, Database) else PostgresQuarantine(engine)
+
+
+async def test_what_is_quarantined_waits_for_an_operator(
+    waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
+) -> None:
+    turns = [turn(1), turn(2), turn(3)]
+    await put(engine, *turns)
+    for one in turns[:2]:
+        owner = Owner(one.tenant, one.person, one.channel)
+        await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, AT))
+    await quarantine.add(Quarantined("message", "turn-3", Owner(), 8, AT))
+    messages = [id_ for one in turns for id_ in one.message_ids]
+    assert await waiting.oldest(10) == turns[2:]
+    assert await waiting.within(reach(), 10) == turns[2:]
+    assert await waiting.saying("t", CHANNEL, messages, 10) == turns[2:]
+    assert await quarantine.remove("waiting_turn", "turn-1", discard=False)
+    assert await waiting.oldest(10) == [turns[0], turns[2]]
+    assert await quarantine.remove("waiting_turn", "turn-2", discard=True)
+    assert await waiting.count() == 2
+
+
+async def test_a_quarantined_turn_goes_with_its_message_its_age_and_its_person(
+    waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
+) -> None:
+    turns = [turn(1), turn(2), turn(3), turn(4, BOB)]
+    await put(engine, *turns)
+    for one in turns:
+        owner = Owner(one.tenant, one.person, one.channel)
+        await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, one.at))
+    assert await waiting.discard_quarantined("t", CHANNEL, ("m1", "unknown")) == 1
+    assert await waiting.discard_quarantined("other", CHANNEL, ("m2",)) == 0
+    assert await quarantine.prune(turns[2].at, AT, (), 100) == 1
+    assert [one.id for one in await quarantine.listed(10)] == ["turn-4", "turn-3"]
+    assert await waiting.count() == 2
+    personal: HoldsPersonal
+    if isinstance(engine, Database):
+        personal = SqliteMemoryPersonal(engine)
+    else:
+        personal = PostgresMemoryPersonal(engine)
+    assert {row["table"] for row in await personal.export("t", [ADA])} >= {"quarantine"}
+    await personal.erase("t", [ADA])
+    assert [one.id for one in await quarantine.listed(10)] == ["turn-4"]
     assert await waiting.count() == 1
