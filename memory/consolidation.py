@@ -14,6 +14,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from pydantic.main import IncEx
 
+from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from gateway.remembering import WaitingTurn
 from memory.record import MAX_DOCUMENT
 from memory.scope import Occasion, Reach, channel_of, reach_of
@@ -33,12 +34,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was said in one turn, and on which occasion. `external`: with tools from outside."""
+    """What was said in one turn, and on which occasion. `external`: with text from outside.
+    `shown` is what the person showed and somebody else wrote."""
 
     occasion: Occasion
     said: str
     answer: str
     external: bool
+    shown: str = ""
 
 
 _SAID: Final = TypeAdapter(Said)
@@ -49,7 +52,8 @@ def waiting_turn(turn_id: str, turn: Said, reach: Reach) -> WaitingTurn:
     """The turn as it waits, shortened to what memory takes; `reach` is that of its occasion."""
     occasion = turn.occasion
     said, answer = storable(turn.said[:MAX_DOCUMENT]), storable(turn.answer[:MAX_DOCUMENT])
-    kept = Said(occasion, said, answer, turn.external)
+    shown = storable(turn.shown[:MAX_DOCUMENT])
+    kept = Said(occasion, said, answer, turn.external, shown)
     return WaitingTurn(
         id=turn_id,
         tenant=reach.tenant,
@@ -65,9 +69,12 @@ def waiting_turn(turn_id: str, turn: Said, reach: Reach) -> WaitingTurn:
 class Consolidation:
     """Takes turns up. Everything raises `StoreUnavailable`."""
 
-    def __init__(self, waiting: WaitingTurns, path: WritePath) -> None:
+    def __init__(
+        self, waiting: WaitingTurns, path: WritePath, guard: WorkGuard = UNGUARDED
+    ) -> None:
         self._waiting = waiting
         self._path = path
+        self._guard = guard
         self._unreadable: set[str] = set()
 
     async def step(self) -> int:
@@ -83,10 +90,18 @@ class Consolidation:
         await self._all(lambda: self._waiting.within(reach, self._limit))
 
     async def of_messages(
-        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+        self,
+        tenant: str,
+        channel: tuple[str, str, str],
+        message_ids: Sequence[str],
+        *,
+        changed: bool = False,
     ) -> None:
-        """Take up what goes back to these messages."""
+        """Take up what goes back to these messages. Where they were `changed`, edited or deleted,
+        a quarantined turn that says what they said is deleted."""
         await self._all(lambda: self._waiting.saying(tenant, channel, message_ids, self._limit))
+        if changed and self._guard.suspects("waiting_turn"):
+            await self._waiting.discard_quarantined(tenant, channel, message_ids)
 
     async def _all(self, some: Callable[[], Awaitable[list[WaitingTurn]]]) -> None:
         for _ in range(MAX_STEPS):
@@ -94,6 +109,22 @@ class Consolidation:
                 return
 
     async def _take_up(self, turns: Sequence[WaitingTurn]) -> int:
+        """Take up those that no process died of, and after them the others one by one; those that
+        too many died of are quarantined. How many were dealt with."""
+        quarantined = [turn for turn in turns if self._guard.exhausted(_item(turn))]
+        for turn in quarantined:
+            owner = Owner(turn.tenant, turn.person, turn.channel)
+            await self._guard.quarantine(_item(turn), owner)
+        passed = {turn.id for turn in quarantined} | self._unreadable
+        left = [turn for turn in turns if turn.id not in passed]
+        fresh = [turn for turn in left if not self._guard.deaths(_item(turn))]
+        done = len(quarantined)
+        for batch in [fresh[:AT_ONCE]] if fresh else [[turn] for turn in left]:
+            with self._guard.working(*map(_item, batch)):
+                done += await self._store(batch)
+        return done
+
+    async def _store(self, turns: Sequence[WaitingTurn]) -> int:
         """Two that take up the same turn at once store it once; one that cannot be read waits
         until somebody can."""
         prepared: list[tuple[TakenUp, Occasion, TurnRecords]] = []
@@ -103,7 +134,9 @@ class Consolidation:
                 continue
             occasion, reach = said.occasion, reach_of(said.occasion)
             records = self._path.turn_records(
-                occasion, reach, turn.id, said.said, said.answer, external=said.external
+                *(occasion, reach, turn.id, said.said, said.answer),
+                external=said.external,
+                shown=said.shown,
             )
             prepared.append((TakenUp(turn, reach, records.kept), occasion, records))
             await asyncio.sleep(0)  # an answer that is due comes first
@@ -115,7 +148,7 @@ class Consolidation:
 
     @property
     def _limit(self) -> int:
-        return AT_ONCE + len(self._unreadable)
+        return AT_ONCE + len(self._unreadable) + self._guard.suspects("waiting_turn")
 
     def _read(self, turn: WaitingTurn) -> Said | None:
         if turn.id in self._unreadable:
@@ -127,3 +160,7 @@ class Consolidation:
         if len(self._unreadable) < MAX_UNREADABLE:
             self._unreadable.add(turn.id)
         return None
+
+
+def _item(turn: WaitingTurn) -> WorkItem:
+    return WorkItem("waiting_turn", turn.id)

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Literal
 
 from gateway.errors import BadInput, NotThere
+from gateway.message import Place
+from gateway.people import PersonId, Principal
 from gateway.ports import Clock
 from gateway.remembering import Asker
 from memory.audit import Audit
@@ -13,6 +15,8 @@ from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.forgetting import CERTAIN, names_one, own, waiting_about
+from memory.links import Links, identity_of
+from memory.outside import Outside
 from memory.people import People
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
@@ -26,6 +30,7 @@ from memory.store.ports import (
     AuditAction,
     Filter,
     HoldsPersonal,
+    Linked,
     Match,
     MemoryStore,
     Pending,
@@ -36,7 +41,8 @@ from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
 from memory.write.path import Speaker, WritePath
 from memory.write.prepare import Prepared
-from memory.write.trust import Way, stated_by_person
+from memory.write.statement import find_statement
+from memory.write.trust import Way
 from safety.secrets import redact_secrets
 
 MAX_REASON = 500
@@ -59,6 +65,7 @@ class MemoryParts:
     brain: Brain
     consolidation: Consolidation
     retriever: Recall
+    links: Links
     holders: Sequence[HoldsPersonal] = ()
 
 
@@ -73,6 +80,11 @@ class Memory:
         occasion, arrival = await self._parts.people.arrive(asker)
         return MemoryHandle(self._parts, occasion, arrival)
 
+    async def linked(self, who: Principal) -> list[PersonId]:
+        """The identities that are linked with this person, without their own."""
+        others = await self._parts.links.linked(who.tenant, str(who.person))
+        return [identity_of(other.side.person) for other in others]
+
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
@@ -80,11 +92,15 @@ class Memory:
         await self._parts.consolidation.of_messages(tenant, channel, message_ids)
         return await self._parts.memories.knows_message(tenant, channel, message_ids)
 
+    async def left(self, tenant: str, place: Place, person: str) -> None:
+        """A person, or without one everybody, is in the project of a place no longer."""
+        await self._parts.people.left(tenant, place, person)
+
     async def message_deleted(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> None:
         """Chat messages are gone, and with them what was derived and never confirmed."""
-        await self._parts.consolidation.of_messages(tenant, channel, message_ids)
+        await self._parts.consolidation.of_messages(tenant, channel, message_ids, changed=True)
         gone = await self._parts.memories.forget_message(tenant, channel, message_ids)
         if gone:
             await self._note_message("memory_delete", tenant, "message_deleted", gone, message_ids)
@@ -93,7 +109,7 @@ class Memory:
         self, tenant: str, channel: tuple[str, str, str], message_id: str, said: Prepared
     ) -> None:
         """A chat message says something else now, and so does its turn."""
-        await self._parts.consolidation.of_messages(tenant, channel, (message_id,))
+        await self._parts.consolidation.of_messages(tenant, channel, (message_id,), changed=True)
         memories = self._parts.memories
         touched = await memories.revise_message(tenant, channel, message_id, said.content)
         if not touched:
@@ -141,8 +157,7 @@ class MemoryHandle:
     async def in_project(self, project: str) -> "MemoryHandle":
         """The same for another project than the chosen one. Raises `NotThere` unless this person
         was seen in it."""
-        known = await self._parts.people.projects(self.occasion)
-        if project not in {seen for seen, _ in known}:
+        if not await self._parts.people.reaches(self.occasion, project):
             raise NotThere("There is no such project of yours.")
         return MemoryHandle(
             self._parts,
@@ -180,19 +195,33 @@ class MemoryHandle:
         """The person asks for it in so many words."""
         return await self._write(draft, Way.EXPLICIT)
 
-    async def infer(self, draft: Draft) -> WriteResult:
-        """The model asks for it. It is the person's word only where its quote proves that."""
+    async def infer(self, draft: Draft, outside: Outside | None = None) -> WriteResult:
+        """The model asks for it.
+
+        Where its quote stands in what the person wrote, their own sentence is stored and the
+        model's wording is not; otherwise it is the model's inference. Of what else the model stores
+        in a turn with text from `outside`, nothing is approved by itself, and nothing is replaced
+        because the model names it.
+        """
         use = self._parts.people.use
         if not await use(self._session, "stores"):
             return _used_up("20 memories are stored in one session at most")
         if draft.supersedes and not await use(self._session, "supersedes"):
             return _used_up("5 memories are superseded in one session at most")
-        stated = stated_by_person(draft.content, draft.quote, self.occasion.words)
-        way = Way.OWN_WORDS if stated else Way.ASSISTANT
-        return await self._write(draft, way)
+        stated = find_statement(draft.quote or draft.content, self.occasion.words)
+        if stated is not None:
+            told = outside is not None and outside.any
+            own = replace(draft, supersedes="") if told else draft
+            return await self._write(replace(own, content=stated, quote=""), Way.OWN_WORDS)
+        if outside is None or not outside.any:
+            return await self._write(draft, Way.ASSISTANT)
+        way = outside.way_of(draft.content, draft.quote)
+        return await self._write(draft, way, external=True)
 
-    async def _write(self, draft: Draft, way: Way) -> WriteResult:
-        return await self._parts.path.write(self.occasion, self.reach, draft, way)
+    async def _write(self, draft: Draft, way: Way, *, external: bool = False) -> WriteResult:
+        return await self._parts.path.write(
+            self.occasion, self.reach, draft, way, external=external
+        )
 
     async def bring_in(self, draft: Draft, past: Past) -> WriteResult:
         """The person brings a memory in again: an explicit save that keeps its own history."""
@@ -266,12 +295,14 @@ class MemoryHandle:
         return bool(await self.delete([memory_id], "model"))
 
     async def clear(self, tiers: Sequence[Tier]) -> int:
-        """Delete everything of the person's own in these tiers, what waits for their word
-        included."""
+        """Delete everything of this identity's own in these tiers, what waits for its word
+        included. What linked identities wrote stays."""
+        reach = replace(self.reach, persons=(self.reach.person,))
         await self._parts.consolidation.of_reach(self.reach)
-        waiting = own(await self.waiting(MAX_LISTED))
-        left = [await self._drop(one.id) for one in waiting if one.record.tier in tiers]
-        count = await self._parts.memories.clear(self.reach, tiers) + sum(left)
+        waiting = own(await self._parts.reviews.waiting(reach, MAX_LISTED))
+        took = [one.id for one in waiting if one.record.tier in tiers]
+        left = [await self._drop(one) for one in took]
+        count = await self._parts.memories.clear(reach, tiers) + sum(left)
         await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 
@@ -312,10 +343,10 @@ class MemoryHandle:
     # --- everything of a person -----------------------------------------------------------------
 
     async def counts(self) -> list[tuple[str, int]]:
-        """What is kept of this person, by kind."""
+        """How many rows of each table are kept of this person."""
         rows = await self.export_all(audited=False)
         tables = [str(row.get("table", "")) for row in rows]
-        return [(name.replace("_", " "), tables.count(name)) for name in dict.fromkeys(tables)]
+        return [(name, tables.count(name)) for name in dict.fromkeys(tables)]
 
     async def export_all(self, *, audited: bool = True) -> list[dict[str, object]]:
         """Everything that any store holds of this person, as JSON-like values."""
@@ -327,13 +358,21 @@ class MemoryHandle:
             await self._audit("memory_export", count=len(rows))
         return rows
 
-    async def erase_all(self) -> int:
-        """Delete everything that any store holds of this person; how many entries went."""
-        gone = 0
+    async def linked(self) -> list[Linked]:
+        """The identities that are linked with this one, without itself."""
+        return await self._parts.links.linked(self.reach.tenant, self.reach.person)
+
+    async def erase_all(self, exchange: str = "") -> tuple[int, list[Linked]]:
+        """Delete everything that any store holds of this identity, and end its links; how many
+        entries went, and the identities it was linked with. Their data stays: only they erase it.
+        `exchange` is the work that asks for it, and is answered yet.
+        """
+        others, gone = await self.linked(), 0
         for holder in self._parts.holders:
-            gone += await holder.erase(self.reach.tenant, self.reach.persons)
+            gone += await holder.erase(self.reach.tenant, (self.reach.person,), exchange)
         await self._audit("memory_erase", deleted=gone)
-        return gone
+        await self._parts.links.note_unlinked(self.reach.tenant, self.reach.person, others)
+        return gone, others
 
     async def note_export(self, count: int) -> None:
         """Record that memories were given out."""
@@ -343,18 +382,15 @@ class MemoryHandle:
         """Record that memories were brought in."""
         await self._audit("memory_import", lines=lines, count=stored)
 
-    async def note_link(self, what: str) -> None:
-        """Record that identities were linked or separated."""
-        await self._audit("people_link", what=what)
-
     # --- review ---------------------------------------------------------------------------------
 
     async def waiting(self, limit: int = 10) -> list[Pending]:
         """What waits for this person's word, oldest first."""
         return await self._parts.reviews.waiting(self.reach, limit)
 
-    async def approve(self, review_id: str) -> WriteResult:
-        """Keep what waits. Raises `NotThere` when nothing waits under this id for this person.
+    async def approve(self, review_id: str, *, beside: bool = False) -> WriteResult:
+        """Keep what waits. `beside` keeps the memory that it would replace as well. Raises
+        `NotThere` when nothing waits under this id for this person.
 
         It is kept before the decision is noted, and the text goes with the decision: whoever is
         killed in between finds it waiting still, and keeping it again changes nothing.
@@ -364,7 +400,7 @@ class MemoryHandle:
             raise NotThere(DECIDED)
         if pending.target:
             return await self._approve_document(review_id)
-        result = await self._parts.path.approve(self.occasion, self.reach, pending)
+        result = await self._parts.path.approve(self.occasion, self.reach, pending, beside=beside)
         if result.outcome is Outcome.REFUSED:
             return result
         await self._take_or_undo(pending)

@@ -1,64 +1,117 @@
-"""Who asks, as memory knows them: linked identities, the chosen project, the session.
+"""The person who asks, as memory knows them: identities, the chosen project, the session.
 
 The only caller of `PeopleStore`. What it passes on comes from the principal and the place that the
 gateway decided; nothing here takes somebody's id from outside.
 """
 
-import hashlib
-import secrets
-from collections import OrderedDict
+import asyncio
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.errors import BadInput
+from gateway.message import Place
 from gateway.people import Audience, Principal
-from gateway.ports import Clock
+from gateway.ports import Belonging, Clock, MembershipCheck
 from gateway.remembering import Asker
 from memory.scope import Occasion, project_of
-from memory.store.ports import Arrival, PeopleStore, Session, SessionUse
+from memory.store.ports import Arrival, PeopleStore, Self, Session, SessionUse
 
-MAX_LINKED: Final = 10
-LINK_VALID: Final = timedelta(minutes=10)
-LINK_TRIES: Final = 5
-"""Wrong codes a person may enter within `LINK_VALID`: 5 of 2**48 are not worth guessing."""
 SEEN_AGAIN: Final = timedelta(hours=12)
-MAX_SEEN: Final = 10_000
+"""To within this it is known when somebody was last seen in a project."""
+MAX_WRONG: Final = 10_000
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
 """What the model's tools may do in one session (sources 003); people are not bound by it."""
+
+GONE: Final = (
+    "You are not in the project {project} any more, as far as its platform says. I no longer use "
+    "its memory here. If you belong to it, write to me in one of its rooms, then choose it again "
+    "with `/project`."
+)
+UNKNOWN: Final = (
+    "The platform does not say at present whether you are still in the project {project}, so this "
+    "answer does not use its memory. Try again in a minute, or leave the project with "
+    "`/project none`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRules:
+    """`seen_for`: how long a person reaches a project in private after they were last seen in it.
+    `shared_rooms`: rooms with people from outside, "platform:id" or the bare id, in which the
+    project is used all the same."""
+
+    seen_for: timedelta = timedelta(days=30)
+    shared_rooms: AbstractSet[str] = frozenset()
+
+    def hold(self, place: Place) -> bool:
+        """True when a room's project is used in it."""
+        rooms = (place.channel_id, f"{place.platform}:{place.channel_id}")
+        return not place.outsiders or any(room in self.shared_rooms for room in rooms)
 
 
 class People:
     """Answers for the person who asks."""
 
-    def __init__(self, store: PeopleStore, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: PeopleStore,
+        clock: Clock,
+        check: MembershipCheck,
+        rules: ProjectRules | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
-        self._seen: OrderedDict[tuple[str, str, str], datetime] = OrderedDict()
-        self._wrong: OrderedDict[str, list[datetime]] = OrderedDict()
+        self._check = check
+        self._rules = rules or ProjectRules()
 
     async def arrive(self, asker: Asker) -> tuple[Occasion, Arrival]:
         """On whose behalf and before whom memory is used now, and what it begins with. Raises
         `StoreUnavailable`."""
         principal, place = asker.principal, asker.place
         tenant, person = principal.tenant, str(principal.person)
-        room = None if place.audience is Audience.DIRECT else project_of(place)
+        room = None if place.audience is Audience.DIRECT else self._project_in(asker)
         arrival = await self._store.arrive(tenant, person, asker.conversation, asker.at, room)
         known = arrival.who
-        if room is not None:
-            await self._note_seen(tenant, person, room)
+        if room is None:
+            project, notice = await self._reached(asker, known)
+        else:
+            project, notice = room, ""
+            await self._note_seen(tenant, person, room, known)
+        if room is None and not project:
+            soul = arrival.documents.get("soul")
+            arrival = replace(arrival, documents={} if soul is None else {"soul": soul})
         occasion = Occasion(
             principal=principal,
             persons=known.persons,
             place=place,
             at=asker.at,
-            project=known.project if room is None else room,
+            project=project,
             conversation=asker.conversation,
             session=arrival.session.id,
             message_ids=asker.message_ids,
             words=asker.words,
             shows_private=known.shows_private,
+            notice=notice,
         )
         return occasion, arrival
+
+    async def left(self, tenant: str, place: Place, person: str) -> None:
+        """A person, or without one everybody, is in the project of a place no longer. The choice
+        stays until it is next used: then they are told."""
+        if place.audience is not Audience.DIRECT:
+            await self._store.unsee(tenant, project_of(place), person)
+
+    async def reaches(self, occasion: Occasion, project: str) -> bool:
+        """True when this person belongs to a project that they were seen in lately, as far as its
+        platform says."""
+        if occasion.principal.outside:
+            return False
+        tenant = occasion.principal.tenant
+        seen = await self._store.seen_as(tenant, occasion.persons, project)
+        return await self._belongs(tenant, project, seen) is Belonging.MEMBER
 
     async def use(self, session: Session, what: SessionUse) -> bool:
         """Count one use by the model; False when the session has used up its share."""
@@ -71,7 +124,10 @@ class People:
 
     async def projects(self, occasion: Occasion) -> list[tuple[str, str]]:
         """Ids and titles of the projects this person may choose from."""
-        return await self._store.projects(occasion.principal.tenant, occasion.persons)
+        if occasion.principal.outside:
+            return []
+        since = self._clock.now() - self._rules.seen_for
+        return await self._store.projects(occasion.principal.tenant, occasion.persons, since)
 
     async def choose_project(self, occasion: Occasion, wanted: str) -> str:
         """Choose by number, id or title what is meant in private; the title. "none" chooses none.
@@ -85,6 +141,11 @@ class People:
         known = await self.projects(occasion)
         for number, (project, title) in enumerate(known, 1):
             if wanted in (str(number), project) or wanted.casefold() == title.casefold():
+                if not await self.reaches(occasion, project):
+                    raise BadInput(
+                        f"I cannot see that you are in {title} now. Write to me in one of its "
+                        "rooms, then choose it again."
+                    )
                 await self._store.choose_project(tenant, person, project)
                 return title
         raise BadInput(f"I know no project {wanted[:80]!r} of yours. `/project` lists them.")
@@ -93,49 +154,47 @@ class People:
         """Whether what is this person's own may be used in rooms."""
         await self._store.show_private(principal.tenant, str(principal.person), allowed)
 
-    async def link_code(self, principal: Principal) -> str:
-        """A new one-time code, valid for ten minutes, to be entered on the other platform."""
-        code = "-".join(secrets.token_hex(2).upper() for _ in range(3))
-        until = self._clock.now() + LINK_VALID
-        person = str(principal.person)
-        await self._store.offer_link(principal.tenant, person, _hash(code), until)
-        return code
+    def _project_in(self, asker: Asker) -> str:
+        """The project of a room, empty for who is no member, and where others read along."""
+        if asker.principal.outside or not self._rules.hold(asker.place):
+            return ""
+        return project_of(asker.place)
 
-    async def link(self, principal: Principal, code: str) -> str:
-        """Become one person with whoever made the code; their identity.
+    async def _reached(self, asker: Asker, known: Self) -> tuple[str, str]:
+        """The chosen project if this person still belongs to it; and what they have to be told."""
+        project, tenant = known.project, asker.principal.tenant
+        if not project:
+            return "", ""
+        if asker.principal.outside:
+            here = asker.principal.person
+            if not project.startswith(f"{here.platform}:{here.account}:"):
+                return "", ""  # chosen by an identity elsewhere, which may be a member there
+            belonging = Belonging.GONE
+        else:
+            belonging = await self._belongs(tenant, project, known.seen)
+        if belonging is Belonging.MEMBER:
+            return project, ""
+        if belonging is Belonging.UNKNOWN:
+            return "", UNKNOWN.format(project=project)
+        await self._store.choose_project(tenant, str(asker.principal.person), "")
+        return "", GONE.format(project=project)
 
-        Raises `BadInput` when the code is unknown, used or too old, or after five wrong ones.
-        """
-        tenant, person = principal.tenant, str(principal.person)
-        now = self._clock.now()
-        tries = [at for at in self._wrong.get(person, ()) if at > now - LINK_VALID]
-        if len(tries) >= LINK_TRIES:
-            raise BadInput("That were too many wrong codes. Please wait ten minutes.")
-        other = await self._store.take_link(tenant, person, _hash(code), now)
-        if not other:
-            self._wrong[person] = [*tries, now]
-            self._wrong.move_to_end(person)
-            while len(self._wrong) > MAX_SEEN:
-                self._wrong.popitem(last=False)
-            raise BadInput("This code is not valid. Write `/link` on the other platform for one.")
-        self._wrong.pop(person, None)
-        return other
+    async def _belongs(
+        self, tenant: str, project: str, seen: Sequence[tuple[str, datetime]]
+    ) -> Belonging:
+        """Membership of a project of those identities of a person that were seen in it lately."""
+        since = self._clock.now() - self._rules.seen_for
+        lately = [person for person, at in seen if at > since]
+        asked = (self._check.belongs(person, project) for person in lately)
+        found = dict(zip(lately, await asyncio.gather(*asked), strict=True))
+        for person, belonging in found.items():
+            if belonging is Belonging.GONE:
+                await self._store.unsee(tenant, project, person)
+        if Belonging.MEMBER in found.values():
+            return Belonging.MEMBER
+        return Belonging.UNKNOWN if Belonging.UNKNOWN in found.values() else Belonging.GONE
 
-    async def unlink(self, principal: Principal) -> int:
-        """Leave the linked identities; how many there were."""
-        return await self._store.unlink(principal.tenant, str(principal.person))
-
-    async def _note_seen(self, tenant: str, person: str, project: str) -> None:
-        key, now = (tenant, person, project), self._clock.now()
-        last = self._seen.get(key)
-        if last is not None and now - last < SEEN_AGAIN:
-            return
-        await self._store.seen_in(tenant, person, project, project)
-        self._seen[key] = now
-        while len(self._seen) > MAX_SEEN:
-            self._seen.popitem(last=False)
-
-
-def _hash(code: str) -> str:
-    plain = "".join(char for char in code.upper() if char.isalnum())
-    return hashlib.sha256(plain.encode()).hexdigest()
+    async def _note_seen(self, tenant: str, person: str, project: str, known: Self) -> None:
+        last = dict(known.seen).get(person)
+        if project and (last is None or self._clock.now() - last >= SEEN_AGAIN):
+            await self._store.seen_in(tenant, person, project, project)

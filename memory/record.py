@@ -104,7 +104,8 @@ class Provenance:
     channel: str = ""
     audience: Audience = Audience.DIRECT
     external: bool = False
-    """True when the assistant repeated what came from outside: a file, a page, a tool."""
+    """True for what came from outside, or what the assistant said of it: a message of somebody
+    else, a file, a page, a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,8 @@ class Record:
     `true_from` and `true_until` say when it holds in the world, `provenance.at` when it was
     written, `expires_at` when it is forgotten. `superseded_by` is set on the older of two.
     `derived_from` are the message ids it goes back to: they take it along when they are deleted,
-    unless `confirmed`. `role` is who spoke, for turns of a conversation; empty otherwise.
+    unless `confirmed`. `role` is who spoke, for turns of a conversation; empty otherwise. "other"
+    is somebody else, whose text the person showed.
     """
 
     id: str
@@ -158,7 +160,7 @@ class Record:
     evidence: Evidence
     project: str = ""
     tags: tuple[str, ...] = ()
-    role: Literal["", "user", "assistant", "tool"] = ""
+    role: Literal["", "user", "assistant", "tool", "other"] = ""
     true_from: datetime | None = None
     true_until: datetime | None = None
     expires_at: datetime | None = None

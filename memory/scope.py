@@ -23,7 +23,8 @@ class Occasion:
 
     `persons` are the `str(PersonId)` of everybody this person is linked with, themselves included.
     `words` are what the person wrote in this turn; only they can be quoted. `project` is the one
-    chosen in private or the room's own, empty for none.
+    chosen in private or the room's own, empty for none. `notice` is what the person has to be told
+    of it, empty for nothing.
     """
 
     principal: Principal
@@ -36,6 +37,7 @@ class Occasion:
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     shows_private: bool = False
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The tools with which the model stores, searches and deletes, for one turn of one person.
 
-Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: with it a
-memory is the person's own word rather than the model's inference. They are sent with every
-question, so they are as short as can be: what they leave out of the limits is told when one is
-overstepped. `skill.py` says what is to be known about them.
+Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: it leads
+to the person's own sentence, which is stored in place of the model's wording. They are sent with
+every question, so they are as short as can be: what they leave out of the limits is told when one
+is overstepped. `skill.py` says what is to be known about them.
 """
 
 import json
@@ -17,6 +17,7 @@ from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.brief import Brief
 from memory.handle import MemoryHandle
+from memory.outside import Outside, shown_before
 from memory.recall.query import Query
 from memory.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
 from memory.store.ports import Filter
@@ -85,6 +86,12 @@ TOOLS: Final = (STORE, SEARCH, BRIEF, DELETE)
 """They change nothing but this person's own memory, so every role and audience may use them."""
 
 
+ONLY_THE_PERSON: Final = (
+    "Nothing was deleted: this turn holds text that the person did not write. They can delete it "
+    "themselves by writing `/forget` and the topic."
+)
+
+
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -125,8 +132,12 @@ _A = TypeVar("_A", bound=_Arguments)
 class MemoryTools:
     """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
 
-    def __init__(self, handle: MemoryHandle, brief: Callable[[], Awaitable[Brief]]) -> None:
+    def __init__(
+        self, handle: MemoryHandle, brief: Callable[[], Awaitable[Brief]], outside: Outside
+    ) -> None:
+        """`outside` is what the model reads in this turn that the person did not write."""
         self._handle = handle
+        self._outside = outside
         self._brief_of = brief
         self.results: list[WriteResult] = []
 
@@ -159,9 +170,12 @@ class MemoryTools:
             wanted.supersedes or "",
             wanted.quote,
         )
-        result = await self._handle.infer(draft)
+        result = await self._handle.infer(draft, self._outside)
         self.results.append(result)
-        return _json(stored_answer(result))
+        answer = stored_answer(result)
+        if result.outcome is Outcome.STORED and result.content != wanted.content:
+            answer["content"] = result.content
+        return _json(answer)
 
     async def _search(self, wanted: _Search) -> str:
         now = self._handle.occasion.at
@@ -178,6 +192,9 @@ class MemoryTools:
             found = [(one.record, one.score) for one in recalled.results]
         else:
             found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+        for record, _ in found:
+            for piece in shown_before(record, self._handle.reach.persons):
+                self._outside.add(piece)
         return _json({"results": [found_answer(record, score) for record, score in found]})
 
     async def _brief(self, wanted: _Brief) -> str:
@@ -185,6 +202,8 @@ class MemoryTools:
         return brief.text(with_provenance=wanted.include_provenance)
 
     async def _delete(self, wanted: _Delete) -> str:
+        if self._outside.any:
+            return _json({"success": False, "error": ONLY_THE_PERSON})
         try:
             gone = await self._handle.delete_for_model(wanted.id)
         except BadInput as error:

@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Button, Place
+from gateway.people import PersonId, Principal
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.remembering import Aftermath, Asker, TurnMemory
 from memory.brain.documents import Brain
@@ -14,6 +16,7 @@ from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
+from memory.outside import Outside, shown_before
 from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
 from memory.recall.ports import Recall
@@ -31,6 +34,7 @@ MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
 MAX_SUGGESTED: Final = 5
 KEEP: Final = "memory:keep:"
+BESIDE: Final = "memory:beside:"
 DISCARD: Final = "memory:discard:"
 OWN_TOOLS: Final = frozenset({UPDATE.name, *(tool.name for tool in TOOLS)})
 
@@ -73,6 +77,10 @@ class Remembrance:
         """True when something goes back to one of these messages."""
         return await self._memory.knows_message(tenant, _channel(place), message_ids)
 
+    async def linked(self, who: Principal) -> Sequence[PersonId]:
+        """The identities that are linked with this person, without their own."""
+        return await self._memory.linked(who)
+
     async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
         """What the last word typed may become, as far as something lasting holds all of them."""
         handle = await self._memory.for_principal(asker)
@@ -96,6 +104,10 @@ class Remembrance:
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """What was derived from these messages and never confirmed goes."""
         await self._memory.message_deleted(tenant, _channel(place), message_ids)
+
+    async def left(self, tenant: str, place: Place, person: str = "") -> None:
+        """A person, or without one everybody, is in the project of a place no longer."""
+        await self._memory.left(tenant, place, person)
 
     async def frozen_brief(self, handle: MemoryHandle) -> Brief:
         """The brief of this session, as of its first prompt: what stays the same is cached by the
@@ -134,15 +146,21 @@ class _Turn:
         self._handle = handle
         self._remembrance = remembrance
         self._lines: Mapping[str, str] = {}
-        self._documents = BrainTool(handle, remembrance.brain)
+        self._outside = outside = Outside(asker.material)
+        self._documents = BrainTool(handle, remembrance.brain, outside)
         self._tools = TurnTools(
-            MemoryTools(handle, lambda: remembrance.fresh_brief(handle)), self._documents
+            MemoryTools(handle, lambda: remembrance.fresh_brief(handle), outside), self._documents
         )
 
     @property
     def tools(self) -> ToolProvider:
         """The four memory tools, and the one for the brain's documents."""
         return self._tools
+
+    def reads(self, material: Sequence[Material]) -> None:
+        """Note what the model reads that the person did not write."""
+        for piece in material:
+            self._outside.add(piece)
 
     async def told(self) -> Told:
         """The skill, the person's SOUL and brief, the project's BIBLE, HEARTBEAT and memories."""
@@ -165,20 +183,23 @@ class _Turn:
             return ()
         query = Query(question, self._handle.occasion.at, MAX_RESULTS)  # the rules give fewer
         found = await retriever.recall(self._handle.reach, query)
-        here, lines = self._asker.conversation, self._lines
+        here, lines, persons = self._asker.conversation, self._lines, self._handle.reach.persons
+        kept = without_echoes(question, found.results)
+        self.reads([piece for one in kept for piece in shown_before(one.record, persons)])
         return [
-            replace(knowledge_item(one, here), line=lines.get(one.id, ""))
-            for one in without_echoes(question, found.results)
+            replace(knowledge_item(one, here, persons), line=lines.get(one.id, "")) for one in kept
         ]
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
-        after = aftermath_of(self._tools.results, self._tools.notices)
+        further = (*self._tools.notices, *notice_of(self._handle))
+        after = aftermath_of(self._tools.results, further)
         if not self._remembrance.keeps_turns:
             return after
-        external = bool(set(tools_used) - OWN_TOOLS)
+        external = self._outside.any or bool(set(tools_used) - OWN_TOOLS)
         words = self._asker.said or "\n".join(self._asker.words)
-        said = Said(self._handle.occasion, words, answer, external)
+        shown = shown_text(self._asker.material)
+        said = Said(self._handle.occasion, words, answer, external, shown)
         turn = waiting_turn(self._asker.id, said, self._handle.reach)
         return Aftermath(after.note, after.buttons, turn)
 
@@ -213,30 +234,60 @@ class TurnTools:
         """Nothing to close."""
 
 
+def shown_text(material: Sequence[Material]) -> str:
+    """What a person showed, as it is kept of a turn: each text under its authorship and writer."""
+    return "\n".join(
+        f"{piece.authorship} from {' '.join(piece.by.split())}:\n{piece.text}"
+        if piece.by.strip()
+        else f"{piece.authorship}:\n{piece.text}"
+        for piece in material
+    )
+
+
+def notice_of(handle: MemoryHandle) -> tuple[str, ...]:
+    """Notes for the person on their project, fit to stand between underscores."""
+    notice = handle.occasion.notice
+    return (notice.replace("_", "\\_"),) if notice else ()
+
+
 def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) -> Aftermath:
     """What the person is told, and asked, after the model stored something."""
-    told = [notice for result in results for notice in result.notices]
+    told = [unformatted(notice) for result in results for notice in result.notices]
     lines = list(dict.fromkeys((*told, *further)))
     waiting = [result for result in results if result.outcome is Outcome.REVIEW]
     buttons: tuple[Button, ...] = ()
     if waiting:
         first, more = waiting[0], len(waiting) - 1
-        buttons = keep_buttons(first.review_id)
+        buttons = keep_buttons(first.review_id, replaces=first.replaces)
         lines.append(f"Keep this? “{shortened(first.content)}”")
+        if first.replaces:
+            lines.append(unformatted(first.reason))
         if more:
-            lines.append(f"{more} more wait for you: `/memories review`")
+            lines.append(f"Also waiting for your decision: {more}. `/memories review` shows them.")
     return Aftermath("\n".join(f"_{line}_" for line in lines), buttons)
 
 
-def keep_buttons(review_id: str) -> tuple[Button, Button]:
-    """The two answers to "Keep this?"."""
-    return Button("Keep", f"{KEEP}{review_id}"), Button("Forget it", f"{DISCARD}{review_id}")
+def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...]:
+    """The answers to "Keep this?"; a third one where it would replace another memory."""
+    if not replaces:
+        discard = Button("Forget it", f"{DISCARD}{review_id}")
+        return Button("Keep", f"{KEEP}{review_id}"), discard
+    return (
+        Button("Replace", f"{KEEP}{review_id}"),
+        Button("Keep both", f"{BESIDE}{review_id}"),
+        Button("Keep the old one", f"{DISCARD}{review_id}"),
+    )
 
 
 def shortened(text: str) -> str:
     """One line of a memory, without what would be read as markup around it."""
-    line = " ".join(text.split()).replace("_", "\\_").replace("*", "\\*")
+    line = unformatted(" ".join(text.split()))
     return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"
+
+
+def unformatted(text: str) -> str:
+    """A sentence that can stand between underscores."""
+    return text.replace("_", "\\_").replace("*", "\\*")
 
 
 def _channel(place: Place) -> tuple[str, str, str]:

@@ -5,6 +5,7 @@ behalf of whoever it talks with, and no more than they may. Every version is kep
 rewrite is undone by restoring an earlier one (sources 002).
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -107,22 +108,27 @@ class Brain:
         way: Way,
         *,
         based_on: int | None = None,
+        external: bool = False,
     ) -> BrainResult:
         """Write a document, or propose it where this person may not, or where it is suspicious.
+        `external`: in a turn with text that the person did not write.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
         """
         _check_writable(reach, document)
-        redaction, text = _prepared(content, document)
+        # 100,000 characters may take half a second to read.
+        redaction, text = await asyncio.to_thread(_prepared, content, document)
         injected = bool(detect_injection(text))
         levels = {finding.kind.level for finding in redaction.findings}
         if redaction.findings:
             kinds = " ".join(sorted({finding.kind.name for finding in redaction.findings}))
             await self._audit.note("secret_redacted", occasion, target=document, kinds=kinds)
         notices = _notices(redaction.text, text, levels)
-        reason = _why_not(reach, document, way, injected=injected, levels=levels)
+        reason = _why_not(reach, document, way, injected=injected, levels=levels, external=external)
         if reason:
-            review = await self._propose(occasion, reach, document, text, way, reason, injected)
+            review = await self._propose(
+                *(occasion, reach, document, text, way, reason), injected, external=external
+            )
             return BrainResult("proposed", None, review, notices)
         version = await self._store.write(
             reach, document, text, reach.person, self._clock.now(), based_on=based_on
@@ -194,6 +200,8 @@ class Brain:
         way: Way,
         reason: str,
         injected: bool,
+        *,
+        external: bool,
     ) -> str:
         now = self._clock.now()
         derived = derive_trust(way, injection=injected)
@@ -214,6 +222,7 @@ class Brain:
                 room=reach.room,
                 channel=channel_of(place),
                 audience=place.audience,
+                external=external,
             ),
             evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
             project=reach.project if document == "bible" else "",
@@ -272,7 +281,13 @@ def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
 
 
 def _why_not(
-    reach: Reach, document: Document, way: Way, *, injected: bool, levels: set[Level]
+    reach: Reach,
+    document: Document,
+    way: Way,
+    *,
+    injected: bool,
+    levels: set[Level],
+    external: bool,
 ) -> str:
     """Why somebody has to be asked first, empty for no reason."""
     if document == "bible" and not reach.operates:
@@ -281,6 +296,8 @@ def _why_not(
         return ""
     if injected:
         return "It reads like an instruction to me."
+    if external:
+        return "I wrote it while I read what somebody else wrote."
     return DOUBTFUL if Level.POSSIBLE in levels else ""
 
 

@@ -10,14 +10,15 @@ from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.handle import MemoryHandle
-from memory.record import MAX_DOCUMENT, Draft, Kind
+from memory.outside import Outside
+from memory.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
 from memory.tools import stored_answer
 from memory.write.outcome import WriteResult
 from memory.write.trust import Way
 
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
-    "Rewrite SOUL (the person) or BIBLE (the project) whole, or add to MEMORY",
+    "Rewrite SOUL (person) or BIBLE (project) whole, or add to MEMORY",
     {
         "type": "object",
         "required": ["target", "content"],
@@ -25,12 +26,13 @@ UPDATE: Final = ToolSpec(
         "properties": {
             "target": {"enum": ["soul", "bible", "memory"]},
             "content": {"type": "string", "maxLength": MAX_DOCUMENT},
+            "quote": {"type": "string"},
         },
     },
     side_effects=False,
 )
 PROPOSED: Final[Mapping[str, str]] = {
-    "soul": "A change of your SOUL waits for your word: `/memories review`",
+    "soul": "A change of your SOUL waits for your decision: `/memories review`",
     "bible": "I proposed a change of the BIBLE to the operators of this project.",
 }
 """What the person is told of a document that was not written at once."""
@@ -41,13 +43,16 @@ class _Update(BaseModel):
 
     target: Literal["soul", "bible", "memory"]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
 
 
 class BrainTool:
     """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
 
-    def __init__(self, handle: MemoryHandle, brain: Brain) -> None:
+    def __init__(self, handle: MemoryHandle, brain: Brain, outside: Outside) -> None:
+        """`outside` is what the model reads in this turn that the person did not write."""
         self._handle = handle
+        self._outside = outside
         self._brain = brain
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
@@ -71,7 +76,8 @@ class BrainTool:
             problem = error.errors(include_url=False, include_input=False)[0]
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
         if wanted.target == "memory":
-            result = await self._handle.infer(Draft(wanted.content, Kind.FACT))
+            draft = Draft(wanted.content, Kind.FACT, quote=wanted.quote)
+            result = await self._handle.infer(draft, self._outside)
             self.results.append(result)
             return _json(stored_answer(result))
         try:
@@ -82,6 +88,7 @@ class BrainTool:
                 wanted.content,
                 Way.ASSISTANT,
                 based_on=self._based_on.get(wanted.target),
+                external=self._outside.any,
             )
         except BadInput as error:
             return _json({"success": False, "error": str(error)})

@@ -12,6 +12,7 @@ import structlog
 
 from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
 from gateway.ports import Clock
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.record import Embedding
 from memory.store.ports import MemoryStore, Unembedded
 
@@ -23,6 +24,8 @@ AFTER_FAILURE: Final = 30.0
 AFTER_REFUSAL: Final = 300.0
 """Seconds: a wrong key or a missing file does not mend itself."""
 REPORT_EVERY: Final = 30.0
+MODEL: Final = "model"
+"""The item that stands for loading the model."""
 
 log = structlog.get_logger(__name__)
 
@@ -56,12 +59,14 @@ class EmbeddingWork:
         clock: Clock,
         count: Callable[[str], None] = lambda _: None,
         warm: Callable[[], Awaitable[None]] = _nothing_to_warm,
+        guard: WorkGuard = UNGUARDED,
     ) -> None:
         self._memories = memories
         self._embedder = embedder
         self._clock = clock
         self._count = count
         self._warm = warm
+        self._guard = guard
         self._is_warm = False
         self._place = _Place()
         self._not_before = 0.0
@@ -74,9 +79,8 @@ class EmbeddingWork:
             return 0
         place = self._place
         try:
-            if not self._is_warm:
-                await self._warm()
-                self._is_warm = True
+            if not (self._is_warm or await self._load()):
+                return 0
             some, place = await self._next()
             made = await self._make(some) if some else 0
         except (StoreUnavailable, ModelUnavailable) as error:
@@ -91,6 +95,16 @@ class EmbeddingWork:
         if ended or (some and self._clock.monotonic() - self._reported >= REPORT_EVERY):
             await self._report()
         return made
+
+    async def _load(self) -> bool:
+        """Load the model; False when processes died of that, as they do without enough memory."""
+        model = WorkItem("embedding", MODEL)
+        if self._guard.exhausted(model):
+            return False
+        with self._guard.working(model):
+            await self._warm()
+        self._is_warm = True
+        return True
 
     async def _next(self) -> "tuple[list[Unembedded], _Place]":
         """What is new since the last look, or else the next of what is older; and where to go on
@@ -113,6 +127,19 @@ class EmbeddingWork:
         return await self._memories.unembedded(self._embedder.model, BATCH, before, after)
 
     async def _make(self, some: Sequence[Unembedded]) -> int:
+        """The vectors of these; of those that processes died of one by one, or none."""
+        fresh, suspects = list[Unembedded](), list[Unembedded]()
+        for one in some:
+            item = WorkItem("embedding", one.id)
+            if not self._guard.exhausted(item):
+                (suspects if self._guard.deaths(item) else fresh).append(one)
+        for batch in (fresh, *([one] for one in suspects)):
+            if batch:
+                with self._guard.working(*(WorkItem("embedding", one.id) for one in batch)):
+                    await self._embed(batch)
+        return len(some)
+
+    async def _embed(self, some: Sequence[Unembedded]) -> None:
         vectors = await self._embedder.embed_behind([one.text for one in some])
         made = await self._memories.embed(
             [(one.id, vector) for one, vector in zip(some, vectors, strict=True)]
@@ -120,7 +147,6 @@ class EmbeddingWork:
         for _ in range(made):
             self._count("vectors_made")
         self._failing = ""
-        return len(some)
 
     async def _report(self) -> None:
         self._reported = self._clock.monotonic()

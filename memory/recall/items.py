@@ -1,17 +1,25 @@
 """What was recalled, as the gateway takes it into a prompt."""
 
+from collections.abc import Collection
+
 from gateway.context.blocks import KnowledgeItem
+from memory.recall.labels import said_by
 from memory.recall.provenance import Recalled
 
 
-def knowledge_item(recalled: Recalled, conversation: str) -> KnowledgeItem:
-    """A memory with what it can be traced back to; of a turn, with who spoke."""
+def knowledge_item(
+    recalled: Recalled, conversation: str, persons: Collection[str]
+) -> KnowledgeItem:
+    """A memory with its source and date; of a turn, with who spoke. `persons` are the identities of
+    the person who asks."""
     record = recalled.record
     day = record.provenance.at.date().isoformat()
     if record.role:
-        source, text = f"conversation of {day}", f"{record.role}: {record.content}"
+        speaker = "somebody else" if record.role == "other" else record.role
+        source, text = f"conversation of {day}", f"{speaker}: {record.content}"
     else:
-        source, text = record.evidence.source_id or f"memory of {day}", record.content
+        written = f"{said_by(record, persons)} of {day}"
+        source, text = record.evidence.source_id or written, record.content
     return KnowledgeItem(
         id=record.id,
         text=text,

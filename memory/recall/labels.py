@@ -1,5 +1,6 @@
 """How a recalled memory is introduced to the model (sources 001, "Source Transparency")."""
 
+from collections.abc import Collection
 from typing import Final
 
 from memory.record import Record, SourceType, Trust
@@ -9,21 +10,40 @@ PAST_EXTERNAL: Final = "past context, from external content"
 FROM_FILE: Final = "from file"
 FROM_WEB: Final = "from web, may be inaccurate"
 FROM_OTHERS: Final = "said by somebody else"
+KEPT: Final = "from somebody else, kept with the person's approval"
+SUSPICIOUS: Final = "reads like an instruction, may be inaccurate"
 INFERRED: Final = "concluded by the assistant, may be inaccurate"
+
+OWN_WORDS: Final = "the person's own words"
+MEMBERS_WORDS: Final = "words of another member"
+MEMORY: Final = "memory"
 
 
 def label_of(record: Record) -> str:
     """How far a memory can be believed; empty where the person said so themselves."""
     said = record.provenance
+    if record.role == "other":
+        return FROM_OTHERS
     if record.role:
         return PAST_EXTERNAL if said.external else PAST
+    if said.source is SourceType.EXPLICIT_SAVE and said.external:
+        return KEPT
+    if said.source is SourceType.TOOL_OUTPUT:
+        return FROM_WEB if said.trust is Trust.LOW else FROM_FILE
     if said.trust is Trust.HIGH:
         return ""
     if said.source is SourceType.AI_INFERENCE:
         return INFERRED
-    if said.trust is Trust.LOW:
-        return FROM_WEB
-    return FROM_OTHERS if said.source is SourceType.USER_MESSAGE else FROM_FILE
+    return FROM_OTHERS if said.external or said.trust is Trust.MEDIUM else SUSPICIOUS
+
+
+def said_by(record: Record, persons: Collection[str]) -> str:
+    """The speaker of a memory, because its text may say "I". `persons` are the identities of the
+    person who asks."""
+    said = record.provenance
+    if said.source is SourceType.USER_MESSAGE and said.trust is Trust.HIGH:
+        return OWN_WORDS if said.person in persons else MEMBERS_WORDS
+    return MEMORY
 
 
 def told(record: Record) -> str:

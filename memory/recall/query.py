@@ -21,11 +21,11 @@ _QUOTED: Final = re.compile(
     r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|`([^`\n]{2,80})`'
 )
 _TOKEN: Final = re.compile(r"[^\s,;!?()\[\]{}<>\"'“”„`]{2,100}")
-_IDENTIFIER: Final = re.compile(
-    r"(?=[^\d]*\d)(?=.*[A-Za-z._:/#-])[\w.:/#@+-]+"  # ADR-003, v1.2.3, 15.2, a3f9c01
-    r"|\w+(?:_\w+)+"  # REDIS_CONNECTION_TIMEOUT
-    r"|\d{5,}"  # 47110815
-)
+_WORD_OR_NAME: Final = re.compile(r"\w+")
+_NAME_WITH_SIGNS: Final = re.compile(r"[\w.:/#@+-]+")
+_DIGIT: Final = re.compile(r"\d")
+_LETTER_OR_SIGN: Final = re.compile(r"[A-Za-z._:/#-]")
+_LONG_NUMBER: Final = re.compile(r"\d{5,}")
 _ORDINARY: Final = re.compile(
     r"\d{1,2}(?:st|nd|rd|th|am|pm|h|x|er|ten)?\.?|\d{1,2}:\d{2}|(?:19|20)\d\d(?:s|er)?"
     r"|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?",
@@ -117,9 +117,19 @@ def literals_in(text: str) -> tuple[str, ...]:
         found[next(group for group in groups if group).strip().casefold()] = None
     for token in _TOKEN.findall(_QUOTED.sub(" ", text)):
         bare = token.strip(".:-/")
-        if _IDENTIFIER.fullmatch(bare) and not _ORDINARY.fullmatch(bare):
+        if _is_identifier(bare) and not _ORDINARY.fullmatch(bare):
             found[bare.casefold()] = None
     return tuple(literal for literal in found if literal)[:MAX_LITERALS]
+
+
+def _is_identifier(token: str) -> bool:
+    """True for ADR-003, v1.2.3, 15.2, a3f9c01; REDIS_CONNECTION_TIMEOUT; 47110815."""
+    if "_" in token[1:-1] and _WORD_OR_NAME.fullmatch(token):
+        return True
+    if _LONG_NUMBER.fullmatch(token):
+        return True
+    mixed = _DIGIT.search(token) and _LETTER_OR_SIGN.search(token)
+    return bool(mixed and _NAME_WITH_SIGNS.fullmatch(token))
 
 
 def holds(text: str, literal: str) -> bool:

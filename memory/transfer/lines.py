@@ -47,7 +47,7 @@ class Line(BaseModel):
     id: _Id = ""
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
     scope: Literal["user", "project", "global"] = "user"
-    role: Literal["", "user", "assistant", "tool"] = ""
+    role: Literal["", "user", "assistant", "tool", "other"] = ""
     external: bool = False
     created_at: AwareDatetime | None = None
     true_from: AwareDatetime | None = None

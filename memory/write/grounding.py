@@ -28,7 +28,7 @@ MAX_CHECK: Final = 120
 
 class WritePolicy(StrEnum):
     """`memory.write_policy`: grounded claims at once; nothing without a word of the person; all but
-    duplicates and injections."""
+    duplicates, injections and what comes from outside."""
 
     GROUNDED = "grounded"
     CONFIRM = "confirm"
@@ -39,8 +39,9 @@ class WritePolicy(StrEnum):
 class Claim:
     """What is to be remembered, with what the handler derived about it.
 
-    `confirmed`: its owner approved this very text. `external`: the assistant repeats what a page or
-    a tool said. `supersedes` is the id of the memory that it replaces.
+    `confirmed`: its owner approved this very text. `external`: it was stored in a turn with text
+    from outside, and the person's own words do not prove it. `supersedes` is the id of the memory
+    that it replaces.
     """
 
     content: str
@@ -101,6 +102,8 @@ def determine_tier(
         return _flagged(Code.DUPLICATE_UNCHECKED)
     if asked_for:
         return _approved(Code.EXPLICIT)
+    if claim.external:
+        return _flagged(Code.EXTERNAL)
     if opened:
         return _approved(Code.OPEN_POLICY)
     if policy is WritePolicy.CONFIRM:
@@ -116,8 +119,6 @@ def _grounded(claim: Claim, citations: Sequence[Checked], synthesis: bool) -> Ru
         return _approved(Code.TRUSTED)
     if not all(checked.verification.valid for checked in citations):
         return _flagged(Code.CITATION_UNVERIFIED)
-    if claim.external:
-        return _flagged(Code.EXTERNAL)
     if citations:
         return _approved(Code.CITED)
     if synthesis and claim.source is SourceType.AI_INFERENCE:
@@ -146,12 +147,13 @@ _REASONS: Final = {
     Code.INJECTION: "It reads like an instruction to the assistant or like code.",
     Code.DUPLICATE_UNCHECKED: "Whether it is stored already could not be checked.",
     Code.HEDGED: "It says how things may be, not how they are.",
-    Code.NOT_CONFIRMED: "Nothing is stored here without your word.",
+    Code.NOT_CONFIRMED: "Nothing is stored here before you confirm it.",
     Code.CITATION_UNVERIFIED: "It cites what could not be verified.",
-    Code.EXTERNAL: "It repeats what a page, a file or a tool said.",
+    Code.EXTERNAL: "It may come from a message of somebody else, a page, a file or a tool.",
     Code.UNGROUNDED: "The assistant concluded it and cites no source.",
     Code.SPECULATION: "It is an opinion or a guess, not something known.",
     Code.DUPLICATE: "It is stored already.",
+    Code.REPLACES: "It may replace something that is stored.",
 }
 _CONFIDENCE: Final = {
     IngestionTier.AUTO_APPROVE: 0.9,

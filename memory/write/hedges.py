@@ -81,7 +81,14 @@ def _fold(text: str) -> str:
     if not text.isascii():
         latin = unicodedata.normalize("NFKD", text).translate(_LOOKALIKES)
         text = "".join(c for c in latin if c.isascii() or unicodedata.category(c) not in _UNSEEN)
-    return " ".join(_EMPHASIS.sub("", text).split())
+    return " ".join(_EMPHASIS.sub(_emphasis, text).split())
+
+
+def _emphasis(match: re.Match[str]) -> str:
+    """The underscores within a name, nothing for other marks of emphasis."""
+    text, start, end = match.string, match.start(), match.end()
+    inside = start > 0 and text[start - 1].isalnum() and text[end : end + 1].isalnum()
+    return match[0] if text[start] == "_" and inside else ""
 
 
 def _invisible(char: str) -> bool:
@@ -95,7 +102,7 @@ _LOOKALIKES: Final = str.maketrans(
     "ABEIJKMHOPCTXabeijkmhopctyxhABEHIKMNOPTXabenikvoptux",
 )
 """Letters of other scripts that look Latin."""
-_EMPHASIS: Final = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")
+_EMPHASIS: Final = re.compile(r"\*+|_+")
 
 
 # --- mentions: what is quoted or is code ---------------------------------------------------------
@@ -123,7 +130,8 @@ def _mentioned(match: re.Match[str]) -> str:
 _NEARBY: Final = 20
 _GAP: Final = " … "
 _MENTION: Final = re.compile(
-    r'```.{0,4000}?```|`[^`]{1,500}`|"[^"]{1,500}"|“[^”]{1,500}”|„[^“”]{1,500}[“”]|«[^»]{1,500}»'
+    r'```(?:[^`\n]|`[^`\n]|``[^`\n]){0,4000}```|`[^`]{1,500}`|"[^"]{1,500}"'
+    r"|“[^“”]{1,500}”|„[^„“”]{1,500}[“”]|«[^«»]{1,500}»"
     r"|(?<!\w)'[^']{1,200}'(?!\w)|https?://\S+"
 )
 _MARKS: Final = re.compile(r'[`"“”„«»]|(?<!\w)\'|\'(?!\w)')

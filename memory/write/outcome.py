@@ -19,7 +19,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class WriteResult:
     """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
-    it waits. `notices` are sentences for the person: what was redacted, what was shortened."""
+    it waits; `replaces` when it waits and would take the place of another memory. `notices` are
+    sentences for the person: on redaction, on shortening, on a memory that was replaced."""
 
     outcome: Outcome
     code: str
@@ -29,3 +30,4 @@ class WriteResult:
     review_id: str = ""
     validation: ValidationResult | None = None
     notices: tuple[str, ...] = ()
+    replaces: bool = False

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from aiohttp.abc import AbstractResolver
@@ -13,9 +13,11 @@ from safety.outbound import Forbidden, GuardedClient, OutboundPolicy, read_targe
 MAX_PAGE: Final = 65_536
 """Bytes of a page that are read at most."""
 _NO_HEAD: Final = frozenset({405, 501})
-_MARKUP: Final = re.compile(
-    r"<(?:script|style)\b.{0,20000}?</(?:script|style)\s*>|<[^<>]{0,2000}>", re.DOTALL
-)
+MAX_SCRIPT: Final = 20_000
+"""Characters of a script or a style sheet that are taken out whole."""
+_TAG: Final = re.compile(r"<[^<>]{0,2000}>")
+_OPENS: Final = re.compile(r"<(?:script|style)\b")
+_CLOSES: Final = re.compile(r"</(?:script|style)\s*>")
 
 
 class Pages:
@@ -66,4 +68,20 @@ async def look(
 
 def as_text(page: str) -> str:
     """A page without its markup."""
-    return " ".join(html.unescape(_MARKUP.sub(" ", page)).split())
+    plain = " ".join(_TAG.sub(" ", part) for part in _outside_scripts(page))
+    return " ".join(html.unescape(plain).split())
+
+
+def _outside_scripts(page: str) -> Iterator[str]:
+    """The parts of a page between its scripts and style sheets."""
+    done = 0
+    closing = _CLOSES.search(page)
+    for opening in _OPENS.finditer(page):
+        while closing is not None and closing.start() < opening.end():
+            closing = _CLOSES.search(page, closing.end())
+        if closing is None:
+            break
+        if opening.start() >= done and closing.start() - opening.end() <= MAX_SCRIPT:
+            yield page[done : opening.start()]
+            done = closing.end()
+    yield page[done:]

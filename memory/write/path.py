@@ -33,30 +33,44 @@ from memory.record import (
     new_id,
 )
 from memory.scope import Occasion, Reach, channel_of
-from memory.store.ports import Insertion, Like, MemoryStore, Pending, ReviewStore
+from memory.store.ports import Filter, Insertion, Like, MemoryStore, Pending, ReviewStore
 from memory.write.grounding import Claim, Grounding
 from memory.write.meaning import MeaningCheck
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past, relived
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
+from memory.write.replacing import Replaced, announces_change, replaced_by
 from memory.write.result import Code, IngestionTier, ValidationResult
 from memory.write.similarity import JACCARD_THRESHOLD
 from memory.write.trust import CONFIDENCE, Way
+from safety.cut import cut
+from safety.secrets import redact_secrets
 
 REVIEW_PREFIX: Final = "rev-"
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """Namespace of the ids of turns, so that the same turn always has the same id."""
 DOUBTFUL: Final = "It may hold a secret."
-QUEUE_FULL: Final = "Too much waits for your word already. Decide some of it first."
+QUEUE_FULL: Final = (
+    "Too much waits for your decision already. Decide some of it first: `/memories review`."
+)
 NOT_THERE: Final = "What it replaces is not there any more, or is not yours."
 NOT_OPERATOR: Final = "Only operators keep what everybody reads; I have passed it on to them."
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
-Speaker = Literal["user", "assistant", "tool"]
+REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
+MAY_REPLACE: Final = "It may replace “{text}”."
+WOULD_REPLACE: Final = "It would replace “{text}”."
+WOULD_REPLACE_ANOTHER: Final = "It would replace another memory."
+CANDIDATES: Final = 10
+"""Memories that are compared with a statement that announces a change."""
+MAX_IN_NOTICE: Final = 120
+
+Speaker = Literal["user", "assistant", "tool", "other"]
 WAYS: Final[Mapping[Speaker, Way]] = {
     "user": Way.OWN_WORDS,
     "assistant": Way.ASSISTANT,
     "tool": Way.TOOL,
+    "other": Way.OTHERS_WORDS,
 }
 """How far the sides of a turn are believed."""
 
@@ -119,6 +133,9 @@ class WritePath:
             await self._note_refusal(occasion, prepared)
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await self._note_findings(occasion, prepared)
+        replaced = await self._replaced(reach, draft, prepared, way, past)
+        if replaced is not None:
+            draft = replace(draft, supersedes=replaced.record.id)
         record = self._record(occasion, reach, draft, prepared, external=external)
         if past is not None:
             record = relived(record, past, self.clock.now(), self.rules.lives)
@@ -132,14 +149,46 @@ class WritePath:
             reason = NOT_OPERATOR if shared else result.reason
             if prepared.doubtful and result.approved:
                 reason = DOUBTFUL
+            if replaced is not None:
+                old = shown_in_notice(replaced.record.content)
+                reason = f"{reason} {WOULD_REPLACE.format(text=old)}"
+            elif record.supersedes:
+                reason = f"{reason} {WOULD_REPLACE_ANOTHER}"
             return await self._queue(occasion, reach, record, result, reason, prepared)
-        return await self._store(occasion, reach, record, result, prepared.notices)
+        if replaced is not None and not replaced.certain:
+            result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
+            reason = MAY_REPLACE.format(text=shown_in_notice(replaced.record.content))
+            return await self._queue(occasion, reach, record, result, reason, prepared)
+        notices = prepared.notices
+        if replaced is not None:
+            old, new = replaced.record.content, record.content
+            told = REPLACES.format(new=shown_in_notice(new), text=shown_in_notice(old))
+            notices = (*notices, told)
+        return await self._store(occasion, reach, record, result, notices)
 
-    async def approve(self, occasion: Occasion, reach: Reach, pending: Pending) -> WriteResult:
-        """Store what its owner said yes to: now it is an explicit save, whatever it was."""
+    async def _replaced(
+        self, reach: Reach, draft: Draft, prepared: Prepared, way: Way, past: Past | None
+    ) -> Replaced | None:
+        """The memory that the person's own statement replaces, where nobody named one."""
+        own = way in (Way.OWN_WORDS, Way.EXPLICIT) and draft.scope is Scope.USER
+        named = draft.supersedes or past is not None or draft.kind.tier is not Tier.SEMANTIC
+        if not own or named or prepared.injections or not announces_change(prepared.content):
+            return None
+        wanted = Filter(
+            text=prepared.content, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES
+        )
+        found = await self.memories.find(reach, wanted)
+        return replaced_by(prepared.content, [match.record for match in found])
+
+    async def approve(
+        self, occasion: Occasion, reach: Reach, pending: Pending, *, beside: bool = False
+    ) -> WriteResult:
+        """Store what its owner said yes to: now it is an explicit save, whatever it was. `beside`
+        keeps the memory that it would replace."""
         told = replace(pending.record.provenance, source=SourceType.EXPLICIT_SAVE, trust=Trust.HIGH)
         evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
         record = replace(pending.record, confirmed=True, provenance=told, evidence=evidence)
+        record = replace(record, supersedes="") if beside else record
         return await self._store(occasion, reach, record, None, ())
 
     def turn_records(
@@ -151,15 +200,21 @@ class WritePath:
         answer: str,
         *,
         external: bool,
+        shown: str = "",
     ) -> TurnRecords:
-        """Both sides of a turn as they are to be kept. The same turn again has the same ids."""
-        sides: tuple[tuple[Speaker, str], ...] = (("user", said), ("assistant", answer))
+        """Both sides of a turn as they are to be kept, and what the person showed. The same turn
+        again has the same ids."""
+        sides: tuple[tuple[Speaker, str], ...] = (
+            ("other", shown),
+            ("user", said),
+            ("assistant", answer),
+        )
         records, findings = [], []
         for role, text in sides:
             prepared = prepare_turn(text, WAYS[role])
             if isinstance(prepared, Refusal):
                 continue
-            outside = external and role == "assistant"
+            outside = role == "other" or (external and role == "assistant")
             record = self._turn(occasion, reach, role, prepared, external=outside)
             turn = f"{ID_PREFIX}{uuid.uuid5(TURNS, f'{turn_id}:{role}')}"
             records.append(replace(record, id=turn))
@@ -188,7 +243,8 @@ class WritePath:
         if isinstance(prepared, Refusal):
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await self._note_findings(occasion, prepared)
-        record = self._turn(occasion, reach, role, prepared, external=outside)
+        external = outside or role == "other"
+        record = self._turn(occasion, reach, role, prepared, external=external)
         record = relived(record, past, self.clock.now(), self.rules.lives)
         await self.memories.keep_turns(reach, [record])
         await self._note_kept(occasion, [record])
@@ -314,6 +370,7 @@ class WritePath:
             review_id=pending.id,
             validation=result,
             notices=prepared.notices,
+            replaces=bool(record.supersedes),
         )
 
     def _record(
@@ -402,3 +459,9 @@ def _not_stored(
     else:
         reason, code, outcome = NOT_THERE, "missing", Outcome.REFUSED
     return WriteResult(outcome, code, reason, record.content, validation=result)
+
+
+def shown_in_notice(text: str) -> str:
+    """The first characters of a memory, in one line, without secrets and without a full stop at the
+    end."""
+    return cut(" ".join(redact_secrets(text).text.split()), MAX_IN_NOTICE).removesuffix(".")

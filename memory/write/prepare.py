@@ -22,6 +22,7 @@ from memory.record import (
 from memory.write.trust import Derived, Way, derive_trust
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.credential_text import looks_like_credential
+from safety.cut import REDACTED as MARKER
 from safety.cut import cut
 from safety.injection import Finding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -31,6 +32,10 @@ from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
 MAX_PLACES: Final = 20
+NOTHING_BESIDE: Final = (
+    "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
+    "Keep it in a password manager, and tell me where to find it instead."
+)
 REDACTED: Final = "I removed what looks like a secret before I kept this."
 
 
@@ -80,10 +85,12 @@ def prepare(
     fail_on_secret: bool = False,
     limit: int = MAX_MEMORY,
     longest: int = MAX_ARGUMENT,
+    of_turn: bool = False,
 ) -> Prepared | Refusal:
     """Run the steps. Pure, and the same for the same draft.
 
-    A text of more than `longest` characters is refused, one of more than `limit` is shortened.
+    A text of more than `longest` characters is refused, one of more than `limit` is shortened. A
+    memory of which only secrets are left is refused; one side of a turn (`of_turn`) is not.
     """
     bounded = _bounded(draft, longest)
     if isinstance(bounded, Refusal):
@@ -97,6 +104,8 @@ def prepare(
     sure = levels & {Level.DEFINITE, Level.PROBABLE}
     if sure and fail_on_secret:
         return Refusal("secret", "This holds a password or a key, which I do not keep.")
+    if sure and not of_turn and not _tells(redaction.text):
+        return Refusal("secret", NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
     derived = derive_trust(way, injection=bool(injections))
     text = redaction.text
@@ -126,7 +135,14 @@ def prepare(
 def prepare_turn(text: str, way: Way) -> Prepared | Refusal:
     """The same for one side of a turn, which is a context and may be as long as a document."""
     draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
-    return prepare(draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT)
+    return prepare(
+        draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT, of_turn=True
+    )
+
+
+def _tells(redacted: str) -> bool:
+    """True when a letter or a digit is left beside the markers of removed secrets."""
+    return any(map(str.isalnum, redacted.replace(MARKER, "")))
 
 
 def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusal:

@@ -31,6 +31,7 @@ class Code(StrEnum):
     UNGROUNDED = "ungrounded"
     SPECULATION = "speculation"
     DUPLICATE = "duplicate"
+    REPLACES = "replaces"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,22 +4,27 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.ports import ToolProvider
+from gateway.ports import Belonging, ToolProvider
 from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.stores import QuarantineStore
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
+from memory.commands.linking import LinkCommands
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
 from memory.consolidation import Consolidation, Said, waiting_turn
 from memory.handle import Memory, MemoryHandle, MemoryParts
-from memory.people import People
+from memory.links import Links
+from memory.people import People, ProjectRules
 from memory.plans import Plans
 from memory.recall.retriever import Retriever
 from memory.scope import Reach
@@ -62,6 +67,22 @@ class Noted:
 
 
 @dataclass
+class Members:
+    """The platforms' answers on who belongs where: everybody, but for those in `gone` and
+    `silent`, pairs of person and project."""
+
+    gone: set[tuple[str, str]] = field(default_factory=set)
+    silent: set[tuple[str, str]] = field(default_factory=set)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def belongs(self, person: str, project: str) -> Belonging:
+        self.asked.append((person, project))
+        if (person, project) in self.silent:
+            return Belonging.UNKNOWN
+        return Belonging.GONE if (person, project) in self.gone else Belonging.MEMBER
+
+
+@dataclass
 class Rig:
     """Everything a test of memory looks at."""
 
@@ -72,11 +93,14 @@ class Rig:
     brain: Brain
     sync: SiteSync
     people: People
+    links: Links
     path: WritePath
     stores: MemoryStores
     noted: Noted
     shelf: Shelf
     clock: FakeClock
+    members: Members
+    quarantine: QuarantineStore
     tenant: str = "default"
     asked: int = 0
 
@@ -88,6 +112,8 @@ class Rig:
         says: str = "",
         role: Role = Role.MEMBER,
         message: str = "",
+        shows: tuple[Material, ...] = (),
+        outside: bool = False,
     ) -> Asker:
         """Somebody who wants something."""
         self.asked += 1
@@ -95,14 +121,22 @@ class Rig:
         place = replace(at, channel_id=f"{name}-dm") if at.audience is Audience.DIRECT else at
         return Asker(
             id=f"exchange-{self.asked}",
-            principal=Principal(self.tenant, person, role),
+            principal=Principal(self.tenant, person, role, outside),
             name=name.title(),
             place=place,
             conversation=f"{at.platform}/{place.channel_id}",
             at=self.clock.now(),
             message_ids=(message or f"message-{self.asked}",),
             words=(says,) if says else (),
+            material=shows,
         )
+
+    async def link(self, maker: Asker, redeemer: Asker) -> None:
+        """Both confirm that they become one person."""
+        step = await self.links.redeem(redeemer, await self.links.offer(maker))
+        assert step.request is not None, step
+        assert (await self.links.confirm(redeemer, step.request.id)).outcome == "agreed"
+        assert (await self.links.confirm(maker, step.request.id)).outcome == "linked"
 
     async def said(
         self, handle: MemoryHandle, turn_id: str, said: str, answer: str, *, external: bool = False
@@ -136,6 +170,9 @@ class Keeping:
     @property
     def tools(self) -> ToolProvider:
         return self.turn.tools
+
+    def reads(self, material: Sequence[Material]) -> None:
+        self.turn.reads(material)
 
     async def told(self) -> Told:
         return await self.turn.told()
@@ -187,6 +224,7 @@ def rig_on(
     rules: WriteRules | None = None,
     grounding: Grounding | None = None,
     keep: Callable[[WaitingTurn], Awaitable[None]] | None = None,
+    projects: ProjectRules | None = None,
 ) -> Rig:
     """A memory over these stores; open questions are kept in `database`, and turns that wait unless
     `keep` has another place."""
@@ -194,9 +232,10 @@ def rig_on(
     async def kept_here(turn: WaitingTurn) -> None:
         await database.run(lambda db: insert_waiting_turn(db, turn))
 
-    noted, shelf = Noted(), Shelf()
-    people = People(stores.people, clock)
+    noted, shelf, members = Noted(), Shelf(), Members()
+    people = People(stores.people, clock, members, projects)
     audit = Audit(noted, b"key", clock)
+    links = Links(stores.links, audit, clock)
     path = WritePath(
         stores.memories,
         stores.reviews,
@@ -218,6 +257,7 @@ def rig_on(
             brain,
             Consolidation(stores.waiting, path),
             Retriever(stores.recall, stores.memories),
+            links,
             [stores.personal],
         )
     )
@@ -229,14 +269,19 @@ def rig_on(
     return Rig(
         memory,
         remembrance.keep,
-        MemoryCommands(memory, people, questions, sync.problem, episodic_days=90),
+        MemoryCommands(
+            memory, people, questions, LinkCommands(links, clock), sync.problem, episodic_days=90
+        ),
         remembrance,
         brain,
         sync,
         people,
+        links,
         path,
         stores,
         noted,
         shelf,
         clock,
+        members,
+        SqliteQuarantine(database),
     )

@@ -241,7 +241,7 @@ async def test_a_redacted_secret_leaves_its_kind_and_place(rig: Audited, tag: st
 
 async def test_a_clean_up_says_how_many_of_what(rig: Audited) -> None:
     ada = await rig.handle()
-    (chore,) = rig.memory.chores
+    chore = rig.memory.chores["memories"]
     assert await chore() == 0
     assert not [link for link in await rig.links() if link.entry.action == "memory_ttl_cleanup"]
     old = await ada.remember(Draft("Works at Initech", Kind.FACT))
@@ -267,7 +267,7 @@ async def test_poisoning_that_was_kept_out_leaves_its_kind(rig: Audited) -> None
     assert str(entry.details[0][1]).startswith("prompt:")
 
 
-async def test_review_export_import_erasure_and_links_leave_theirs(rig: Audited) -> None:
+async def test_review_export_import_and_erasure_leave_theirs(rig: Audited) -> None:
     ada = await rig.handle()
     for word in ("tea", "milk"):
         await ada.infer(Draft(f"Likes {word} very much", Kind.PREFERENCE))
@@ -276,14 +276,12 @@ async def test_review_export_import_erasure_and_links_leave_theirs(rig: Audited)
     await ada.reject(second.id, "no")
     await ada.note_export(3)
     await ada.note_import(5, 2)
-    await ada.note_link("linked")
     await ada.erase_all()
     told = [(link.entry.action, dict(link.entry.details)) for link in await rig.links()]
     decisions = [d["decision"] for action, d in told if action == "memory_review"]
     assert decisions == ["queued", "queued", "approved", "rejected"]
     assert ("memory_export", {"count": 3}) in told
     assert ("memory_import", {"lines": 5, "count": 2}) in told
-    assert ("people_link", {"what": "linked"}) in told
     assert told[-1][0] == "memory_erase"
     assert first_broken(SEAL.encode(), await rig.links()) == 0
 

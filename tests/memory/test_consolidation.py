@@ -6,13 +6,16 @@ from datetime import timedelta
 
 from structlog.testing import capture_logs
 
+from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
+from gateway.stores import Quarantined
 from memory.consolidation import AT_ONCE, Consolidation, Said, waiting_turn
 from memory.handle import MemoryHandle
 from memory.record import MAX_DOCUMENT, Tier
 from memory.scope import Reach
 from memory.store.ports import Filter, TakenUp, WaitingTurns
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+from tests.support.work import deadly, suspected
 
 SECRET = "AKIA" + "IOSFODNN7ABCDEFG"
 
@@ -176,5 +179,59 @@ class Erasing:
         await self.person.erase_all()
         return await self.waiting.take_up(turns)
 
+    async def discard_quarantined(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> int:
+        return await self.waiting.discard_quarantined(tenant, channel, message_ids)
+
     async def count(self) -> int:
         return await self.waiting.count()
+
+
+async def test_a_turn_that_processes_died_of_is_quarantined_with_its_person() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle()
+        for number in range(3 * AT_ONCE):
+            await rig.said(ada, f"t{number}", f"said {number}", "")
+        guard = deadly("waiting_turn", "t1")
+        taking = Consolidation(rig.stores.waiting, rig.path, guard)
+        await taking.step()
+        assert {item.id: owner.person for item, owner in guard.quarantined.items()} == {
+            "t1": str(ada.occasion.principal.person)
+        }
+        assert guard.in_work == []
+        await rig.stores.waiting.discard_quarantined("x", ("a", "b", "c"), ("m",))
+
+
+async def test_a_turn_that_was_there_at_a_death_comes_last_and_alone() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle()
+        for number in range(4):
+            await rig.said(ada, f"t{number}", f"said {number}", "")
+        guard = suspected("waiting_turn", {"t0": 4, "t1": 1})
+        taking = Consolidation(rig.stores.waiting, rig.path, guard)
+        while await taking.step():
+            pass
+        batches = [{item.id for item in items} for items in guard.marked]
+        assert batches == [{"t2", "t3"}, {"t0"}, {"t1"}]
+        assert await rig.stores.waiting.count() == 0
+
+
+async def test_a_message_that_is_deleted_takes_its_quarantined_turn_along() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle()
+        await rig.said(ada, "t1", "hello", "")
+        (turn,) = await rig.stores.waiting.oldest(1)
+        guard = deadly("waiting_turn", "t1")
+        taking = Consolidation(rig.stores.waiting, rig.path, guard)
+        quarantine = rig.quarantine
+        owner = Owner(turn.tenant, turn.person, turn.channel)
+        entry = Quarantined("waiting_turn", "t1", owner, 8, rig.clock.now())
+        await quarantine.add(entry)
+        platform, account, channel = turn.channel.split(":", 2)
+        place = (platform, account, channel)
+        await taking.of_messages(turn.tenant, place, turn.message_ids)
+        assert await rig.stores.waiting.count() == 1, "asking for it changes nothing"
+        await taking.of_messages(turn.tenant, place, turn.message_ids, changed=True)
+        assert await rig.stores.waiting.count() == 0
+        assert await quarantine.listed(10) == []

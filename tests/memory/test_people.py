@@ -7,8 +7,8 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.message import Place
-from gateway.people import Audience
-from memory.people import LINK_TRIES, LINK_VALID, SESSION_LIMITS
+from gateway.people import Audience, Role
+from memory.people import SESSION_LIMITS, People, ProjectRules
 from memory.scope import Occasion
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 
@@ -70,39 +70,123 @@ async def test_a_project_is_chosen_by_number_id_or_title_of_those_one_was_seen_i
             await rig.people.choose_project(await arrive(rig, "bob", AT_HOME), "1")
 
 
-async def test_two_identities_become_one_and_two_again() -> None:
+async def at_home(rig: Rig, name: str = "ada") -> Occasion:
+    """Seen in the room, and at home with its project chosen."""
+    await arrive(rig, name, ROOM)
+    await rig.people.choose_project(await arrive(rig, name, AT_HOME), PROJECT)
+    home = await arrive(rig, name, AT_HOME)
+    assert home.project == PROJECT
+    return home
+
+
+async def test_who_is_told_to_have_left_loses_the_project_and_is_told_once() -> None:
     async with memory_rig() as rig:
-        ada, away = rig.asker(), rig.asker("ada2", at=AT_HOME)
-        code = await rig.people.link_code(ada.principal)
-        spoken = code.replace("-", " ").lower()
-        assert await rig.people.link(away.principal, spoken) == str(ada.principal.person)
-        assert set((await arrive(rig)).persons) == {
-            str(ada.principal.person),
-            str(away.principal.person),
-        }
-        with pytest.raises(BadInput, match="not valid"):
-            await rig.people.link(rig.asker("eve", at=AT_HOME).principal, code)
-        assert await rig.people.unlink(away.principal) == 1
-        assert (await arrive(rig)).persons == (str(ada.principal.person),)
+        await at_home(rig)
+        await at_home(rig, "bob")
+        await rig.people.left(rig.tenant, ROOM, "discord:main:ada")
+        home = await arrive(rig, at=AT_HOME)
+        assert (home.project, "You are not in" in home.notice) == ("", True)
+        assert (await arrive(rig, at=AT_HOME)).notice == ""
+        assert not await rig.people.reaches(home, PROJECT)
+        assert (await arrive(rig, "bob", AT_HOME)).project == PROJECT
+        await at_home(rig)
 
 
-async def test_a_code_is_good_for_ten_minutes() -> None:
+async def test_without_the_bot_nobody_is_in_the_project() -> None:
     async with memory_rig() as rig:
-        code = await rig.people.link_code(rig.asker().principal)
-        await rig.clock.advance(LINK_VALID.total_seconds())
-        with pytest.raises(BadInput, match="not valid"):
-            await rig.people.link(rig.asker("ada2", at=AT_HOME).principal, code)
+        await at_home(rig)
+        await at_home(rig, "bob")
+        await rig.people.left(rig.tenant, ROOM, "")
+        for name in ("ada", "bob"):
+            assert (await arrive(rig, name, AT_HOME)).project == ""
+        assert await rig.people.projects(await arrive(rig, at=AT_HOME)) == []
 
 
-async def test_nobody_guesses_a_code() -> None:
+async def test_who_left_a_direct_message_left_no_project() -> None:
     async with memory_rig() as rig:
-        eve = rig.asker("eve", at=AT_HOME).principal
-        for _ in range(LINK_TRIES):
-            with pytest.raises(BadInput, match="not valid"):
-                await rig.people.link(eve, "0000-0000-0000")
-        code = await rig.people.link_code(rig.asker().principal)
-        with pytest.raises(BadInput, match="too many"):
-            await rig.people.link(eve, code)
-        await rig.clock.advance(timedelta(minutes=10, seconds=1).total_seconds())
-        fresh = await rig.people.link_code(rig.asker().principal)
-        assert await rig.people.link(eve, fresh)
+        await at_home(rig)
+        await rig.people.left(rig.tenant, AT_HOME, "discord:main:ada")
+        assert (await arrive(rig, at=AT_HOME)).project == PROJECT
+
+
+async def test_whom_the_platform_calls_gone_reaches_the_project_only_when_seen_again() -> None:
+    async with memory_rig() as rig:
+        home = await at_home(rig)
+        rig.members.gone.add(("discord:main:ada", PROJECT))
+        assert (await arrive(rig, at=AT_HOME)).project == ""
+        with pytest.raises(BadInput, match="no project"):
+            await rig.people.choose_project(home, "1")
+        rig.members.gone.clear()
+        with pytest.raises(BadInput, match="no project"):
+            await rig.people.choose_project(home, "1")
+        await at_home(rig)
+
+
+async def test_a_platform_that_does_not_say_closes_the_project_and_keeps_the_choice() -> None:
+    async with memory_rig() as rig:
+        await at_home(rig)
+        rig.members.silent.add(("discord:main:ada", PROJECT))
+        home = await arrive(rig, at=AT_HOME)
+        assert (home.project, "does not say" in home.notice) == ("", True)
+        with pytest.raises(BadInput, match="cannot see that you are in"):
+            await rig.people.choose_project(home, "1")
+        rig.members.silent.clear()
+        assert (await arrive(rig, at=AT_HOME)).project == PROJECT
+
+
+async def test_thirty_days_after_they_were_last_seen_nobody_reaches_the_project() -> None:
+    async with memory_rig() as rig:
+        await at_home(rig)
+        await rig.clock.advance(timedelta(days=20).total_seconds())
+        await arrive(rig, at=ROOM)
+        await rig.clock.advance(timedelta(days=29).total_seconds())
+        assert (await arrive(rig, at=AT_HOME)).project == PROJECT
+        await rig.clock.advance(timedelta(days=1).total_seconds())
+        assert (await arrive(rig, at=AT_HOME)).project == ""
+        assert await rig.people.projects(await arrive(rig, at=AT_HOME)) == []
+
+
+async def test_no_document_of_a_lost_project_is_handed_out() -> None:
+    async with memory_rig() as rig:
+        await at_home(rig)
+        root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
+        await root.documents.write("bible", "The word is halibut.")
+        assert "halibut" in (await (await rig.handle(at=AT_HOME)).brain_parts()).bible
+        rig.members.gone.add(("discord:main:ada", PROJECT))
+        assert (await (await rig.handle(at=AT_HOME)).brain_parts()).bible == ""
+
+
+async def test_a_linked_identity_that_was_seen_there_opens_the_project() -> None:
+    async with memory_rig() as rig:
+        await at_home(rig)
+        await rig.link(rig.asker("ada", at=AT_HOME), rig.asker("ada2"))
+        away = await arrive(rig, "ada2")
+        await rig.people.choose_project(away, PROJECT)
+        assert (await arrive(rig, "ada2")).project == PROJECT
+        await rig.links.unlink(rig.tenant, str(away.principal.person))
+        assert (await arrive(rig, "ada2")).project == ""
+
+
+async def test_an_author_from_outside_reaches_no_project_anywhere() -> None:
+    async with memory_rig() as rig:
+        await at_home(rig)
+        for place in (ROOM, AT_HOME):
+            occasion, arrival = await rig.people.arrive(rig.asker(at=place, outside=True))
+            assert occasion.project == ""
+            assert set(arrival.documents) <= {"soul"}
+            assert await rig.people.projects(occasion) == []
+            assert not await rig.people.reaches(occasion, PROJECT)
+        await rig.people.arrive(rig.asker("eve", at=ROOM, outside=True))
+        assert await rig.people.projects(await arrive(rig, "eve", AT_HOME)) == []
+
+
+async def test_before_people_from_outside_a_room_has_no_project_unless_it_is_configured() -> None:
+    async with memory_rig() as rig:
+        shared = replace(ROOM, outsiders=True)
+        assert (await arrive(rig, at=shared)).project == ""
+        assert await rig.people.projects(await arrive(rig, at=AT_HOME)) == []
+        for name in ("general", "discord:general"):
+            rules = ProjectRules(shared_rooms=frozenset({name}))
+            people = People(rig.stores.people, rig.clock, rig.members, rules)
+            occasion, _ = await people.arrive(rig.asker("bob", at=shared))
+            assert occasion.project == PROJECT

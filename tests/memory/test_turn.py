@@ -37,6 +37,28 @@ async def test_the_model_stores_what_the_person_said() -> None:
         assert found.record.kind is Kind.PREFERENCE
 
 
+async def test_the_sentence_of_the_person_is_stored_and_not_the_wording_of_the_model() -> None:
+    async with memory_rig() as rig:
+        turn = await rig.remembrance.turn(
+            rig.asker("ada", says="Hello! I owe Bob 500 dollars. Ok?")
+        )
+        altered = {"type": "fact", "content": "Owes Bob 5000 dollars", "quote": "I owe Bob 500"}
+        answer = json.loads(await turn.tools.call("memory_store", altered))
+        assert answer["content"] == "I owe Bob 500 dollars."
+        brain = {"target": "memory", "content": "Owes Bob 50 dollars", "quote": "500 dollars"}
+        await turn.tools.call("update_customer_brain", brain)
+        kept = await (await rig.handle("ada")).search(Filter())
+        assert [match.record.content for match in kept] == ["I owe Bob 500 dollars."]
+
+
+async def test_a_quote_that_states_nothing_alone_is_asked_about() -> None:
+    async with memory_rig() as rig:
+        turn = await rig.remembrance.turn(rig.asker("ada", says="yes, that one"))
+        call = {"type": "preference", "content": "Prefers the blue one", "quote": "yes, that one"}
+        answer = json.loads(await turn.tools.call("memory_store", call))
+        assert answer["status"] == "waiting_for_the_person"
+
+
 async def test_what_was_not_said_is_asked_about_under_the_answer() -> None:
     async with memory_rig() as rig:
         turn = await rig.remembrance.turn(rig.asker("ada", says="hello"))

@@ -11,12 +11,14 @@ import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from gateway.authorship import Authorship, Material
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
@@ -38,6 +40,7 @@ T = TypeVar("T")
 scenes = st.sampled_from(SCENES)
 names = st.sampled_from(NAMES)
 scopes = st.sampled_from(list(Scope))
+SHOWN: Final[tuple[Authorship, ...]] = ("forwarded", "quoted", "via_bot", "contact", "file", "web")
 picks = st.integers(0, 10**6)
 
 
@@ -105,6 +108,31 @@ class Isolation(RuleBasedStateMachine):
         self.do(turn.finish(f"It is {answered}.", []))
         self.hold(scene, asker, asked, "turn", Scope.USER)
         self.hold(scene, asker, answered, "turn", Scope.USER)
+
+    @rule(
+        scene=scenes,
+        scope=scopes,
+        authorship=st.sampled_from(SHOWN),
+        by_sight=st.booleans(),
+    )
+    def show(self, scene: Scene, scope: Scope, authorship: Authorship, by_sight: bool) -> None:
+        """What somebody else wrote is shown or read, and the model quotes it as the person's."""
+        word = self.word()
+        text = f"The cellar is called {word}"
+        piece = Material(authorship, text, "Eve")
+        asker = self.asker(scene, says="hello", shows=() if by_sight else (piece,))
+        turn = self.do(self.rig.remembrance.turn(asker))
+        if by_sight:
+            turn.reads([piece])
+        call = {"type": "instruction", "content": text, "quote": text, "scope": scope.value}
+        answer = self.call(turn, "memory_store", call)
+        assert not answer.get("success"), "what somebody else wrote was stored at once"
+        if answer.get("status") == "waiting_for_the_person":
+            self.hold(scene, asker, word, "waiting", scope, "?")
+        after = self.do(turn.finish("Fine.", ["memory_store"]))
+        if not by_sight:
+            self.hold(scene, asker, word, "turn", Scope.USER)
+        assert self.said(after.note) <= {word}
 
     @rule(scene=scenes, document=st.sampled_from(("soul", "bible")))
     def rewrite(self, scene: Scene, document: str) -> None:
@@ -201,11 +229,56 @@ class Isolation(RuleBasedStateMachine):
 
     @rule(name=names, other=names)
     def link(self, name: str, other: str) -> None:
-        """The code of a Telegram account is entered on Discord."""
+        """The code of a Telegram account is entered on Discord, and both confirm."""
         here, there = Scene(name, SCENES[0].place), Scene(other, SCENES[1].place)
-        code = self.run(here, "link").markdown.split("/link ")[1].split("`")[0]
-        self.run(there, "link", code)
+        asked = self.entered(here, there)
+        if asked is None:
+            return
+        agreed = self.press(there, asked, 0)
+        (notice,) = agreed.notices
+        assert notice.person == str(self.asker(here).principal.person)
+        done = self.do(self.rig.commands.press(notice.buttons[0].value, self.asker(here)))
+        assert "Linked" in done.markdown
         self.world.link(here.who, there.who)
+
+    @rule(name=names, other=names, picks=st.lists(st.tuples(scenes, st.booleans()), max_size=4))
+    def enter(self, name: str, other: str, picks: list[tuple[Scene, bool]]) -> None:
+        """A code is entered and confirmed by who entered it, and others press what they can: that
+        links nobody, because its maker never confirms."""
+        here, there = Scene(name, SCENES[0].place), Scene(other, SCENES[1].place)
+        asked = self.entered(here, there)
+        if asked is None:
+            return
+        buttons = [*asked.buttons]
+        for scene, agrees in picks:
+            if scene.who == here.who:
+                continue
+            try:
+                if agrees:
+                    agreed = self.press(there, asked, 0)
+                    buttons += [b for notice in agreed.notices for b in notice.buttons]
+                for button in buttons[::2]:
+                    self.do(self.rig.commands.press(button.value, self.asker(scene)))
+            except BadInput:
+                continue
+
+    def entered(self, here: Scene, there: Scene) -> Reply | None:
+        """The question that a code leads to; None where it may lead to none."""
+        for scene in (here, there):
+            with suppress(BadInput):
+                self.run(scene, "link", "cancel")
+        code = self.run(here, "link").markdown.rsplit("/link ", 1)[1].split("`")[0]
+        try:
+            asked = self.run(there, "link", code)
+        except BadInput:
+            assert not self.world.may_link(here.who, there.who)
+            return None
+        assert self.world.may_link(here.who, there.who)
+        return asked
+
+    def press(self, scene: Scene, under: Reply, number: int) -> Reply:
+        value = under.buttons[number].value
+        return self.do(self.rig.commands.press(value, self.asker(scene)))
 
     @rule(scene=scenes)
     def unlink(self, scene: Scene) -> None:
@@ -229,10 +302,58 @@ class Isolation(RuleBasedStateMachine):
         asker = self.asker(scene)
         handle = self.do(self.rig.memory.for_principal(asker))
         known = self.do(self.rig.people.projects(handle.occasion))
-        if number <= len(known):
+        if number > len(known):
+            return
+        project = known[number - 1][0]
+        belongs = self.world.belongs(scene.who, project)
+        try:
             self.run(scene, "project", str(number))
-            for one in self.world.same(scene.who):
-                self.world.chosen[one] = known[number - 1][0]
+        except BadInput:
+            assert not belongs, "somebody who belongs to a project could not choose it"
+            return
+        assert belongs, "somebody chose a project that they left"
+        for one in self.world.same(scene.who):
+            self.world.chosen[one] = project
+
+    @rule(scene=scenes)
+    def leave(self, scene: Scene) -> None:
+        """Somebody leaves, and the platform tells."""
+        project = self.world.project(scene)
+        if scene.alone or not project:
+            return
+        person = self.person(scene)
+        self.do(self.rig.remembrance.left(self.rig.tenant, scene.place, person))
+        self.world.seen.discard((scene.who, project))
+        self.vanish(scene, project)
+
+    @rule(scene=scenes)
+    def be_removed(self, scene: Scene) -> None:
+        """Somebody is put out, and nobody hears of it."""
+        project = self.world.project(scene)
+        if not scene.alone and project:
+            self.vanish(scene, project)
+
+    @rule(scene=scenes)
+    def rejoin(self, scene: Scene) -> None:
+        project = self.world.project(scene)
+        if not scene.alone and project:
+            self.world.gone.discard((scene.who, project))
+            self.rig.members.gone.discard((self.person(scene), project))
+
+    @rule(scene=scenes)
+    def expel_the_assistant(self, scene: Scene) -> None:
+        project = self.world.project(scene)
+        if scene.alone or not project:
+            return
+        self.do(self.rig.remembrance.left(self.rig.tenant, scene.place))
+        self.world.seen = {(who, where) for who, where in self.world.seen if where != project}
+
+    def vanish(self, scene: Scene, project: str) -> None:
+        self.world.gone.add((scene.who, project))
+        self.rig.members.gone.add((self.person(scene), project))
+
+    def person(self, scene: Scene) -> str:
+        return f"{scene.place.platform}:{scene.place.account}:{scene.name}"
 
     @rule(pick=picks)
     def unsay(self, pick: int) -> None:
@@ -260,7 +381,7 @@ class Isolation(RuleBasedStateMachine):
     def erase(self, scene: Scene) -> None:
         if not scene.alone:
             return
-        everybody = self.world.same(scene.who)
+        everybody = {scene.who}
         asked = self.run(scene, "privacy", "erase")
         surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
         done = self.do(self.rig.commands.press(surely.buttons[0].value, self.asker(scene)))
@@ -277,8 +398,9 @@ class Isolation(RuleBasedStateMachine):
         world.held = [  # what is the project's stays, without its writer and their message
             replace(held, message="") if held.writer in everybody else held for held in world.held
         ]
-        world.humans = [human for human in world.humans if not human & everybody]
+        world.unlink(scene.who)
         world.open_hearted -= everybody
+        world.seen = {(who, where) for who, where in world.seen if who not in everybody}
         for one in everybody:
             world.chosen.pop(one, None)
 
@@ -349,9 +471,17 @@ class Isolation(RuleBasedStateMachine):
 
         return self.opened.runner.run(wait())
 
-    def asker(self, scene: Scene, says: str = "") -> Asker:
+    def asker(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Asker:
         role = Role.OPERATOR if scene.operates else Role.MEMBER
-        return self.rig.asker(scene.name, at=scene.place, says=says, role=role)
+        self.world.arrives(scene)
+        return self.rig.asker(
+            scene.name,
+            at=scene.place,
+            says=says,
+            role=role,
+            shows=shows,
+            outside=scene.outside,
+        )
 
     def word(self) -> str:
         """A secret that occurs in no other world, nor anywhere else in this one."""

@@ -19,6 +19,11 @@ STAFF: Final = Place("discord", "main", "staff", Audience.PRIVATE_ROOM, SERVER)
 ASIDE: Final = replace(GENERAL, thread_id="t1", closed_thread=True)
 ABROAD: Final = Place("discord", "main", "abroad", Audience.PUBLIC_ROOM, OTHER)
 GROUP: Final = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)
+SHARED: Final = replace(GENERAL, channel_id="shared", outsiders=True)
+TOPICS: Final = tuple(
+    replace(GROUP, channel_id="-200", thread_id=topic, closed_thread=True, outsiders=True)
+    for topic in ("1", "2")
+)
 PLACES: Final = (TELEGRAM, DISCORD, GENERAL, RANDOM, STAFF, ASIDE, ABROAD, GROUP)
 NAMES: Final = ("ada", "ben", "eve", "root")
 OPERATORS: Final = ("eve", "root")
@@ -34,6 +39,7 @@ class Scene:
 
     name: str
     place: Place
+    outside: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.name} in {self.channel} {self.place.thread_id}>"
@@ -62,7 +68,13 @@ class Scene:
         return self.name in OPERATORS
 
 
-SCENES: Final = tuple(Scene(name, place) for name in NAMES for place in PLACES)
+SCENES: Final = (
+    *(Scene(name, place) for name in NAMES for place in PLACES),
+    *(Scene("mal", place, outside=True) for place in (DISCORD, GENERAL, SHARED)),
+    *(Scene(name, SHARED) for name in ("ada", "root")),
+    *(Scene(name, topic) for name, topic in zip(("ada", "ben"), TOPICS, strict=True)),
+)
+"""Everybody everywhere; somebody of another company, and where such people read along."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,10 @@ class World:
     open_hearted: set[Who] = field(default_factory=set)
     chosen: dict[Who, str] = field(default_factory=dict)
     everything: list[str] = field(default_factory=list)
+    seen: set[tuple[Who, str]] = field(default_factory=set)
+    """People and the projects that they were seen in, and are not known to have left."""
+    gone: set[tuple[Who, str]] = field(default_factory=set)
+    """People and the projects that they are in no longer, told or not."""
     hands: dict[str, set[Who]] = field(default_factory=dict)
     """Who wrote a word, or put it into a project's document: it may be in their export."""
 
@@ -100,9 +116,27 @@ class World:
     def project(self, scene: Scene) -> str:
         """What is meant by "the project" in this scene."""
         place = scene.place
+        if scene.outside or place.outsiders:
+            return ""
         if scene.alone:
             return self.chosen.get(scene.who, "")
         return f"{place.platform}:{place.account}:{place.workspace_id or place.channel_id}"
+
+    def belongs(self, who: Who, project: str) -> bool:
+        """True when one of their identities was seen in a project and is still in it."""
+        there = {one for one in self.same(who) if (one, project) in self.seen}
+        here = {one for one in there if (one, project) not in self.gone}
+        self.seen -= {(one, project) for one in there - here}
+        return bool(here)
+
+    def arrives(self, scene: Scene) -> None:
+        """Somebody says something: in a room they are seen, at home a lost project is left."""
+        project = self.project(scene)
+        if project and not scene.alone:
+            self.seen.add((scene.who, project))
+        elif project and not self.belongs(scene.who, project):
+            for one in self.same(scene.who):
+                self.chosen[one] = ""
 
     def shows(self, scene: Scene) -> bool:
         """Whether what is somebody's own may be shown: to them alone, or where they said so."""
@@ -141,6 +175,10 @@ class World:
     def words(self, scene: Scene, *what: What) -> set[str]:
         """The secrets in things of these sorts that may be read in a scene."""
         return {h.word for h in self.held if h.what in what and self.may_read(scene, h)}
+
+    def may_link(self, one: Who, other: Who) -> bool:
+        """Two of one account are never one human being."""
+        return not {where for _, where in self.same(one)} & {where for _, where in self.same(other)}
 
     def link(self, one: Who, other: Who) -> None:
         """Both are one human being from now on."""

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.crash_loop.deaths import MAX_DEATHS
 from gateway.errors import ModelRefused, ModelUnavailable
 from gateway.storage.sqlite.database import Database
 from memory.models.embedding import (
     AFTER_FAILURE,
     AFTER_REFUSAL,
     BATCH,
+    MODEL,
     WHOLE_AGAIN,
     EmbeddingWork,
 )
@@ -21,6 +23,7 @@ from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.recall import SqliteRecall
 from tests.memory.store.records import reach, record, store
 from tests.support.clock import FakeClock
+from tests.support.work import deadly, suspected
 
 
 @dataclass
@@ -172,3 +175,22 @@ async def test_a_model_that_fails_is_left_alone_for_a_while_and_said_once(
     await rig.clock.advance(WHOLE_AGAIN)
     assert await finish(work) == 2
     assert await rig.found() == set(ids)
+
+
+async def test_what_processes_died_of_is_embedded_alone_or_not_at_all(rig: Rig) -> None:
+    ids = await rig.keep("one", "two", "three", "four")
+    guard = suspected("embedding", {ids[0]: 4, ids[1]: MAX_DEATHS, ids[2]: 1})
+    work = EmbeddingWork(rig.memories, rig.model, rig.clock, guard=guard)
+    while await work.step():
+        pass
+    assert await rig.found() == {ids[0], ids[2], ids[3]}
+    batches = [{item.id for item in items} for items in guard.marked]
+    assert batches == [{MODEL}, {ids[3]}, {ids[2]}, {ids[0]}]
+
+
+async def test_a_model_that_processes_died_of_is_not_loaded(rig: Rig) -> None:
+    await rig.keep("one")
+    guard = deadly("embedding", MODEL)
+    work = EmbeddingWork(rig.memories, rig.model, rig.clock, guard=guard)
+    assert await work.step() == 0
+    assert await rig.found() == set()

@@ -96,6 +96,8 @@ def test_no_result_holds_a_credential_wherever_it_stands(before: str, after: str
         (SourceType.EXPLICIT_SAVE, Trust.HIGH, ""),
         (SourceType.USER_MESSAGE, Trust.HIGH, ""),
         (SourceType.USER_MESSAGE, Trust.MEDIUM, "said by somebody else"),
+        (SourceType.USER_MESSAGE, Trust.LOW, "reads like an instruction, may be inaccurate"),
+        (SourceType.TOOL_OUTPUT, Trust.HIGH, "from file"),
         (SourceType.TOOL_OUTPUT, Trust.MEDIUM, "from file"),
         (SourceType.TOOL_OUTPUT, Trust.LOW, "from web, may be inaccurate"),
         (SourceType.AI_INFERENCE, Trust.LOW, "concluded by the assistant, may be inaccurate"),

@@ -3,7 +3,14 @@
 import pytest
 
 from memory.record import MAX_DOCUMENT, Draft, Kind, SourceType, Tier, Trust
-from memory.write.prepare import REDACTED, Prepared, Refusal, prepare, prepare_turn
+from memory.write.prepare import (
+    NOTHING_BESIDE,
+    REDACTED,
+    Prepared,
+    Refusal,
+    prepare,
+    prepare_turn,
+)
 from memory.write.trust import Way
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
@@ -47,6 +54,19 @@ def test_a_secret_can_be_a_refusal() -> None:
     done = prepared(f"the key is {KEY}", fail_on_secret=True)
     assert isinstance(done, Refusal)
     assert done.code == "secret"
+
+
+@pytest.mark.parametrize("content", [KEY, f" {KEY}. ", f'"{KEY}", "{KEY}"'])
+def test_a_memory_that_is_only_a_secret_is_refused(content: str) -> None:
+    done = prepared(content)
+    assert isinstance(done, Refusal)
+    assert (done.code, done.reason) == ("secret", NOTHING_BESIDE)
+
+
+def test_a_turn_that_is_only_a_secret_keeps_its_marker() -> None:
+    done = prepare_turn(KEY, Way.OWN_WORDS)
+    assert isinstance(done, Prepared)
+    assert done.content == "[SECRET_REDACTED]"
 
 
 @pytest.mark.parametrize("content", ["", "   ", "\u202e"])

@@ -1,0 +1,207 @@
+"""The person's own sentence that a quote of the model points to.
+
+The model names words of the person (`quote`); what is stored is the sentence in which they stand,
+as the person wrote it. The model's wording is never stored as the person's, so a number, a name or
+a "not" that it changed cannot be stored either.
+"""
+
+import bisect
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from memory.record import MAX_MEMORY
+from memory.write.sentence_ends import ITEM, LEADS, Span, only_asks, sentence_ends
+from memory.write.standalone import is_unspaced, stands_alone, words_of
+
+MIN_QUOTE: Final = 3
+"""Letters and digits that a quote has at least; two where one of them is a syllable or a word."""
+MAX_RETRACTION: Final = 100
+"""Characters in which what takes a sentence back is looked for."""
+MAX_PLACES: Final = 20
+"""Places of one message at which the same quote is looked at."""
+
+_FENCE: Final = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.MULTILINE)
+_CITED: Final = re.compile(r"^[ \t\xa0]{0,8}[>›＞|]", re.MULTILINE)
+_TAKES_BACK: Final = frozenset(
+    "not jk kidding joke joking sike nicht scherz spaß blague broma scherzo brincadeira".split()  # noqa: SIM905 - reads better
+)
+"""Words that take the sentence before back, where they are all that follows, or nearly."""
+_STOPS: Final = ".!?…。！？｡।۔؟"
+_MENTIONS: Final = ("@", "#")
+
+_REQUESTS: Final = (
+    "remember that ", "remember: ", "merk dir: ", "merke dir: ", "retiens que ",
+    "souviens-toi que ", "recuerda que ", "ricorda che ", "lembre-se de que ", "onthoud dat ",
+    "zapamiętaj, że ",
+    "запомни, что ", "запам'ятай, що ",
+)  # fmt: skip
+"""Requests to store what follows, in the order of words of a statement."""
+
+
+def find_statement(quote: str, words: Sequence[str]) -> str | None:
+    """The sentence of the person that holds the quote, as they wrote it, or several where the quote
+    spans them; None where the person has to be asked.
+
+    `words` are the messages that the person wrote in this turn, nobody else's text among them.
+    None is returned where no message holds the quote, and where the sentence alone does not state
+    anything: "yes, that one", a question, a line that the person cites, more than 1,000 characters.
+    """
+    sought = _Plain(quote[: 2 * MAX_MEMORY])
+    if not _long_enough(sought.letters):
+        return None
+    before = ""
+    for text in words:
+        led, before = before.rstrip().endswith(LEADS), text
+        if led and _Message(text).holds(sought.letters):
+            return None
+        message = _Message(text)
+        for start, end in message.places(sought.letters):
+            stated = message.stated(start, end)
+            if stated:
+                return stated
+    return None
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """True where the words of a quote stand in a text, one after the other."""
+    sought = _Plain(quote[: 2 * MAX_MEMORY]).letters
+    return _long_enough(sought) and _Message(text).holds(sought)
+
+
+class _Plain:
+    """A text's letters and digits alone, without case and marks, and where each came from.
+
+    Matching is lenient (spaces, punctuation, accents): what is stored is the text itself.
+    """
+
+    def __init__(self, text: str) -> None:
+        letters: list[str] = []
+        self.at: list[int] = []
+        for place, character in enumerate(text):
+            for letter in unicodedata.normalize("NFKD", character).casefold():
+                if letter.isalnum():
+                    letters.append(letter)
+                    self.at.append(place)
+        self.letters = "".join(letters)
+
+
+class _Message:
+    """A message of the person, with the places where its sentences and quotations end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._plain = _Plain(text)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return sentence_ends(self._text)
+
+    def holds(self, sought: str) -> bool:
+        """True when whole words of the message are the quote."""
+        return next(self.places(sought), None) is not None
+
+    def places(self, sought: str) -> Iterator[Span]:
+        """Where whole words of the message are the quote: first character, one past the last."""
+        said = self._plain
+        found = said.letters.find(sought)
+        for _ in range(MAX_PLACES):
+            if found < 0:
+                return
+            start, end = said.at[found], self._past(said.at[found + len(sought) - 1])
+            apart = _parted(self._text, start) and _parted(self._text, end)
+            if apart and not _in_mention(self._text, start, end):
+                yield start, end
+            found = said.letters.find(sought, found + 1)
+
+    def _past(self, letter: int) -> int:
+        """The place behind a letter and its marks."""
+        end = letter + 1
+        while end < len(self._text) and unicodedata.category(self._text[end])[0] == "M":
+            end += 1
+        return end
+
+    def stated(self, start: int, end: int) -> str:
+        """The sentences around a quote where they state something, otherwise an empty text."""
+        low, high = self._widened(start, end)
+        text = self._text[low:high].strip()
+        if len(text) > MAX_MEMORY or self._cites(low, high) or only_asks(text):
+            return ""
+        text = _without_request(text)
+        return text if stands_alone(text) and not self._taken_back(high) else ""
+
+    def _taken_back(self, high: int) -> bool:
+        """True when what follows takes the sentence back: "Not!", "just kidding"."""
+        end = self._ends[min(bisect.bisect_right(self._ends, high), len(self._ends) - 1)]
+        after = words_of(self._text[high : min(end, high + MAX_RETRACTION)])
+        return len(after) <= 3 and not _TAKES_BACK.isdisjoint(after)
+
+    def _widened(self, start: int, end: int) -> Span:
+        """From the sentence's beginning to its end; an item of a list with the line before it."""
+        text, ends = self._text, self._ends
+        low = ends[bisect.bisect_right(ends, start) - 1]
+        high = ends[bisect.bisect_left(ends, end)]
+        head = self._lead_in(low)
+        if head:
+            low = ends[bisect.bisect_right(ends, head - 1) - 1]
+        if text[low:high].rstrip().endswith(LEADS) and high < len(text):
+            high = ends[min(bisect.bisect_left(ends, high) + 1, len(ends) - 1)]
+        return low, high
+
+    def _lead_in(self, low: int) -> int:
+        """The end of the line that leads to a sentence ("Allergies:"), or of any line before its
+        list that is no sentence of its own; 0 where there is none."""
+        begins = max(0, low - MAX_MEMORY)
+        before = self._text[begins:low]
+        item = ITEM.match(self._text, low) is not None
+        lines = before.splitlines(keepends=True) if item else []
+        while lines and (not lines[-1].strip() or ITEM.match(lines[-1])):
+            before = before[: -len(lines.pop())]
+        head = before.rstrip()
+        leads = head.endswith(LEADS) or (item and bool(head) and head[-1] not in _STOPS)
+        return begins + len(head) if leads else 0
+
+    def _cites(self, low: int, high: int) -> bool:
+        """True where a line is cited from elsewhere (`>`), or stands behind a code fence."""
+        line = self._text.rfind("\n", 0, low) + 1
+        return (
+            _CITED.search(self._text, line, high) is not None
+            or _FENCE.search(self._text, 0, high) is not None
+        )
+
+
+def _without_request(text: str) -> str:
+    """The statement behind "remember that", which asks for it to be stored and states nothing."""
+    plain = text.casefold()
+    if len(plain) != len(text):
+        return text
+    begins = 7 if plain.startswith("please ") else 0
+    request = next((one for one in _REQUESTS if plain.startswith(one, begins)), "")
+    return text[begins + len(request) :].lstrip() if request else text
+
+
+def _parted(text: str, place: int) -> bool:
+    """True where a word may begin or end between two characters."""
+    if place in (0, len(text)):
+        return True
+    before, after = text[place - 1], text[place]
+    return not (before.isalnum() and after.isalnum()) or is_unspaced(before) or is_unspaced(after)
+
+
+def _in_mention(text: str, start: int, end: int) -> bool:
+    """True where a quote begins or ends inside the name of somebody or something mentioned: others
+    choose their names."""
+    begins = max(text.rfind(blank, 0, start) for blank in " \n\t") + 1
+    if text[begins : begins + 1] in _MENTIONS and (
+        start > begins + 1 or not any(char.isspace() for char in text[start:end])
+    ):
+        return True
+    last = max(text.rfind(blank, 0, end) for blank in " \n\t") + 1
+    inside = end < len(text) and not text[end].isspace() and text[end] in "-_'"
+    return last > start and text[last : last + 1] in _MENTIONS and inside
+
+
+def _long_enough(letters: str) -> bool:
+    return len(letters) >= MIN_QUOTE or (len(letters) == MIN_QUOTE - 1 and is_unspaced(letters[0]))
