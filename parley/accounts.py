@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from aiohttp import web
 
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.services import Connected
 from gateway.stores import AdapterStates
 from parley.commands import offered_commands
@@ -43,6 +44,7 @@ def accounts_here(
     webhooks: WebhookRoutes,
     clock: Clock,
     count: Counter,
+    guard: WorkGuard = UNGUARDED,
 ) -> dict[tuple[str, str], Connected]:
     """Adapters of this process's own, not connected yet; those of one platform where `only` names
     it."""
@@ -60,6 +62,7 @@ def accounts_here(
             webhooks=webhooks,
             count=count,
             commands=offered_commands(with_memory=settings.memory.enabled),
+            guard=guard,
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = Connected.of(manifest, adapter)

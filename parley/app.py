@@ -12,6 +12,9 @@ from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
 from gateway.context.calibrations import KeptCalibrations
+from gateway.crash_loop.deaths import Deaths
+from gateway.crash_loop.guard import CrashLoopGuard
+from gateway.crash_loop.record import Death, WorkRecord
 from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
@@ -20,11 +23,14 @@ from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.lanes import MAX_WAITING
 from gateway.llm.factory import build_provider
+from gateway.membership import AskedOfPlatforms
 from gateway.message import place_of
+from gateway.notices import Notices
 from gateway.observe.model import TimedProvider
 from gateway.observe.observer import Observer, Several
 from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
+from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.routing import Router
 from gateway.services import Connected, Services
@@ -37,8 +43,10 @@ from parley.accounts import ServesPages, account_name, accounts_elsewhere, accou
 from parley.background import Background
 from parley.heartbeats import wire_heartbeats
 from parley.housekeeping import Housekeeping
+from parley.http.addresses import networks
 from parley.http.local import LocalListener, Readiness
 from parley.http.webhooks import WebhookListener
+from parley.link_expiry import LINKS_EVERY, expiring
 from parley.memory_api import serve_memory
 from parley.observed import Observed
 from parley.policies import (
@@ -87,10 +95,13 @@ class App:
         role: Role = "all",
         platform: str = "",
         observers: Sequence[Observer] = (),
+        record: WorkRecord | None = None,
+        left: Sequence[Death] = (),
     ) -> None:
         """`role` and `platform` say what this process does where several share the work; raises
         `ConfigurationError` for a part of the work without a shared `storage.url`. `observers`
-        are told what happens, besides the program's own."""
+        are told what happens, besides the program's own. `record` is where work is marked, `left`
+        what processes before this one left in theirs."""
         self.settings = settings
         self._observers = observers
         self._role = role
@@ -98,17 +109,31 @@ class App:
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
         self._lines: dict[str, Line] = {}
+        self._recent_secrets = RecentSecrets()
         self.storage = Storage(settings, self._clock)
         self.watching = self._watch()
         self.observed = Observed(self.watching.metrics.count)
+        self.guard = CrashLoopGuard(
+            Deaths(self.storage.stores.states.of("parley", "takeovers")),
+            self.storage.quarantine,
+            self._clock,
+            self.observed.count,
+            record,
+            left,
+        )
         self._tracing = open_tracing(
             endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
         )
-        self.webhooks = WebhookListener(settings.webhooks.host, settings.webhooks.port)
+        self.webhooks = WebhookListener(
+            settings.webhooks.host,
+            settings.webhooks.port,
+            proxies=networks(settings.webhooks.trusted_proxies),
+            guard=self.guard,
+        )
         self.local = self._local_listener()
         self.models = recall_models(settings)
-        self.memory = self._remember()
         connected = self._accounts()
+        self.memory = self._remember(connected)
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
@@ -117,10 +142,21 @@ class App:
         self._intake = Intake(self.services, self._workplace(control))
         self.supervisor = self._supervise(connected)
         self._counting = self._keep_counts()
-        chores = (*self.storage.chores(), *self.memory.chores, self._counting.save)
-        self.housekeeping = Housekeeping(chores, self._clock)
+        chores = {
+            "quarantine": self.guard.refresh,
+            **self.storage.chores(),
+            **self.memory.chores,
+            "counting": self._counting.save,
+        }
+        self.housekeeping = Housekeeping(chores, self._clock, self.guard)
+        self.link_expiry = self._expire_links()
         self.heartbeats = wire_heartbeats(
-            settings, self.storage, self.memory.sync, extensions.tenant_provider, self._clock
+            settings,
+            self.storage,
+            self.memory.sync,
+            extensions.tenant_provider,
+            self._clock,
+            self.guard,
         )
         self.consolidating = self._consolidate()
         self.embedding = self._embed()
@@ -135,12 +171,15 @@ class App:
         """
         self._on_ready = on_ready
         await self.storage.start()
+        await self.guard.start()
         await self._counting.load()
         await self.watching.start()
         await self.local.start()
         self.services.toolbox.start()
         await self._take_up()
         self.housekeeping.start()
+        if self.link_expiry is not None:
+            self.link_expiry.start()
         if self.heartbeats is not None and self._role != "adapter":
             self.heartbeats.start()
         if self.consolidating is not None:
@@ -169,6 +208,7 @@ class App:
             *((self._sharing.stop,) if self._sharing is not None else ()),
             self.supervisor.stop,
             self.housekeeping.stop,
+            *((self.link_expiry.stop,) if self.link_expiry is not None else ()),
             *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
             *((self.consolidating.stop,) if self.consolidating is not None else ()),
             *((self.embedding.stop,) if self.embedding is not None else ()),
@@ -238,16 +278,18 @@ class App:
         if not all(known):
             log.warning("accounts_missing", events=known.count(False), hint="they are kept")
 
-    def _remember(self) -> WiredMemory:
+    def _remember(self, connected: Mapping[tuple[str, str], Connected]) -> WiredMemory:
         storage = self.storage
         return wire_memory(
             self.settings,
             storage.memory,
-            storage.personal,
+            (*storage.personal, self._recent_secrets),
             storage.stores.states,
             self._clock,
             self.models,
             self.watching.metrics.recall.recalled,
+            AskedOfPlatforms(connected, self._clock),
+            self.guard,
         )
 
     def _accounts(self) -> dict[tuple[str, str], Connected]:
@@ -261,6 +303,7 @@ class App:
             self.webhooks,
             self._clock,
             self.observed.count,
+            self.guard,
         )
         for account in connected.values():
             if isinstance(account.adapter, ServesPages):
@@ -285,12 +328,20 @@ class App:
             return None
         return self._in_background(consolidation.step, "consolidating")
 
+    def _expire_links(self) -> Housekeeping | None:
+        links, services = self.memory.links, self.services
+        if links is None or self._role == "adapter":
+            return None
+        notices = Notices(services.stores.outbox, services.deliverer, services.connected)
+        chores = {"links": expiring(links, notices)}
+        return Housekeeping(chores, self._clock, self.guard, every=LINKS_EVERY)
+
     def _embed(self) -> Background | None:
         behind = self.models.behind
         if behind is None or self._role == "adapter":
             return None
         memories, count = self.storage.memory.memories, self.observed.count
-        work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm)
+        work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm, self.guard)
         return self._in_background(work.step, "embedding")
 
     def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
@@ -339,6 +390,7 @@ class App:
             _secret(server.token),
             ready=self.readiness,
             health=self.watching.health,
+            proxies=networks(server.trusted_proxies),
         )
         listener.add_routes(self.watching.routes())
         return listener
@@ -366,6 +418,7 @@ class App:
             self.webhooks,
             lambda: self.storage.unwritten,
             lambda: shared.depths.latest if shared is not None else None,
+            lambda: self.guard.quarantined,
         )
 
     def _services(
@@ -402,6 +455,7 @@ class App:
                 self.observed.count,
                 observer,
                 fed=self.storage.hot.shared is not None,
+                guard=self.guard,
             ),
             loop_guard=LoopGuard(),
             extensions=extensions,
@@ -412,7 +466,10 @@ class App:
             prices=prices_of(settings),
             observer=observer,
             memory=self.memory.remembering,
+            humans=self.memory.humans,
             more_commands=self.memory.commands,
+            guard=self.guard,
+            recent_secrets=self._recent_secrets,
         )
 
 

@@ -16,6 +16,7 @@ from gateway.extensions import TenantProvider
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import ActivityLog, Clock
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from gateway.stores import Buckets
 from memory.brain.sources import (
     FigureSource,
@@ -56,12 +57,18 @@ class Heartbeats:
     """One task per project; a source that fails is told of, tried again, and stops no other."""
 
     def __init__(
-        self, sites: Mapping[str, Site], sync: SiteSync, claims: Buckets, clock: Clock
+        self,
+        sites: Mapping[str, Site],
+        sync: SiteSync,
+        claims: Buckets,
+        clock: Clock,
+        guard: WorkGuard = UNGUARDED,
     ) -> None:
         self._sites = sites
         self._sync = sync
         self._claims = claims
         self._clock = clock
+        self._guard = guard
         self._room = asyncio.Semaphore(AT_ONCE)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -95,14 +102,17 @@ class Heartbeats:
 
     async def round(self, project: str) -> None:
         """Sync a project if it is due and no other process does. Never raises."""
-        site = self._sites[project]
+        site, item = self._sites[project], WorkItem("heartbeat", project)
         try:
+            if self._guard.exhausted(item):
+                return
             if not await self._claims.once(f"heartbeat:{project}", ROUND - EARLY):
                 return
             if await self._sync.is_fresh(site.tenant, project, site.every - EARLY):
                 return
             async with self._room:
-                await self.sync_site(project)
+                with self._guard.working(item):
+                    await self.sync_site(project)
         except SourceFailed as error:
             log.warning("heartbeat_failed", project=project, error=str(error))
         except ParleyError as error:
@@ -122,13 +132,14 @@ def wire_heartbeats(
     sync: SiteSync | None,
     tenants: TenantProvider,
     clock: Clock,
+    guard: WorkGuard = UNGUARDED,
 ) -> Heartbeats | None:
     """What the configuration asks for; None without memory. Raises `ConfigurationError` for an
     address that cannot be used."""
     if sync is None:
         return None
     sites = sites_of(settings, storage.activity, tenants, clock)
-    return Heartbeats(sites, sync, storage.stores.buckets, clock)
+    return Heartbeats(sites, sync, storage.stores.buckets, clock, guard)
 
 
 def sites_of(

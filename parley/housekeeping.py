@@ -1,12 +1,13 @@
 """Forgets what has served its time: expired ids, old conversations, old traces."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
 from gateway.errors import StoreUnavailable
 from gateway.ports import Clock
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
 EVERY = 300.0
 """Seconds between two rounds."""
@@ -20,11 +21,22 @@ Chore = Callable[[], Awaitable[int]]
 
 
 class Housekeeping:
-    """Runs its chores again and again; one that fails is tried again in the next round."""
+    """Runs its chores, by name, again and again; one that fails is tried again in the next round.
+    One that processes die of is left out for a day."""
 
-    def __init__(self, chores: Sequence[Chore], clock: Clock) -> None:
+    def __init__(
+        self,
+        chores: Mapping[str, Chore],
+        clock: Clock,
+        guard: WorkGuard = UNGUARDED,
+        *,
+        every: float = EVERY,
+    ) -> None:
+        """`every`: seconds between two rounds."""
         self._chores = chores
         self._clock = clock
+        self._guard = guard
+        self._every = every
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -40,23 +52,26 @@ class Housekeeping:
 
     async def round(self) -> int:
         """Run every chore until it has nothing left; returns how many rows went."""
-        return sum([await self._finish(chore) for chore in self._chores])
+        return sum([await self._finish(name, chore) for name, chore in self._chores.items()])
 
-    async def _finish(self, chore: Chore) -> int:
-        gone = 0
+    async def _finish(self, name: str, chore: Chore) -> int:
+        gone, item = 0, WorkItem("chore", name)
         try:
+            if self._guard.exhausted(item):
+                return 0
             for _ in range(MAX_STEPS):
-                step = await chore()
+                with self._guard.working(item):
+                    step = await chore()
                 if not step:
                     break
                 gone += step
         except StoreUnavailable as error:
-            log.warning("chore_failed", error=str(error))
+            log.warning("chore_failed", chore=name, error=str(error))
         except Exception:
-            log.exception("chore_failed")
+            log.exception("chore_failed", chore=name)
         return gone
 
     async def _run(self) -> None:
         while True:
             await self.round()
-            await self._clock.sleep(EVERY)
+            await self._clock.sleep(self._every)

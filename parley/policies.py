@@ -42,13 +42,17 @@ def policies_of(settings: Settings) -> Policies:
             {name: ToolRule(r.role, frozenset(r.audiences)) for name, r in settings.tools.items()}
         ),
         limits=RateLimits(
-            limits.user_per_minute, limits.channel_per_minute, limits.workspace_per_minute
+            limits.user_per_minute,
+            limits.channel_per_minute,
+            limits.workspace_per_minute,
+            limits.reserve_per_minute,
         ),
         budgets=Budgets(
             budgets.user_per_day,
             budgets.user_per_month,
             budgets.workspace_per_day,
             budgets.workspace_per_month,
+            budgets.user_share,
         ),
         context=ContextLimits(
             settings.context.max_messages,

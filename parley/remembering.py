@@ -1,25 +1,30 @@
 """Puts memory together: from the configuration and the stores to what the gateway is handed."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
 
+from gateway.membership import AskedOfPlatforms
 from gateway.observe.recall import Recalled
-from gateway.ports import Clock
+from gateway.people import Humans, Unlinked
+from gateway.ports import Clock, MembershipCheck
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.stores import AdapterStates
 from memory.audit import Audit
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.brief import BriefLimits
+from memory.commands.linking import LinkCommands
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
 from memory.consolidation import Consolidation
 from memory.handle import Memory, MemoryParts
-from memory.people import People
+from memory.links import Links
+from memory.people import People, ProjectRules
 from memory.plans import BUILT_IN, Plan, Plans
 from memory.recall.ports import Recall
 from memory.recall.retriever import Retriever
@@ -49,11 +54,13 @@ class WiredMemory:
 
     remembering: Remembering
     commands: CommandSet
+    humans: Humans = field(default_factory=Unlinked)
     memory: Memory | None = None
     brain: Brain | None = None
     sync: SiteSync | None = None
     consolidation: Consolidation | None = None
-    chores: tuple[Callable[[], Awaitable[int]], ...] = ()
+    links: Links | None = None
+    chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
 
 
 def wire_memory(
@@ -64,21 +71,27 @@ def wire_memory(
     clock: Clock,
     models: RecallModels | None = None,
     watch: Callable[[Recalled], None] | None = None,
+    check: MembershipCheck | None = None,
+    guard: WorkGuard = UNGUARDED,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects; `models` are those that recall may use; `watch` is told of every recall."""
+    figures of projects; `models` are those that recall may use; `watch` is told of every recall.
+    `check` says who belongs to a project; without one nobody reaches a project in private."""
     wanted = settings.memory
     if not wanted.enabled:
         return WiredMemory(Forgetful(), NoCommands())
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
-    people = People(stores.people, clock)
+    seen_for = timedelta(days=wanted.seen_in_days)
+    projects = ProjectRules(seen_for, frozenset(wanted.shared_rooms))
+    people = People(stores.people, clock, check or AskedOfPlatforms({}, clock), projects)
+    links = Links(stores.links, audit, clock)
     chosen = models or RecallModels()
     path = _write_path(settings, stores, audit, chosen, clock)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
-    consolidation = Consolidation(stores.waiting, path)
+    consolidation = Consolidation(stores.waiting, path, guard)
     retriever: Recall = Retriever(
         stores.recall, stores.memories, chosen.embedder, chosen.reranker, recall_rules(settings)
     )
@@ -95,6 +108,7 @@ def wire_memory(
             brain,
             consolidation,
             retriever,
+            links,
             holders,
         )
     )
@@ -104,12 +118,26 @@ def wire_memory(
     days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
     return WiredMemory(
         remembering=Remembrance(memory, stores.memories, brain, rules, retriever),
-        commands=MemoryCommands(memory, people, questions, sync.problem, episodic_days=days),
+        commands=MemoryCommands(
+            memory,
+            people,
+            questions,
+            LinkCommands(links, clock),
+            sync.problem,
+            episodic_days=days,
+        ),
+        humans=links,
         memory=memory,
         brain=brain,
         sync=sync,
         consolidation=consolidation,
-        chores=(_forgetting(stores, audit, timedelta(days=wanted.purge_superseded_days), clock),),
+        links=links,
+        chores={
+            "memories": _forgetting(
+                stores, audit, timedelta(days=wanted.purge_superseded_days), clock
+            ),
+            "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
+        },
     )
 
 

@@ -13,7 +13,7 @@ from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.services import Connected
 from gateway.storage.redis.rpc import RemoteFailure, RpcClient
-from parley.remote_calls import FETCH, SIGN, VIEW, Fetch, Sign
+from parley.remote_calls import BELONGS, FETCH, SIGN, VIEW, Belongs, Fetch, Sign
 
 SIGN_SECONDS = 5.0
 FETCH_SECONDS = 30.0
@@ -81,6 +81,11 @@ class RemoteAdapter:
         """Delete a message of ours. Raises a `DeliveryError`."""
         await self._deliver("delete", SIGN.dump_json(Sign(place, message_id)), FIRST_SECONDS)
 
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when a person belongs to a workspace or room. Raises a `DeliveryError`."""
+        asked = BELONGS.dump_json(Belongs(space, person))
+        return await self._deliver("is_member", asked, SIGN_SECONDS) == b"yes"
+
     def live_style(self, place: Place) -> LiveStyle | None:
         """As the platform's own; None where its manifest does not say it."""
         return self._manifest.live(place) if self._manifest.live is not None else None
@@ -112,4 +117,5 @@ class RemoteAdapter:
             read_marks=self if can.read_marks else None,
             files=self if can.files_in else None,
             live=self if can.live else None,
+            members=self if can.tells_members else None,
         )

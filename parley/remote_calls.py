@@ -30,8 +30,17 @@ class Fetch:
     limit: int
 
 
+@dataclass(frozen=True)
+class Belongs:
+    """A person, and the workspace or room that they may be a member of."""
+
+    space: str
+    person: str
+
+
 SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
 FETCH: TypeAdapter[Fetch] = TypeAdapter(Fetch)
+BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
@@ -68,12 +77,20 @@ def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler
         await connected.adapter.delete(asked.place, asked.message_id)
         return b""
 
+    async def is_member(payload: bytes) -> bytes:
+        asked = BELONGS.validate_json(payload)
+        if connected.members is None:
+            raise Permanent("this platform does not tell its members")
+        there = await connected.members.is_member(asked.space, asked.person)
+        return b"yes" if there else b"no"
+
     return {
         "typing": typing,
         "mark_read": mark_read,
         "fetch": fetch,
         "show_live": show_live,
         "delete": delete,
+        "is_member": is_member,
     }
 
 

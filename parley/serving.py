@@ -2,16 +2,34 @@
 
 import asyncio
 import logging
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 
+from gateway.crash_loop.record import Death, WorkRecord
 from gateway.observe.logs import configure_logs
 from parley import garbage, heap
 from parley.app import App
 from parley.roles import Role
+from parley.service_manager import ServiceManager
 from parley.settings import Settings
 from parley.settings.secrets import secret_values
 from parley.signals import end_on_signals
+from parley.watchdog import Watchdog
+from parley.work_record import work_record
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The process as others see it: the record of its work, deaths of processes before it that left
+    theirs, and who is told that it is alive."""
+
+    record: WorkRecord | None = None
+    left: Sequence[Death] = ()
+    manager: ServiceManager = field(default_factory=ServiceManager)
+    dog: Watchdog | None = None
 
 
 async def serve(
@@ -20,13 +38,18 @@ async def serve(
     platform: str = "",
     *,
     started: Callable[[], None] = lambda: None,
+    watch: Watch | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and
     where people find the pages.
-    `started` is called when everything is there that stays until the end."""
+    `started` is called when everything is there that stays until the end. `watch` watches the loop
+    from here on until it is closed."""
     stopping = asyncio.Event()
     end_on_signals(stopping)
-    app = App(settings, role=role, platform=platform)
+    watch = watch or Watch()
+    app = App(settings, role=role, platform=platform, record=watch.record, left=watch.left)
+    if watch.dog is not None:
+        watch.dog.start()
 
     def say(line: str) -> None:
         sys.stdout.write(f"{line}\n")
@@ -43,6 +66,7 @@ async def serve(
         for link in app.pages():
             say(f"open {link}")
         say("ready gateway")
+        watch.manager.ready()
 
     starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
     try:
@@ -51,6 +75,7 @@ async def serve(
             starting.result()
             await stopped
     finally:
+        watch.manager.stopping()
         for task in (starting, stopped):
             task.cancel()
         await asyncio.wait((starting, stopped))
@@ -63,4 +88,9 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
     heap.give_large_pieces_back()
-    return asyncio.run(serve(settings, role, platform, started=garbage.set_aside))
+    record, left = work_record(settings)
+    manager = ServiceManager.of(os.environ)
+    dog = Watchdog(settings.watchdog.seconds, record, manager.alive)
+    with record, dog, closing(manager):  # the loop is watched until it is closed, and after it
+        watch = Watch(record, left, manager, dog)
+        return asyncio.run(serve(settings, role, platform, started=garbage.set_aside, watch=watch))

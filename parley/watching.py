@@ -20,13 +20,15 @@ from parley.store_watch import Probe, StoreWatch
 from parley.supervisor import Supervisor
 
 UP, DOWN = "ready", "unavailable"
+QUARANTINED = "{} in quarantine, not begun any more: `parley quarantine list` shows them"
 Phase = Literal["starting", "ready", "stopping"]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What is looked at. `unwritten` is the work that waits for the database, `shared` what waits
-    where several processes share the work."""
+    where several processes share the work, `quarantined` how many pieces of work are not begun any
+    more."""
 
     lanes: Lanes
     deliverer: Deliverer
@@ -34,6 +36,7 @@ class Parts:
     webhooks: WebhookListener
     unwritten: Callable[[], int]
     shared: Callable[[], Depths | None] = lambda: None
+    quarantined: Callable[[], int] = lambda: 0
 
 
 class Watching:
@@ -87,6 +90,9 @@ class Watching:
             problems |= supervisor.errors
             if webhooks.paths:
                 parts["webhooks"] = UP if webhooks.listening else DOWN
+            quarantined = self._parts.quarantined()
+            if quarantined:  # the rest of the work goes on: it is no reason to be unready
+                problems["quarantine"] = QUARANTINED.format(quarantined)
         for store in self._stores.names:
             problem = self._stores.problems.get(store)
             parts[store] = UP if problem is None else DOWN
@@ -108,4 +114,5 @@ class Watching:
             proofs=dict(parts.supervisor.proofs),
             parts={name: at == UP for name, at in state.parts.items() if name not in accounts},
             shared=parts.shared(),
+            quarantined=parts.quarantined(),
         )

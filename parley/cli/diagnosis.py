@@ -42,7 +42,9 @@ class _Memory:
 class _NoListener:
     """The public listener, which does not run during a check."""
 
-    def add(self, path: str, handler: WebhookHandler) -> None: ...
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
+    ) -> None: ...
 
     def remove(self, path: str) -> None: ...
 

@@ -14,7 +14,7 @@ from typing import Annotated, Final
 
 import typer
 
-from parley.cli import audit, memory, models, outbox
+from parley.cli import audit, memory, models, outbox, quarantine
 from parley.cli.options import DEFAULT_CONFIG, AsJson, Config, chosen
 from parley.roles import Role
 
@@ -158,6 +158,7 @@ def sync(
 
 
 app.add_typer(outbox.commands, name="outbox")
+app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(memory.commands, name="memory")
 app.add_typer(audit.commands, name="audit")
 app.add_typer(models.commands, name="models")

@@ -15,6 +15,7 @@ from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import Audience, PersonId, Principal
 from gateway.policy.roles import role_of
+from gateway.ports import Belonging
 from gateway.remembering import Asker
 from memory.handle import Memory, MemoryHandle
 from memory.store.ports import Counted
@@ -67,6 +68,15 @@ def with_memory(
     return asyncio.run(run())
 
 
+class Believed:
+    """Implements `MembershipCheck` at the terminal, where no platform is connected: who was seen
+    in a project lately counts as a member, because who runs this reads the database anyway."""
+
+    async def belongs(self, person: str, project: str) -> Belonging:
+        """Always a member."""
+        return Belonging.MEMBER
+
+
 def people(config: Path | None, env: Mapping[str, str]) -> list[Counted]:
     """Of whom there is something, and how much."""
     settings = readable(config, env)
@@ -107,7 +117,13 @@ async def _opened(
     storage, models = Storage(settings, clock), recall_models(settings)
     try:
         wired = wire_memory(
-            settings, storage.memory, storage.personal, storage.stores.states, clock, models
+            settings,
+            storage.memory,
+            storage.personal,
+            storage.stores.states,
+            clock,
+            models,
+            check=Believed(),
         )
         if wired.memory is None or wired.consolidation is None:
             raise BadInput(OFF)

@@ -61,17 +61,22 @@ def found(wanted: Wanted, query: str, limit: int, *, superseded: bool) -> int:
 
 
 def clear(wanted: Wanted, what: What, said_yes: int) -> int:
-    """Delete everything of the person's own in a tier, or in all, once that is confirmed."""
+    """Delete everything of this identity's own in a tier, or in all, once that is confirmed. What
+    linked identities wrote stays; they are named."""
     questions = [f"Delete {_named(what)} of {wanted.person}?"]
     if what == "all":
         questions.append("Really all of it? This cannot be undone.")
-    if not agreed(questions, said_yes):
+
+    async def job(handle: MemoryHandle, _: Settings) -> int | None:
+        for other in await handle.linked():
+            told = f"{other.side.person} is linked with it and keeps its own memories.\n"
+            sys.stderr.write(told)
+        return await handle.clear(TIERS[what]) if agreed(questions, said_yes) else None
+
+    gone = with_memory(wanted, job)
+    if gone is None:
         return 1
-
-    async def job(handle: MemoryHandle, _: Settings) -> int:
-        return await handle.clear(TIERS[what])
-
-    _tell(wanted, with_memory(wanted, job))
+    _tell(wanted, gone)
     return 0
 
 

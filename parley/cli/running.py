@@ -17,7 +17,7 @@ LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to as
 
 
 def running(settings: Settings) -> list[Finding]:
-    """Ask the local listener whether it is ready; one finding per part that is not."""
+    """Ask the local listener whether it is ready; one finding per problem or unready part."""
     server = settings.server
     if server.port == 0:
         return []
@@ -31,7 +31,7 @@ def running(settings: Settings) -> list[Finding]:
     except (OSError, ValueError):
         return _nobody(settings, f"no Parley answers on {host}:{server.port}")
     if told.get("ready") is True:
-        return [Finding("ok", NAME, "it is ready")]
+        return [Finding("ok", NAME, "it is ready"), *_notes(told.get("problems"))]
     return _unready(told)
 
 
@@ -61,6 +61,15 @@ def _asked(request: urllib.request.Request) -> Mapping[str, object]:
             body = error.read(MAX_ANSWER)
     told = json.loads(body)
     return told if isinstance(told, dict) else {}
+
+
+def _notes(problems: object) -> list[Finding]:
+    """Problems that do not keep the program from its work, such as work in quarantine."""
+    named = problems if isinstance(problems, dict) else {}
+    return [
+        Finding("note", f"{NAME}: {part}", str(problem), "See docs/operations.md, and its log.")
+        for part, problem in named.items()
+    ]
 
 
 def _unready(told: Mapping[str, object]) -> list[Finding]:

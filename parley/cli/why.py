@@ -4,11 +4,21 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from gateway.clock import SystemClock
 from gateway.stores import Trace
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
+
+NEXT: Final[Mapping[str, str]] = {
+    "access": "The section `access` of the configuration decides on this.",
+    "intake": "More was sent than is stored at once: docs/operations.md gives these bounds.",
+    "limits": "The section `limits` of the configuration sets this limit.",
+    "budget": "The section `budgets` of the configuration decides on this.",
+    "takeover": "The program stopped whenever it worked on this: `parley quarantine list`.",
+}
+"""Where an operator looks next, by the stage that refused."""
 
 
 def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
@@ -16,13 +26,17 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
     settings = load(config, env)
     file = sqlite_file(settings.database.url)
     if file and not Path(file).exists():
-        sys.stderr.write(f"There is no database at {file} yet.\n")
+        sys.stderr.write(
+            f"There is no database at {file}. Name the configuration with --config, or start Parley"
+            " once.\n"
+        )
         return 1
     traces = asyncio.run(_find(settings, message_id))
     if not traces:
         sys.stderr.write(
             f"Nothing is known of message {message_id}. What is not addressed to the assistant"
-            " leaves no trace; the id is the platform's own.\n"
+            " leaves no trace; the id is the platform's own. Of the refused messages of a person"
+            " the latest four are kept, for a day.\n"
         )
         return 1
     sys.stdout.write("\n\n".join(described(trace) for trace in traces) + "\n")
@@ -44,6 +58,9 @@ def described(trace: Trace) -> str:
         detail = f" ({decision.detail})" if decision.detail else ""
         lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
     lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
+    refused = next((d.stage for d in trace.decisions if not d.allowed), "")
+    if refused in NEXT:
+        lines.append(f"  {NEXT[refused]}")
     return "\n".join(lines)
 
 

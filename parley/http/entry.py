@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from parley.http.host import read_host
+
 FORWARDING_HEADERS: Final = ("forwarded", "via", "x-real-ip")
 """With every `x-forwarded-*`, the marks of a proxy (RFC 7239, RFC 9110 section 7.6.3)."""
 
@@ -23,8 +25,11 @@ Reason: TypeAlias = Literal[
     "token_wrong",
     "token_missing",
     "forwarded_without_token",
+    "bad_host",
     "strange_host",
     "strange_origin",
+    "too_many_requests",
+    "compressed",
 ]
 
 
@@ -133,14 +138,10 @@ def _same_origin(facts: RequestFacts) -> bool:
 
 
 def _hostname(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    found = read_host(host)
+    return "" if found is None else found.name
 
 
 def _port(host: str) -> int | None:
-    try:
-        return urlsplit(f"//{host}").port
-    except ValueError:
-        return -1
+    found = read_host(host)
+    return -1 if found is None else found.port

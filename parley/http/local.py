@@ -4,6 +4,7 @@ It refuses to open beyond this machine without a token, and asks every request t
 `parley.http.entry`. Other rooms add their routes before it starts.
 """
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -15,6 +16,8 @@ import structlog
 from aiohttp import web
 
 from gateway.errors import ConfigurationError
+from parley.http.addresses import Network
+from parley.http.connections import ConnectionBounds, Connections
 from parley.http.entry import (
     Entry,
     RequestFacts,
@@ -24,7 +27,8 @@ from parley.http.entry import (
     same_secret,
     session_value,
 )
-from parley.http.ports import unusable
+from parley.http.host import asks_well
+from parley.http.ports import port_of, unusable
 
 COOKIE: Final = "parley_session"
 COOKIE_DAYS: Final = 30
@@ -54,6 +58,9 @@ OPEN_PATHS: Final = ("/healthz", "/readyz")
 
 ENTRY: Final = web.RequestKey("parley.entry", Entry)
 """What the listener's own rule says of a request; a part with tokens of its own may ask it."""
+BOUNDS: Final = ConnectionBounds(connections=256, body_seconds=30.0, idle_seconds=60.0)
+"""Long enough for a file that a person sends from the page, up to `max_body`."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -96,6 +103,8 @@ class LocalListener:
         ready: ReadyCheck | None = None,
         health: HealthCheck | None = None,
         max_body: int = 32 * 1024 * 1024,
+        bounds: ConnectionBounds = BOUNDS,
+        proxies: Iterable[Network] = (),
     ) -> None:
         self._host = host
         self._wanted_port = port
@@ -108,7 +117,8 @@ class LocalListener:
         self._guarded: frozenset[web.Application] = frozenset()
         self._links: OrderedDict[str, float] = OrderedDict()
         self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
+        self._server: asyncio.Server | None = None
+        self.connections = Connections(bounds, proxies)
 
     def add_routes(self, routes: Iterable[web.AbstractRouteDef]) -> None:
         """Serve these too. Raises `RuntimeError` once the listener runs."""
@@ -132,7 +142,9 @@ class LocalListener:
         if self._runner is not None:
             return
         check_exposure(self._host, self._token)
-        app = web.Application(middlewares=[self._guard], client_max_size=self._max_body)
+        app = web.Application(
+            middlewares=[self._bounded, self._guard], client_max_size=self._max_body
+        )
         app.on_response_prepare.append(_protect)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
@@ -145,31 +157,36 @@ class LocalListener:
             app,
             access_log=None,
             handle_signals=False,
-            keepalive_timeout=60.0,
             shutdown_timeout=5.0,
             max_line_size=8190,
             max_field_size=8190,
+            max_headers=64,
+            auto_decompress=False,
+            lingering_time=2.0,
         )
         await runner.setup()
-        site = web.TCPSite(runner, self._host, self._wanted_port)
         try:
-            await site.start()
+            listening = await self.connections.listen(runner, self._host, self._wanted_port)
         except OSError as error:
             await runner.cleanup()
             where = (self._host, self._wanted_port)
             raise unusable("local listener", "server", *where, error) from error
-        self._runner, self._site = runner, site
+        self._runner, self._server = runner, listening
 
     async def stop(self) -> None:
         """Close the port and what is open. Safe to call twice, and before `start`."""
-        runner, self._runner, self._site = self._runner, None, None
+        runner, self._runner = self._runner, None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
         if runner is not None:
             await runner.cleanup()
+        self.connections.close()
 
     @property
     def port(self) -> int:
         """The port in use; before `start` the one asked for."""
-        return self._site.port if self._site is not None else self._wanted_port
+        return port_of(self._server, self._wanted_port)
 
     @property
     def base_url(self) -> str:
@@ -190,7 +207,18 @@ class LocalListener:
     # --- every request --------------------------------------------------------------------------
 
     @web.middleware
+    async def _bounded(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        with self.connections.answering(request) as has_room:
+            if not has_room:
+                return _refused(Entry(False, "too_many_requests", 503))
+            if "Content-Encoding" in request.headers:
+                return _refused(Entry(False, "compressed", 415))
+            return await handler(request)
+
+    @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
+        if not asks_well(request):
+            return _refused(Entry(False, "bad_host", 400))
         facts = _facts(request)
         entry = request[ENTRY] = may_enter(facts, self._token)
         if not self._guarded.isdisjoint(request.match_info.apps):
@@ -276,7 +304,10 @@ def _refused(entry: Entry) -> web.Response:
         "Authorization: Bearer.",
         "token_wrong": "The token or login link is wrong, used or too old.",
         "forwarded_without_token": "Requests through a proxy need server.token.",
+        "bad_host": "A request names a path, and this host in one Host header.",
         "strange_host": "Ask for this machine as localhost, or set server.token.",
+        "too_many_requests": "Too many requests from this address at once; try again.",
+        "compressed": "Send the body without Content-Encoding.",
         "strange_origin": "Another site's page may not do this; a proxy has to pass Host on.",
     }.get(entry.reason, "")
     headers = {"WWW-Authenticate": "Bearer"} if entry.status == 401 else None

@@ -1,5 +1,6 @@
 """Ports of this machine, and why somebody cannot listen on one."""
 
+import asyncio
 import errno
 import os
 import socket
@@ -20,6 +21,11 @@ def unusable(listener: str, section: str, host: str, port: int, error: OSError) 
         f"{listener}: {refusal(host, port, error)}.",
         f"Choose another {section}.port, or stop the program that has it.",
     )
+
+
+def port_of(server: asyncio.Server | None, wanted: int) -> int:
+    """The port in use; the one asked for while nothing listens."""
+    return int(server.sockets[0].getsockname()[1]) if server is not None else wanted
 
 
 def tried(host: str, port: int) -> str:

@@ -1,24 +1,29 @@
 """The public listener: the platforms' webhook paths, and nothing else.
 
-Whoever can reach it can reach only the registered paths; what is behind them checks the platform's
-signature over the untouched body. Every size, count and wait is bounded here.
+Only registered paths are served; their handlers check the platform's signature over the untouched
+body. Every size, count and wait is bounded here and in `parley.http.connections`.
 """
 
 import asyncio
+import hashlib
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.web_protocol import RequestHandler
 from multidict import MultiMapping
 
 from gateway.errors import ConfigurationError
 from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
-from parley.http.ports import unusable
-
-MAX_BODY: Final = 3 * 1024 * 1024
-"""Bytes of one request's body. Meta's webhooks are the largest, up to 3 MB (Graph API webhooks)."""
+from gateway.ports.webhooks import MAX_BODY
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from parley.http.addresses import Network
+from parley.http.connections import ConnectionBounds, Connections
+from parley.http.host import asks_well
+from parley.http.ports import port_of, unusable
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""
@@ -26,18 +31,18 @@ MAX_QUERY: Final = 32
 MAX_PATH: Final = 200
 """Characters of a registered path."""
 
-MAX_CONNECTIONS: Final = 1024
-"""Open connections; the platforms use a handful each."""
+BODY_GRACE: Final = 2.0
+"""Seconds after which a connection is ended whose late body could not be answered by 408."""
 
 log = structlog.get_logger(__name__)
 
 
 class WebhookListener:
-    """Serves the paths that adapters add, on one port.
+    """Serves the paths that adapters add, on one port. Implements `gateway.ports.WebhookRoutes`.
 
-    `port` 0 takes a free one. `body_seconds` bounds how long a body may trickle in,
-    `handler_seconds` how long an adapter may take, `max_at_once` how many requests run together.
-    Implements `gateway.ports.WebhookRoutes`.
+    `port` 0 takes a free one. `bounds` hold for connections, `handler_seconds` for an adapter, and
+    at most `max_at_once` complete requests run together. `proxies` are the networks of trusted
+    reverse proxies.
     """
 
     def __init__(
@@ -46,22 +51,25 @@ class WebhookListener:
         port: int = 0,
         *,
         max_body: int = MAX_BODY,
-        body_seconds: float = 10.0,
+        bounds: ConnectionBounds | None = None,
         handler_seconds: float = 30.0,
-        idle_seconds: float = 30.0,
         max_at_once: int = 256,
+        proxies: Iterable[Network] = (),
+        guard: WorkGuard = UNGUARDED,
     ) -> None:
         self._host = host
         self._wanted_port = port
         self._max_body = max_body
-        self._body_seconds = body_seconds
+        self._bounds = bounds or ConnectionBounds()
         self._handler_seconds = handler_seconds
-        self._idle_seconds = idle_seconds
         self._max_at_once = max_at_once
-        self._handlers: dict[str, WebhookHandler] = {}
+        self._routes: dict[str, _Route] = {}
+        self._guard = guard
         self._running = 0
         self._runner: web.ServerRunner | None = None
-        self._site: web.TCPSite | None = None
+        self._server: asyncio.Server | None = None
+        late = replace(self._bounds, body_seconds=self._bounds.body_seconds + BODY_GRACE)
+        self.connections = Connections(late, proxies)
         # Accounts connect beside each other, and each may be the first with a path.
         self._starting = asyncio.Lock()
         self.refused: Counter[int] = Counter()
@@ -69,24 +77,27 @@ class WebhookListener:
 
     # --- routes ---------------------------------------------------------------------------------
 
-    def add(self, path: str, handler: WebhookHandler) -> None:
-        """Serve `path` (GET and POST). Raises `ConfigurationError` when it is taken or no path."""
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = MAX_BODY, proof: str = ""
+    ) -> None:
+        """Serve `path` (GET and POST), see `gateway.ports.WebhookRoutes`. Raises
+        `ConfigurationError` when it is taken or no path."""
         if not path.startswith("/") or len(path) > MAX_PATH or "?" in path:
             raise ConfigurationError(f"webhook path {path[:80]!r}: write it as /webhook/<platform>")
-        if path in self._handlers:
+        if path in self._routes:
             raise ConfigurationError(
                 f"webhook path {path}: two accounts want it; give each account its own name"
             )
-        self._handlers[path] = handler
+        self._routes[path] = _Route(handler, min(max_body, self._max_body), proof)
 
     def remove(self, path: str) -> None:
         """Stop serving `path`; unknown paths are fine."""
-        self._handlers.pop(path, None)
+        self._routes.pop(path, None)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """What is served now."""
-        return tuple(self._handlers)
+        return tuple(self._routes)
 
     @property
     def listening(self) -> bool:
@@ -99,46 +110,48 @@ class WebhookListener:
         """Listen. Safe to call twice, also at once. Raises `StartError` when there is no port."""
         async with self._starting:
             if self._runner is None:
-                self._runner, self._site = await self._listen()
+                self._runner, self._server = await self._listen()
 
-    async def _listen(self) -> tuple[web.ServerRunner, web.TCPSite]:
+    async def _listen(self) -> tuple[web.ServerRunner, asyncio.Server]:
         server = _QuietServer(
             self._answer,
             access_log=None,
             auto_decompress=False,
-            keepalive_timeout=self._idle_seconds,
             max_line_size=4096,
             max_field_size=8190,
-            max_headers=100,
+            max_headers=64,
             lingering_time=2.0,
         )
         runner = web.ServerRunner(server, shutdown_timeout=5.0)
         await runner.setup()
-        site = web.TCPSite(runner, self._host, self._wanted_port)
         try:
-            await site.start()
+            listening = await self.connections.listen(runner, self._host, self._wanted_port)
         except OSError as error:
             await runner.cleanup()
             where = (self._host, self._wanted_port)
             raise unusable("webhooks", "webhooks", *where, error) from error
-        return runner, site
+        return runner, listening
 
     async def start_if_needed(self) -> bool:
         """Listen if at least one path is registered; True when it is listening afterwards."""
-        if self._handlers:
+        if self._routes:
             await self.start()
         return self._runner is not None
 
     async def stop(self) -> None:
         """Close the port and what is open. Safe to call twice, and before `start`."""
-        runner, self._runner, self._site = self._runner, None, None
+        runner, self._runner = self._runner, None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
         if runner is not None:
             await runner.cleanup()
+        self.connections.close()
 
     @property
     def port(self) -> int:
         """The port in use; before `start` the one asked for."""
-        return self._site.port if self._site is not None else self._wanted_port
+        return port_of(self._server, self._wanted_port)
 
     @property
     def base_url(self) -> str:
@@ -149,60 +162,87 @@ class WebhookListener:
     # --- one request ----------------------------------------------------------------------------
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        response = await self._decide(request)
+        with self.connections.answering(request) as has_room:
+            busy = _refusal(503, {"Retry-After": "1", "Connection": "close"})
+            response = await self._decide(request) if has_room else busy
         if response.status >= 400:
             self.refused[response.status] += 1
         return response
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
-        handler = self._handlers.get(request.path)
-        if handler is None:
+        if not asks_well(request):
+            return _refusal(400, {"Connection": "close"})
+        route = self._routes.get(request.path)
+        if route is None:
             return _refusal(404)
         if request.method not in ("GET", "POST"):
             return _refusal(405, {"Allow": "GET, POST"})
         if len(request.query) > MAX_QUERY:
             return _refusal(400)
+        if request.method == "POST" and route.proof and not request.headers.get(route.proof):
+            return _refusal(401, {"Connection": "close"})
+        if (request.content_length or 0) > route.max_body:
+            return _refusal(413, {"Connection": "close"})
+        try:
+            async with asyncio.timeout(self._bounds.body_seconds):
+                await _ask_for_body(request)
+                body = await _read(request, route.max_body)
+        except TimeoutError:
+            return _refusal(408, {"Connection": "close"})
+        except (ConnectionError, web.RequestPayloadError):
+            # The sender went away in the middle, or garbled the body.
+            return _refusal(400, {"Connection": "close"})
+        if body is None:
+            return _refusal(413, {"Connection": "close"})
         if self._running >= self._max_at_once:
             return _refusal(503, {"Retry-After": "1"})
         self._running += 1
         try:
-            return await self._handle(request, handler)
+            return await self._handle(route.handler, _as_port_request(request, body))
         finally:
             self._running -= 1
 
-    async def _handle(self, request: web.BaseRequest, handler: WebhookHandler) -> web.Response:
-        try:
-            async with asyncio.timeout(self._body_seconds):
-                body = await self._read(request)
-        except TimeoutError:
-            return _refusal(408, {"Connection": "close"})
-        except (ConnectionError, web.RequestPayloadError):
-            # Whoever asked went away in the middle, or garbled the body: no fault of ours to log.
-            return _refusal(400, {"Connection": "close"})
-        if body is None:
-            return _refusal(413, {"Connection": "close"})
+    async def _handle(self, handler: WebhookHandler, request: WebhookRequest) -> web.Response:
+        item = WorkItem("payload", hashlib.blake2b(request.body, digest_size=16).hexdigest())
         try:
             async with asyncio.timeout(self._handler_seconds):
-                answer = await handler(_as_port_request(request, body))
+                if request.body and self._guard.exhausted(item):
+                    return _refusal(200)  # otherwise the platform delivers it for days
+                with self._guard.working(item):
+                    answer = await handler(request)
         except TimeoutError:
             log.warning("webhook_too_slow", path=request.path, seconds=self._handler_seconds)
             return _refusal(503)
         except Exception:
-            # Details stay in the log: the answer goes to whoever asked.
+            # Details stay in the log: the answer goes to the sender.
             log.exception("webhook_failed", path=request.path)
             return _refusal(500)
         return _as_http(answer)
 
-    async def _read(self, request: web.BaseRequest) -> bytes | None:
-        """The body as it came, None when it is larger than allowed."""
-        if (request.content_length or 0) > self._max_body:
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    handler: WebhookHandler
+    max_body: int
+    proof: str
+
+
+async def _ask_for_body(request: web.BaseRequest) -> None:
+    """Answer `Expect: 100-continue`; aiohttp does that for applications only."""
+    expected = request.headers.get("Expect", "").lower()
+    if expected == "100-continue" and request.version >= HttpVersion11:
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # the answer itself has not begun
+
+
+async def _read(request: web.BaseRequest, limit: int) -> bytes | None:
+    """The body as it came, None when it is larger than allowed."""
+    pieces = bytearray()
+    async for piece in request.content.iter_any():
+        pieces += piece
+        if len(pieces) > limit:
             return None
-        pieces = bytearray()
-        async for piece in request.content.iter_any():
-            pieces += piece
-            if len(pieces) > self._max_body:
-                return None
-        return bytes(pieces)
+    return bytes(pieces)
 
 
 def _as_port_request(request: web.BaseRequest, body: bytes) -> WebhookRequest:
@@ -242,7 +282,7 @@ def _refusal(status: int, headers: dict[str, str] | None = None) -> web.Response
 
 
 class _QuietHandler(RequestHandler):
-    """Answers what is no HTTP at all without explaining why."""
+    """Answers malformed HTTP without an explanation."""
 
     def handle_error(
         self,
@@ -257,12 +297,7 @@ class _QuietHandler(RequestHandler):
 
 
 class _QuietServer(web.Server):
-    """Hands out quiet handlers, and drops connections beyond a number."""
+    """Makes quiet handlers."""
 
     def __call__(self) -> RequestHandler:
         return _QuietHandler(self, loop=self._loop, **self._kwargs)
-
-    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
-        super().connection_made(handler, transport)
-        if len(self._connections) > MAX_CONNECTIONS:
-            transport.abort()

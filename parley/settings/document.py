@@ -60,6 +60,7 @@ class Settings(Section):
     context: sections.Context = sections.Context()
     conversation: sections.Conversation = sections.Conversation()
     workers: sections.Workers = sections.Workers()
+    watchdog: sections.Watchdog = sections.Watchdog()
     delivery: sections.Delivery = sections.Delivery()
     memory: Memory = Memory()
     plans: Plans = Plans()

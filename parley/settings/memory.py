@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
-from parley.settings.sections import HttpUrl, Name, Section, sqlite_file
+from parley.settings.sections import HttpUrl, Id, Name, Section, sqlite_file
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
@@ -65,6 +65,14 @@ class Memory(Section):
     """Memories that the model is told of before the first word of a session."""
     max_brief_chars: int = Field(default=10_000, ge=500, le=50_000)
     """Characters of all of them together."""
+    seen_in_days: int = Field(default=30, ge=1, le=3_650)
+    """Days for which a person reaches a project (its memories, BIBLE, HEARTBEAT) in a direct
+    message after they were last seen in one of its rooms, as long as the platform says that they
+    are still in it."""
+    shared_rooms: tuple[Id, ...] = Field(default=(), max_length=1_000)
+    """Rooms with people from outside, such as Slack channels that another company shares, in which
+    the project is used all the same: everybody there reads what the answers say of it. An id, or
+    "platform:id"."""
     purge_superseded_days: int = Field(default=90, ge=1, le=3_650)
     """Days after which a memory that was replaced is deleted."""
     embedding_provider: Literal["none", "local", "openai"] = "local"

@@ -17,7 +17,7 @@ Shape: TypeAlias = Any
 """A type annotation."""
 
 _NUMBER: Final = re.compile(r"^[-+]?[0-9]{1,30}$")
-_FLOAT: Final = re.compile(r"^[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,3})?$")
+_FLOAT: Final = re.compile(r"^[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?$")
 _BOOLS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 

@@ -3,6 +3,7 @@
 The text under a field is its documentation: `docs/configuration.md` is made from it.
 """
 
+from ipaddress import ip_network
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
@@ -77,6 +78,16 @@ def _storage_url(value: str) -> str:
         raise ValueError("should be sqlite:///FILE or redis://HOST:PORT/NUMBER")
     return value
 
+
+def _network(value: str) -> str:
+    try:
+        return str(ip_network(value.strip(), strict=False))
+    except ValueError:
+        raise ValueError("should be an address or a network such as 10.0.0.0/8") from None
+
+
+NetworkText = Annotated[str, AfterValidator(_network)]
+LOOPBACK: Final = ("127.0.0.0/8", "::1/128")
 
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 StorageUrl = Annotated[str, AfterValidator(_storage_url)]
@@ -219,6 +230,9 @@ class Budgets(Section):
     """What one workspace (server, team, or all of a platform's direct chats) may cost in a day."""
     workspace_per_month: Dollars | None = None
     """What one workspace may cost in a month."""
+    user_share: float = Field(default=0.25, gt=0, le=1)
+    """Share of a workspace's budget that one person may use where no limit of a person is set for
+    the same period."""
     prices: dict[str, Price] = {}
     """By model name. The known models have theirs built in; where a budget is set, a model without
     a price is not asked."""
@@ -232,7 +246,11 @@ class Limits(Section):
     channel_per_minute: int = Field(default=20, ge=0, le=100_000)
     """In one channel."""
     workspace_per_minute: int = Field(default=100, ge=0, le=1_000_000)
-    """In one workspace."""
+    """In one workspace. Where a platform has none, as Telegram and WhatsApp, only the two limits
+    above hold."""
+    reserve_per_minute: int = Field(default=1, ge=0, le=100)
+    """What one person still gets answered when others have used up the channel or the workspace; in
+    all, the limit and as much for each person who writes."""
     api_per_minute: int = Field(default=120, ge=0, le=100_000)
     """Requests of one person to the HTTP interface (docs/api.md)."""
 
@@ -276,7 +294,7 @@ class Access(Section):
     allowed_users: IdList | None = None
     """Only these people are served."""
     blocked_users: tuple[Id, ...] = ()
-    """These people are never served."""
+    """These people, and accounts that are linked with theirs, are never served."""
     owners: tuple[Id, ...] = ()
     """People with the role owner: everything."""
     operators: tuple[Id, ...] = ()
@@ -313,6 +331,18 @@ class Workers(Section):
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
     """Conversations answered side by side; one conversation is always answered in order."""
+
+
+class Watchdog(Section):
+    """Ends a program that hangs, so that its supervisor starts it anew."""
+
+    seconds: float = Field(default=20, ge=0, le=3_600)
+    """Seconds for which the event loop may stand still; then the stacks of all threads are logged
+    and the process ends. Less than 5 may end a busy program that does not hang. 0 turns it off."""
+    folder: str | None = Field(default=None, min_length=1, max_length=1_000)
+    """Folder for the record of the work that a process has begun, which the next process reads
+    after a death. It has to outlive the process. Empty: beside the SQLite file, or without one the
+    folder the program runs in."""
 
 
 class Delivery(Section):
@@ -355,6 +385,9 @@ class Server(Section):
     """Address to listen on. Anything but this machine needs a `token`."""
     port: int = Field(default=8081, ge=0, le=65_535)
     """Port; 0 takes a free one."""
+    trusted_proxies: tuple[NetworkText, ...] = Field(default=LOOPBACK, max_length=100)
+    """Networks of reverse proxies in front of this port. Only theirs is the `X-Forwarded-For` that
+    names a sender, and the share of connections of one sender does not hold for them."""
     token: SecretStr | None = Field(default=None, min_length=16)
     """What a caller has to show; at least 16 characters."""
     token_key: SecretStr | None = Field(default=None, min_length=32)
@@ -376,6 +409,9 @@ class Webhooks(Section):
     """Address to listen on; behind a reverse proxy on the same machine leave it."""
     port: int = Field(default=8080, ge=0, le=65_535)
     """Port; 0 takes a free one."""
+    trusted_proxies: tuple[NetworkText, ...] = Field(default=LOOPBACK, max_length=100)
+    """Networks of reverse proxies in front of this port. Only theirs is the `X-Forwarded-For` that
+    names a sender, and the share of connections of one sender does not hold for them."""
 
 
 class Observe(Section):

@@ -10,7 +10,7 @@ from gateway.storage.journal import TwoStepJournal
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
-from gateway.stores import Journal
+from gateway.stores import Journal, QuarantineStore
 from memory.store.ports import HoldsPersonal
 from parley.settings import Settings
 from parley.storage.hot import open_hot
@@ -51,6 +51,11 @@ class Storage:
         return self._lasting.memory
 
     @property
+    def quarantine(self) -> QuarantineStore:
+        """Work that is not begun any more."""
+        return self._lasting.quarantine
+
+    @property
     def activity(self) -> ActivityLog:
         """What the assistant did, in sums."""
         return self._lasting.activity
@@ -89,9 +94,9 @@ class Storage:
         for lock in self._locks:
             lock.release()
 
-    def chores(self) -> tuple[Callable[[], Awaitable[int]], ...]:
-        """What forgets, store by store."""
-        return (*self.hot.chores, *self._lasting.chores(self._clock, self._ttl))
+    def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
+        """The tasks that forget, by the name of the store."""
+        return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
 
     def _journal(self) -> Journal:
         lasting, moving = self._lasting.database, self.hot.database

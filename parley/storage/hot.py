@@ -1,7 +1,7 @@
 """What moves: inbox, outbox, buckets and adapter state, in SQLite or in Redis."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gateway.ports import Clock
@@ -33,7 +33,7 @@ class HotState:
     personal: HoldsPersonal
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
-    chores: tuple[Chore, ...] = ()
+    chores: Mapping[str, Chore] = field(default_factory=dict)
     database: Database | None = None
     shared: "RedisHotState | None" = None
     unsent: Unsent | None = None
@@ -56,7 +56,12 @@ def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
         personal=SqliteHotPersonal(database),
         start=database.start if same is None else _nothing,
         stop=database.stop if same is None else _nothing,
-        chores=(inbox.prune, outbox.prune, buckets.prune, states.prune),
+        chores={
+            "inbox": inbox.prune,
+            "outbox": outbox.prune,
+            "buckets": buckets.prune,
+            "adapter_state": states.prune,
+        },
         database=database,
         unsent=outbox,
         dead=outbox,
@@ -76,7 +81,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         personal=RedisHotPersonal(shared.client, clock),
         start=shared.client.start,
         stop=shared.client.stop,
-        chores=(shared.inbox.prune, shared.outbox.prune),
+        chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},
         shared=shared,
         dead=shared.outbox,
     )

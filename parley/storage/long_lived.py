@@ -15,13 +15,15 @@ from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
+from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
-from gateway.stores import Conversations, Keeper, Traces, UsageLedger
+from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
 from memory.store.ports import HoldsPersonal
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 
 KEEP_TRACES = timedelta(days=30)
+KEEP_REFUSALS = timedelta(days=1)
 KEEP_USAGE = timedelta(days=400)
 """A year, and the month that it is compared with. No sum of money runs longer than a month."""
 
@@ -36,21 +38,24 @@ class LongLived:
     traces: Traces
     activity: ActivityLog
     keeper: Keeper
+    quarantine: QuarantineStore
     memory: MemoryStores
     personal: HoldsPersonal
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     database: Database | None = None
 
-    def chores(self, clock: Clock, ttl: timedelta) -> tuple[Callable[[], Awaitable[int]], ...]:
-        """What forgets: conversations after `ttl`, traces after `KEEP_TRACES`, what was spent after
-        `KEEP_USAGE`, sessions."""
-        return (
-            lambda: self.conversations.prune(clock.now() - ttl),
-            lambda: self.traces.prune(clock.now() - KEEP_TRACES),
-            lambda: self.usage.prune(clock.now() - KEEP_USAGE),
-            *self.memory.upkeep,
-        )
+    def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
+        """The tasks that forget, by name: conversations after `ttl`, traces after `KEEP_TRACES`,
+        what was spent after `KEEP_USAGE`, and those of memory."""
+        return {
+            "conversations": lambda: self.conversations.prune(clock.now() - ttl),
+            "traces": lambda: self.traces.prune(
+                clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
+            ),
+            "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
+            **self.memory.upkeep,
+        }
 
 
 def open_long_lived(url: str, clock: Clock) -> LongLived:
@@ -65,6 +70,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         traces=SqliteTraces(database),
         activity=SqliteActivity(database),
         keeper=SqliteKeeper(database),
+        quarantine=SqliteQuarantine(database),
         memory=on_sqlite(database, clock),
         personal=SqliteConversationPersonal(database, clock),
         start=database.start,
@@ -93,6 +99,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
     from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
+    from gateway.storage.postgres.quarantine import PostgresQuarantine  # noqa: PLC0415
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
     from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
 
@@ -104,6 +111,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         traces=PostgresTraces(pool),
         activity=PostgresActivity(pool),
         keeper=PostgresKeeper(pool),
+        quarantine=PostgresQuarantine(pool),
         memory=on_postgres(pool, clock),
         personal=PostgresConversationPersonal(pool, clock),
         start=pool.start,

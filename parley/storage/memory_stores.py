@@ -1,6 +1,6 @@
 """The stores of memory, on the database that holds what lasts."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from memory.store.ports import (
     BrainStore,
     Census,
     HoldsPersonal,
+    LinkStore,
     MemoryStore,
     PeopleStore,
     ReviewStore,
@@ -20,6 +21,7 @@ from memory.store.ports import (
 from memory.store.sqlite.audit import SqliteAuditLog
 from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.census import SqliteCensus
+from memory.store.sqlite.links import SqliteLinks
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
@@ -41,6 +43,7 @@ class MemoryStores:
     memories: MemoryStore
     recall: RecallStore
     people: PeopleStore
+    links: LinkStore
     reviews: ReviewStore
     waiting: WaitingTurns
     brain: BrainStore
@@ -48,7 +51,7 @@ class MemoryStores:
     personal: HoldsPersonal
     census: Census
     tokens: TokenStore
-    upkeep: tuple[Callable[[], Awaitable[int]], ...]
+    upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
 def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
@@ -59,6 +62,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         memories=memories,
         recall=SqliteRecall(database, clock),
         people=people,
+        links=SqliteLinks(database),
         reviews=SqliteReviews(database),
         waiting=SqliteWaitingTurns(database),
         brain=SqliteBrain(database),
@@ -66,12 +70,12 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         personal=SqliteMemoryPersonal(database),
         census=SqliteCensus(database),
         tokens=tokens,
-        upkeep=(
-            lambda: people.prune(clock.now()),
-            lambda: tokens.prune(clock.now()),
-            memories.file,
-            memories.merge,
-        ),
+        upkeep={
+            "people": lambda: people.prune(clock.now()),
+            "tokens": lambda: tokens.prune(clock.now()),
+            "memory_words": memories.file,
+            "memory_index": memories.merge,
+        },
     )
 
 
@@ -81,6 +85,7 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
     from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
+    from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
@@ -95,6 +100,7 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         memories=memories,
         recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
+        links=PostgresLinks(pool),
         reviews=PostgresReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
         brain=PostgresBrain(pool),
@@ -102,10 +108,10 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         personal=PostgresMemoryPersonal(pool),
         census=PostgresCensus(pool),
         tokens=tokens,
-        upkeep=(
-            lambda: people.prune(clock.now()),
-            lambda: tokens.prune(clock.now()),
-            memories.file,
-            memories.vectors.make_index,
-        ),
+        upkeep={
+            "people": lambda: people.prune(clock.now()),
+            "tokens": lambda: tokens.prune(clock.now()),
+            "memory_words": memories.file,
+            "memory_index": memories.vectors.make_index,
+        },
     )

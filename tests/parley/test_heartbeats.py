@@ -11,6 +11,7 @@ import pytest
 from gateway.clock import SystemClock
 from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import SingleTenant
+from gateway.ports.work_guard import WorkItem
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.database import Database
 from memory.brain.sources import (
@@ -28,6 +29,7 @@ from parley.storage.memory_stores import on_sqlite
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
+from tests.support.work import deadly
 
 TEA, MILK = "slack:main:TEA", "slack:main:MILK"
 
@@ -231,3 +233,19 @@ def test_without_memory_nothing_is_synced(tmp_path: Path) -> None:
         )
     )
     assert app.heartbeats is None
+
+
+async def test_a_project_that_processes_died_of_is_left_out_and_the_others_are_marked() -> None:
+    async with shop() as (rig, database):
+        tea, milk = Source(), Source()
+        guard = deadly("heartbeat", TEA)
+        sites = {
+            name: Site("default", source, timedelta(hours=1))
+            for name, source in ((TEA, tea), (MILK, milk))
+        }
+        buckets = SqliteBuckets(database, rig.clock)
+        running = Heartbeats(sites, rig.sync, buckets, rig.clock, guard)
+        await running.round(TEA)
+        await running.round(MILK)
+        assert (tea.asked, milk.asked) == (0, 1)
+        assert guard.marked == [(WorkItem("heartbeat", MILK),)]

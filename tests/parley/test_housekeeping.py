@@ -5,8 +5,10 @@ import asyncio
 from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
+from gateway.ports.work_guard import WorkItem
 from parley.housekeeping import EVERY, MAX_STEPS, Housekeeping
 from tests.support.clock import FakeClock
+from tests.support.work import deadly
 
 
 class Chore:
@@ -27,7 +29,7 @@ class Chore:
 
 async def test_a_round_runs_each_chore_until_nothing_is_left() -> None:
     much, little = Chore(500, 500, 3), Chore(1)
-    assert await Housekeeping([much, little], FakeClock()).round() == 1004
+    assert await Housekeeping({"much": much, "little": little}, FakeClock()).round() == 1004
     assert (much.runs, little.runs) == (4, 2)
 
 
@@ -38,7 +40,7 @@ async def test_a_chore_without_end_ends() -> None:
             return 1
 
     endless, next_one = Endless(), Chore(1)
-    await Housekeeping([endless, next_one], FakeClock()).round()
+    await Housekeeping({"endless": endless, "next": next_one}, FakeClock()).round()
     assert endless.runs == MAX_STEPS
     assert next_one.runs == 2
 
@@ -47,7 +49,7 @@ async def test_a_chore_that_fails_leaves_the_others_alone_and_is_tried_again() -
     clock = FakeClock()
     for failure in (StoreUnavailable("disk full"), ValueError("a bug")):
         broken, other = Chore(7, failure=failure), Chore(1)
-        housekeeping = Housekeeping([broken, other], clock)
+        housekeeping = Housekeeping({"broken": broken, "other": other}, clock)
         with capture_logs() as logs:
             housekeeping.start()
             await clock.advance(0)
@@ -59,9 +61,18 @@ async def test_a_chore_that_fails_leaves_the_others_alone_and_is_tried_again() -
 
 
 async def test_it_ends_when_told_also_before_it_began() -> None:
-    housekeeping = Housekeeping([Chore()], FakeClock())
+    housekeeping = Housekeeping({"chore": Chore()}, FakeClock())
     await housekeeping.stop()
     housekeeping.start()
     await housekeeping.stop()
     await housekeeping.stop()
     assert [task for task in asyncio.all_tasks() if task.get_name() == "housekeeping"] == []
+
+
+async def test_a_chore_that_processes_died_of_is_left_out_and_the_others_are_marked() -> None:
+    guard = deadly("chore", "deadly")
+    bad, good = Chore(1), Chore(1)
+    await Housekeeping({"deadly": bad, "good": good}, FakeClock(), guard).round()
+    assert (bad.runs, good.runs) == (0, 2)
+    assert guard.marked == [(WorkItem("chore", "good"),)] * 2
+    assert guard.in_work == []

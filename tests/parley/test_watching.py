@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.errors import StoreUnavailable
 from gateway.observe.loop import LoopWatch
+from gateway.ports.work_guard import WorkItem
 from parley.app import App
 from parley.http.local import Health, LocalListener
 from simulators.base import PlatformSimulator
@@ -205,6 +206,16 @@ async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) ->
         state = app.readiness()
         assert not state.ready
         assert state.parts["webhooks"] == "unavailable"
+
+
+async def test_quarantined_work_is_told_and_is_no_reason_to_be_unready(tmp_path: Path) -> None:
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        assert app.readiness().problems == {}
+        await app.guard.quarantine(WorkItem("chore", "memories"))
+        state = app.readiness()
+        assert state.ready
+        assert state.problems["quarantine"].startswith("1 in quarantine, not begun any more")
+        assert b"parley_quarantined 1.0" in app.watching.metrics.page()
 
 
 async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from gateway.policy.rate_limits import BucketRule
 from gateway.policy.roles import role_of
 from gateway.remembering import Asker
 from gateway.services import Services
-from gateway.stages.admission import access_of
+from gateway.stages.admission import served
+from gateway.stages.identities import known_ids
 from memory.store.tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.token_key import TokenKey
@@ -26,6 +27,10 @@ _ADVICE: Final = {
     "token_expired": "This token has expired. `parley token` prints a new one.",
     "token_revoked": "This token was revoked. `parley token` prints a new one.",
 }
+_WRITE_FIRST: Final = (
+    "Your platform names you by several ids, and I do not know all of yours yet. Write me a message"
+    " there, then try again."
+)
 
 
 class Entrance:
@@ -48,9 +53,7 @@ class Entrance:
         except BadToken as error:
             raise _unknown(error.problem, _ADVICE[error.problem]) from None
         await self._check_good(holder)
-        role = role_of(holder.person, self._services.policies.roles)
-        principal = Principal(holder.tenant, holder.person, role)
-        await self._check_access(principal)
+        principal = await self._admitted(holder)
         await self._check_rate(principal)
         place = _place(PLATFORM, holder.person, str(holder.person))
         return Asker(
@@ -67,12 +70,19 @@ class Entrance:
         if holder.id and not await self._tokens.good(holder.id):
             raise _unknown("token_revoked", _ADVICE["token_revoked"])
 
-    async def _check_access(self, principal: Principal) -> None:
-        person = principal.person
+    async def _admitted(self, holder: Holder) -> Principal:
+        """The person with the role and the access that they have in a chat, where the platform
+        names them in several ways by all of these."""
+        services, person = self._services, holder.person
+        known = await known_ids(person, services)
+        if known is None:
+            raise Refused(403, "not_served", _WRITE_FIRST)
+        role = role_of(person, services.policies.roles, aliases=known.current)
+        principal = Principal(holder.tenant, person, role)
         place = _place(person.platform, person, "")
-        decision = await access_of(person, principal.role, place, (), self._services)
-        if not decision.allowed:
+        if not (await served(principal, place, known, services)).allowed:
             raise Refused(403, "not_served", "The configuration does not let you use this.")
+        return principal
 
     async def _check_rate(self, principal: Principal) -> None:
         if not self._per_minute:

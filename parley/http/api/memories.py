@@ -99,7 +99,7 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
             "GET",
             "/brain/reviews",
             "reviews",
-            "What waits for your word",
+            "What waits for your decision",
             waiting,
             ReviewsQuery,
             Nothing,

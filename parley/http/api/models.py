@@ -185,7 +185,7 @@ class MemoryOut(Told):
     tags: list[str]
     behavioral: bool
     yours: bool
-    role: Literal["user", "assistant", "tool"] | None
+    role: Literal["user", "assistant", "tool", "other"] | None
     source: str
     trust: Literal["high", "medium", "low"]
     confidence: float
@@ -207,7 +207,7 @@ class MemoriesOut(Told):
 
 
 class KeptOut(Told):
-    """What became of something to remember. Review: it waits as `review_id` for your word."""
+    """What became of something to remember. Review: it waits as `review_id` for your decision."""
 
     outcome: Literal["stored", "review"]
     code: str
@@ -233,7 +233,7 @@ class ReviewOut(Told):
 
 
 class ReviewsOut(Told):
-    """What waits for your word, oldest first."""
+    """What waits for your decision, oldest first."""
 
     reviews: list[ReviewOut]
 

@@ -36,6 +36,16 @@ async def test_a_running_program_that_is_ready(tmp_path: Path) -> None:
         assert await findings(port) == [Finding("ok", "running", "it is ready")]
 
 
+async def test_a_program_that_is_ready_and_has_work_in_quarantine_says_so() -> None:
+    problems = {"quarantine": "1 in quarantine, not begun any more"}
+    listener = LocalListener(ready=lambda: Readiness(True, {"gateway": "ready"}, problems))
+    await listener.start()
+    _, note = await findings(listener.port)
+    assert (note.status, note.name) == ("note", "running: quarantine")
+    assert note.detail == problems["quarantine"]
+    await listener.stop()
+
+
 async def test_each_part_that_is_not_ready_is_broken_with_its_reason() -> None:
     state = Readiness(
         False,

@@ -36,6 +36,7 @@ def test_a_trace_reads_from_top_to_bottom() -> None:
         "  yes  invocation  mention",
         "  NO   access      channel_blocked (on access.blocked_channels)",
         "  -> denied, 3 ms",
+        "  The section `access` of the configuration decides on this.",
     ]
 
 

@@ -22,7 +22,7 @@ def asked(method: str = "GET", cookie: str = "", **headers: str) -> RequestFacts
     [
         (asked(), "", "local"),
         (asked(host="localhost:1"), "", "local"),
-        (asked(host="LOCALHOST."), "", "local"),
+        (asked(host="LOCALHOST"), "", "local"),
         (asked(host="[::1]:8080"), "", "local"),
         (asked("POST"), "", "local"),
         (asked("POST", origin="http://127.0.0.1:8080"), "", "local"),
@@ -47,6 +47,8 @@ def test_these_may(facts: RequestFacts, token: str, reason: str) -> None:
         (asked(host="127.0.0.1.evil.example"), "", "strange_host", 403),
         (asked(host=""), "", "strange_host", 403),
         (asked(host="[::1"), "", "strange_host", 403),
+        (asked(host="evil@127.0.0.1"), "", "strange_host", 403),
+        (asked(host="localhost."), "", "strange_host", 403),
         (asked(x_forwarded_for="127.0.0.1"), "", "forwarded_without_token", 401),
         (asked(x_forwarded_proto="https"), "", "forwarded_without_token", 401),
         (asked(forwarded="for=127.0.0.1"), "", "forwarded_without_token", 401),

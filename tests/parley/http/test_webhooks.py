@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import hashlib
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -10,10 +11,13 @@ from structlog.testing import capture_logs
 
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports import WebhookRequest, WebhookResponse, WebhookRoutes
+from parley.http.connections import ConnectionBounds, Phase
 from parley.http.webhooks import MAX_QUERY, WebhookListener
 from tests.support.patience import PATIENCE
+from tests.support.work import deadly
 
 PATH = "/webhook/test"
+QUICK = ConnectionBounds(head_seconds=0.3, body_seconds=0.3, idle_seconds=0.3)
 
 
 class Handler:
@@ -54,7 +58,7 @@ async def listener(handler: Handler) -> AsyncIterator[WebhookListener]:
 @pytest.fixture
 async def impatient(handler: Handler) -> AsyncIterator[WebhookListener]:
     """Waits for nothing longer than a third of a second."""
-    made = WebhookListener(body_seconds=0.3, handler_seconds=0.3, idle_seconds=0.3)
+    made = WebhookListener(bounds=QUICK, handler_seconds=0.3)
     async for served in serving(made, handler):
         yield served
 
@@ -90,7 +94,7 @@ async def test_who_hangs_up_in_the_middle_is_no_error_of_ours(
     await writer.drain()
     with capture_logs() as said:
         async with asyncio.timeout(PATIENCE):
-            while not listener._running:
+            while not listener.connections.count(Phase.BODY):
                 await asyncio.sleep(0)
             writer.transport.abort()
             while not listener.refused[400]:
@@ -295,3 +299,16 @@ async def test_two_accounts_that_are_ready_at_once_share_the_port() -> None:
     await listener.stop()
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_a_body_that_processes_died_of_is_acknowledged_unread(
+    handler: Handler, http: aiohttp.ClientSession
+) -> None:
+    guard = deadly("payload", hashlib.blake2b(b"deadly", digest_size=16).hexdigest())
+    async for listener in serving(WebhookListener(guard=guard), handler):
+        for body in (b"deadly", b"harmless"):
+            async with http.post(f"{listener.base_url}{PATH}", data=body) as answer:
+                assert answer.status == 200
+    assert [request.body for request in handler.got] == [b"harmless"]
+    assert len(guard.marked) == 1
+    assert guard.in_work == []

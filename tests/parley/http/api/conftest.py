@@ -5,7 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from gateway.membership import AskedOfPlatforms
+from gateway.ports import Belonging
 from tests.parley.http.api.kit import Caller, Program, running, settings_in
+
+
+@pytest.fixture(autouse=True)
+def members(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
+    """Pairs of person and project who left: no platform is connected here that could be asked."""
+    gone: set[tuple[str, str]] = set()
+
+    async def belongs(_: AskedOfPlatforms, person: str, project: str) -> Belonging:
+        return Belonging.GONE if (person, project) in gone else Belonging.MEMBER
+
+    monkeypatch.setattr(AskedOfPlatforms, "belongs", belongs)
+    return gone
 
 
 @pytest.fixture

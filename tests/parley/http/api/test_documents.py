@@ -65,6 +65,17 @@ async def test_a_project_is_one_that_the_person_was_seen_in(ada: Caller, eve: Ca
     assert (strange.status, strange.json) == (404, missing.json)
 
 
+async def test_who_left_a_project_reaches_it_no_longer(
+    ada: Caller, members: set[tuple[str, str]]
+) -> None:
+    await ada.in_room()
+    assert (await ada("GET", f"/brain?project={PROJECT}")).status == 200
+    members.add((str(ada.principal.person), PROJECT))
+    assert (await ada("GET", f"/brain?project={PROJECT}")).status == 404
+    members.clear()
+    assert (await ada("GET", f"/brain?project={PROJECT}")).status == 404
+
+
 async def test_the_chosen_project_is_meant_without_being_named(
     program: Program, ada: Caller
 ) -> None:

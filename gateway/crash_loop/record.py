@@ -1,0 +1,233 @@
+"""The record of what is in work: a memory-mapped file that outlives the process.
+
+Writing to it is a copy in memory; the operating system keeps the pages when the process ends,
+however it ends. Each process has a file of its own, held by a lock that the system releases at the
+process's death. A file without a lock belongs to a process that died: whoever takes the lock reads
+it once and clears it.
+
+Layout, little endian: 64 bytes of header (8 magic, 4 the number of the group that the watchdog
+named, 0 for none), then `SLOTS` slots of `SLOT` bytes: 2 the length of the text, 4 the group, then
+"kind NUL id" in UTF-8. A slot of length 0 is free.
+"""
+
+import fcntl
+import itertools
+import mmap
+import os
+import stat
+import struct
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self, get_args
+
+from gateway.ports.work_guard import MAX_ID, WorkItem, WorkKind
+
+MAGIC: Final = b"PARLEYW1"
+HEADER: Final = 64
+SLOT: Final = 1024
+SLOTS: Final = 1024
+"""Items in work that are written down at once; more are not, which makes them no suspects."""
+SIZE: Final = HEADER + SLOT * SLOTS
+MAX_PROCESSES: Final = 64
+"""Files of one installation in one folder, and so the processes that share it."""
+MAX_STACK: Final = 16_384
+"""Bytes of a stack that are read back."""
+KINDS: Final = frozenset(get_args(WorkKind))
+
+_GROUP: Final = ContextVar("parley_work_group", default=0)
+"""The group that the running task works on; tasks that it starts inherit it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The remains of a process that died. `named`: what ran when the watchdog ended it. `hung`: the
+    watchdog ended it, whether or not it could name what ran. `stack` is of that moment."""
+
+    in_work: tuple[WorkItem, ...]
+    named: tuple[WorkItem, ...] = ()
+    hung: bool = False
+    stack: str = ""
+
+
+class WorkRecord:
+    """The work that this process has begun. Without a file (`path` None) only this process knows
+    it."""
+
+    def __init__(self, path: Path | None = None, descriptor: int = -1) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._map = mmap.mmap(descriptor, SIZE)
+        self._map[: len(MAGIC)] = MAGIC
+        self._free = list(range(SLOTS))
+        self._groups = itertools.count(1)
+
+    @property
+    def stack_file(self) -> Path | None:
+        """Where the stack of a hanging process goes."""
+        return self.path.with_name(f"{self.path.name}.stack") if self.path else None
+
+    def working(self, *items: WorkItem) -> "Working":
+        """Within it these items are in work, in one group."""
+        return Working(self, items)
+
+    def in_work(self) -> tuple[WorkItem, ...]:
+        """Everything that is in work now."""
+        return _items(self._map)[0]
+
+    def name_running(self) -> tuple[WorkItem, ...]:
+        """Write down which group runs at this moment, and return its items; none where it is not
+        about a piece of work. Safe in a signal handler."""
+        group = _GROUP.get()
+        struct.pack_into("<I", self._map, len(MAGIC), group)
+        return _items(self._map)[1]
+
+    def close(self) -> None:
+        """The end in order: nothing was in work. Safe to call twice."""
+        if self._map.closed:
+            return
+        self._map[HEADER:SIZE] = bytes(SIZE - HEADER)
+        struct.pack_into("<I", self._map, len(MAGIC), 0)
+        self._map.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def begin(self, items: Iterable[WorkItem], group: int) -> list[int]:
+        """Write items into free slots; the slots."""
+        taken = []
+        for item in items:
+            if not self._free or self._map.closed:
+                break
+            slot = self._free.pop()
+            text = f"{item.kind}\0{item.id[:MAX_ID]}".encode()
+            at = HEADER + slot * SLOT
+            self._map[at + 6 : at + 6 + len(text)] = text
+            struct.pack_into("<HI", self._map, at, len(text), group)
+            taken.append(slot)
+        return taken
+
+    def end(self, slots: Iterable[int]) -> None:
+        """Free these slots."""
+        if self._map.closed:
+            return
+        for slot in slots:
+            at = HEADER + slot * SLOT
+            self._map[at : at + 2] = b"\0\0"
+            self._free.append(slot)
+
+    def next_group(self) -> int:
+        """A number that no other group of this process has."""
+        return next(self._groups) & 0xFFFFFFFF
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Working:
+    """Marks items for as long as the block runs, also in tasks that are started there."""
+
+    __slots__ = ("_items", "_record", "_slots", "_token")
+
+    def __init__(self, record: WorkRecord, items: Sequence[WorkItem]) -> None:
+        self._record = record
+        self._items = items
+
+    def __enter__(self) -> None:
+        group = self._record.next_group()
+        self._slots = self._record.begin(self._items, group)
+        self._token: Token[int] = _GROUP.set(group)
+
+    def __exit__(self, *_: object) -> None:
+        _GROUP.reset(self._token)
+        self._record.end(self._slots)
+
+
+def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:
+    """The record of this process, and what processes that died left in the same place.
+
+    Raises `OSError` where the folder cannot be written, or all `MAX_PROCESSES` files are in use.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    own: tuple[Path, int] | None = None
+    deaths = []
+    for number in range(MAX_PROCESSES):
+        path = folder / (f"{name}.in-work" if number == 0 else f"{name}.in-work-{number}")
+        if own is not None and not path.exists():
+            continue
+        descriptor = _locked(path)
+        if descriptor is None:
+            continue
+        deaths += _taken_over(path, descriptor)
+        if own is None:
+            own = path, descriptor
+        else:
+            os.close(descriptor)
+    if own is None:
+        raise OSError(f"{MAX_PROCESSES} processes have their records in {folder} already")
+    return WorkRecord(*own), deaths
+
+
+def _locked(path: Path) -> int | None:
+    """The file of ours, None while a process that runs has it. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise PermissionError(f"{path} belongs to somebody else")
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _taken_over(path: Path, descriptor: int) -> list[Death]:
+    """Read and clear the file of a process that died: at most one death."""
+    content = os.pread(descriptor, SIZE, 0)
+    stack_file = path.with_name(f"{path.name}.stack")
+    stack = _stack(stack_file)
+    in_work: tuple[WorkItem, ...] = ()
+    named: tuple[WorkItem, ...] = ()
+    if len(content) == SIZE and content.startswith(MAGIC):
+        in_work, named = _items(content)
+    os.ftruncate(descriptor, 0)
+    os.ftruncate(descriptor, SIZE)
+    stack_file.unlink(missing_ok=True)
+    if not (in_work or stack):
+        return []
+    return [Death(in_work, named, bool(stack), stack)]
+
+
+def _stack(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    try:
+        return os.read(descriptor, MAX_STACK).decode(errors="replace").strip("\0\n ")
+    finally:
+        os.close(descriptor)
+
+
+def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[WorkItem, ...]]:
+    """All items in work, and those of the group that was named."""
+    (named,) = struct.unpack_from("<I", content, len(MAGIC))
+    found, running = list[WorkItem](), list[WorkItem]()
+    for at in range(HEADER, SIZE, SLOT):
+        length, group = struct.unpack_from("<HI", content, at)
+        if not 0 < length <= SLOT - 6:
+            continue
+        kind, _, id_ = content[at + 6 : at + 6 + length].decode(errors="replace").partition("\0")
+        if kind in KINDS:
+            item = WorkItem(kind, id_)  # type: ignore[arg-type] # it is one of KINDS
+            found.append(item)
+            if group == named:
+                running.append(item)
+    return tuple(found), tuple(running)

@@ -1,0 +1,354 @@
+"""Bounds on the open connections of a listener: how many, how long unfinished, how many an address.
+
+A connection is between aiohttp's protocol and its socket. It is in one of four phases: `HEAD` (a
+request's head has begun, or nothing has come yet), `BODY` (the head is complete and the body is
+not), `WORK` (the request is complete and is being answered) and `IDLE` (answered, kept alive). Only
+`WORK` is never ended from here. TLS ends at the proxy.
+"""
+
+import asyncio
+import resource
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from aiohttp import StreamReader, web
+
+from parley.http.addresses import Network, forwarded_for, is_one_of, share_key
+
+SWEEP_SECONDS: Final = 0.25
+"""How often deadlines are looked at."""
+FILES_SHARE: Final = 4
+"""A listener takes at most this part of the files that the process may open, so that two listeners
+leave half of them to the rest."""
+MANY_FILES: Final = 1_000_000
+BACKLOG: Final = 256
+"""Connections that the operating system accepts before the loop does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionBounds:
+    """Seconds are totals, so that one byte a second gains nothing.
+
+    `connections` are open ones; `per_address` those of one sender; `held_bytes` what unfinished
+    requests of all connections may have sent together. `idle_seconds` counts from one answer to the
+    next request.
+    """
+
+    connections: int = 1024
+    per_address: int = 64
+    head_seconds: float = 5.0
+    body_seconds: float = 10.0
+    idle_seconds: float = 30.0
+    held_bytes: int = 64 * 1024 * 1024
+
+
+def openable_files() -> int:
+    """How many files this process may have open; `MANY_FILES` where there is no limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MANY_FILES if soft == resource.RLIM_INFINITY else soft
+
+
+class Phase(Enum):
+    """How far the latest request of a connection is."""
+
+    HEAD = auto()
+    BODY = auto()
+    WORK = auto()
+    IDLE = auto()
+
+
+class Connections:
+    """Every open connection of one listener.
+
+    When a bound is reached, the connection that has been unfinished or idle for longest is ended:
+    the newest, a genuine request perhaps, always gets its turn. `trusted` are the networks of
+    proxies: only their `X-Forwarded-For` is believed, and their own address has no share.
+    """
+
+    def __init__(
+        self,
+        bounds: ConnectionBounds,
+        trusted: Iterable[Network] = (),
+        now: Callable[[], float] | None = None,
+    ) -> None:
+        self._bounds = bounds
+        self._most = min(bounds.connections, openable_files() // FILES_SHARE)
+        self._trusted = tuple(trusted)
+        self._now = now or (lambda: asyncio.get_running_loop().time())
+        self._open: dict[asyncio.BaseTransport, _Guarded] = {}
+        self._waiting: dict[Phase, OrderedDict[_Guarded, None]] = {
+            phase: OrderedDict() for phase in (Phase.HEAD, Phase.BODY, Phase.IDLE)
+        }
+        self._by_address: dict[str, OrderedDict[_Guarded, None]] = {}
+        self._held = 0
+        self._sweeping: asyncio.TimerHandle | None = None
+        self.ended = 0
+        """Connections that were ended by a bound or a deadline."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def count(self, phase: Phase) -> int:
+        """Open connections in a phase."""
+        if phase is not Phase.WORK:
+            return len(self._waiting[phase])
+        return len(self._open) - sum(map(len, self._waiting.values()))
+
+    async def listen(self, runner: web.BaseRunner, host: str, port: int) -> asyncio.Server:
+        """Accept connections for a runner that is set up. Raises `OSError`."""
+        server = runner.server
+        if server is None:
+            raise RuntimeError("the runner is not set up")
+        return await asyncio.get_running_loop().create_server(
+            lambda: _Guarded(self, server), host, port, backlog=BACKLOG
+        )
+
+    @contextmanager
+    def answering(self, request: web.BaseRequest) -> Iterator[bool]:
+        """Around the answer to a request; False when its sender has too many of them at once."""
+        connection = self._open.get(request.transport) if request.transport is not None else None
+        if connection is None:
+            yield True
+            return
+        connection.content = request.content
+        self._enter(connection, Phase.WORK if request.content.is_eof() else Phase.BODY)
+        behind = not connection.address
+        if behind:
+            hops = request.headers.getall("X-Forwarded-For", ())
+            connection.address = forwarded_for(hops, self._trusted)
+        try:
+            yield not behind or self._counted(connection)
+        finally:
+            if behind:
+                self._uncount(connection)
+                connection.address = ""
+            connection.content = None
+            if connection.transport in self._open:
+                self._forget_bytes(connection)
+                self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
+
+    def close(self) -> None:
+        """End every connection, and look at deadlines no more."""
+        for connection in list(self._open.values()):
+            self._end(connection)
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            self._sweeping = None
+
+    # --- told by connections --------------------------------------------------------------------
+
+    def opened(self, connection: "_Guarded") -> bool:
+        """Take a new connection in; False when there is no room and none can be ended for it."""
+        peer = connection.transport.get_extra_info("peername")
+        host = str(peer[0]) if peer else ""
+        connection.address = "" if is_one_of(host, self._trusted) else share_key(host)
+        if not self._counted(connection):
+            return False
+        if len(self._open) >= self._most and not self._end_oldest():
+            self._uncount(connection)
+            return False
+        self._open[connection.transport] = connection
+        self._enter(connection, Phase.HEAD)
+        if self._sweeping is None:
+            self._sweep_later()
+        return True
+
+    def lost(self, connection: "_Guarded") -> None:
+        """Forget a connection; known or not."""
+        if self._open.pop(connection.transport, None) is not None:
+            self._leave(connection)
+            self._uncount(connection)
+            self._forget_bytes(connection)
+
+    def received(self, connection: "_Guarded", size: int) -> None:
+        """Some bytes came."""
+        if connection.phase is Phase.WORK:
+            connection.more = True
+            return
+        if connection.phase is Phase.IDLE:
+            self._enter(connection, Phase.HEAD)
+        connection.held += size
+        self._held += size
+        while self._held > self._bounds.held_bytes and self._end_oldest(Phase.BODY, Phase.HEAD):
+            pass
+
+    # --- bounds ---------------------------------------------------------------------------------
+
+    def _counted(self, connection: "_Guarded") -> bool:
+        """Count it for its address; False when the address has its share and works with all."""
+        if not connection.address:
+            return True
+        beside = self._by_address.setdefault(connection.address, OrderedDict())
+        if len(beside) >= self._bounds.per_address:
+            oldest = next((one for one in beside if self._is_unfinished(one)), None)
+            if oldest is None:
+                return False
+            self._end(oldest)
+            beside = self._by_address.setdefault(connection.address, OrderedDict())
+        beside[connection] = None
+        return True
+
+    def _uncount(self, connection: "_Guarded") -> None:
+        beside = self._by_address.get(connection.address)
+        if beside is not None:
+            beside.pop(connection, None)
+            if not beside:
+                del self._by_address[connection.address]
+
+    def _is_unfinished(self, connection: "_Guarded") -> bool:
+        """False while the request is being answered. A body that is complete begins the answer."""
+        content = connection.content
+        if connection.phase is Phase.BODY and content is not None and content.is_eof():
+            self._enter(connection, Phase.WORK)
+        return connection.phase is not Phase.WORK
+
+    def _end_oldest(self, *phases: Phase) -> bool:
+        """End what has been unfinished or idle for longest; False when there is nothing."""
+        while True:
+            fronts = [
+                next(iter(waiting))
+                for phase, waiting in self._waiting.items()
+                if waiting and (not phases or phase in phases)
+            ]
+            if not fronts:
+                return False
+            oldest = min(fronts, key=_since)
+            if self._is_unfinished(oldest):
+                self._end(oldest)
+                return True
+
+    def _end(self, connection: "_Guarded") -> None:
+        self.lost(connection)
+        self.ended += 1
+        # What cannot be sent is not waited for.
+        unsent = connection.transport.get_write_buffer_size()
+        (connection.transport.abort if unsent else connection.transport.close)()
+
+    def _enter(self, connection: "_Guarded", phase: Phase) -> None:
+        self._leave(connection)
+        connection.phase, connection.since, connection.more = phase, self._now(), False
+        connection.unsent = None
+        if phase is not Phase.WORK:
+            self._waiting[phase][connection] = None
+        beside = self._by_address.get(connection.address)
+        if beside is not None and connection in beside:
+            beside.move_to_end(connection)
+
+    def _leave(self, connection: "_Guarded") -> None:
+        if connection.phase is not Phase.WORK:
+            self._waiting[connection.phase].pop(connection, None)
+
+    def _forget_bytes(self, connection: "_Guarded") -> None:
+        self._held -= connection.held
+        connection.held = 0
+
+    # --- deadlines ------------------------------------------------------------------------------
+
+    def _sweep_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._sweeping = loop.call_later(SWEEP_SECONDS, self._swept)
+
+    def _swept(self) -> None:
+        self._sweeping = None
+        self.sweep()
+        if self._open:
+            self._sweep_later()
+
+    def sweep(self) -> None:
+        """End what passed its deadline."""
+        bounds, now = self._bounds, self._now()
+        for phase, seconds in (
+            (Phase.HEAD, bounds.head_seconds),
+            (Phase.BODY, bounds.body_seconds),
+            (Phase.IDLE, bounds.idle_seconds),
+        ):
+            waiting = self._waiting[phase]
+            while waiting:
+                oldest = next(iter(waiting))
+                if now - oldest.since < seconds:
+                    break
+                if self._is_unfinished(oldest) and not self._is_still_read(oldest):
+                    self._end(oldest)
+
+    def _is_still_read(self, connection: "_Guarded") -> bool:
+        """True when a long answer is on its way and its reader takes some of it."""
+        unsent = connection.transport.get_write_buffer_size()
+        if connection.phase is not Phase.IDLE or not unsent:
+            return False
+        before = connection.unsent
+        if before is not None and unsent >= before:
+            return False
+        self._enter(connection, Phase.IDLE)
+        connection.unsent = unsent
+        return True
+
+
+def _since(connection: "_Guarded") -> float:
+    return connection.since
+
+
+class _Guarded(asyncio.Protocol):
+    """Hands everything on to aiohttp's protocol, and tells `Connections` of it first."""
+
+    __slots__ = (
+        "_guard",
+        "_inner",
+        "_make",
+        "address",
+        "content",
+        "held",
+        "more",
+        "phase",
+        "since",
+        "transport",
+        "unsent",
+    )
+
+    transport: asyncio.Transport
+
+    def __init__(self, guard: Connections, make: Callable[[], asyncio.Protocol]) -> None:
+        self._guard = guard
+        self._make = make
+        self._inner: asyncio.Protocol | None = None
+        self.phase = Phase.HEAD
+        self.since = 0.0
+        self.held = 0
+        self.more = False
+        self.address = ""
+        self.unsent: int | None = None
+        self.content: StreamReader | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if not isinstance(transport, asyncio.Transport):
+            raise TypeError("a stream is expected")
+        self.transport = transport
+        if self._guard.opened(self):
+            self._inner = self._make()
+            self._inner.connection_made(transport)
+        else:
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._guard.received(self, len(data))
+        if self._inner is not None and not self.transport.is_closing():
+            self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received() if self._inner is not None else None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._guard.lost(self)
+        if self._inner is not None:
+            self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        if self._inner is not None:
+            self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._inner is not None:
+            self._inner.resume_writing()

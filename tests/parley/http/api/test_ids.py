@@ -1,0 +1,120 @@
+"""Access over HTTP is decided by all ids of a person, and by those of linked identities."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
+from gateway.clock import SystemClock
+from gateway.people import KnownIds, PersonId
+from gateway.ports import keep_ids
+from memory.store.ports import Side
+from parley.app import App
+from parley.http.api.entry import Entrance
+from parley.http.api.errors import Refused
+from parley.settings import Settings
+from parley.token_key import token_key
+from parley.tokens import Holder, issue, person_of
+from tests.parley.http.api.kit import Caller, Program, running, settings_in
+
+
+@pytest.mark.parametrize("listed", ["whatsapp:4915550001", "4915550001", "whatsapp:DE.eve"])
+async def test_a_person_is_blocked_under_every_id_that_the_platform_gives_them(
+    tmp_path: Path, listed: str
+) -> None:
+    async with running(settings_in(tmp_path, access={"blocked_users": [listed]})) as program:
+        await wrote(program, KnownIds(("DE.eve", "4915550001")))
+        told = await whatsapp(program)("GET", "/brain")
+        assert (told.status, told.code) == (403, "not_served")
+
+
+async def test_a_former_id_counts_against_a_person_and_never_for_them(tmp_path: Path) -> None:
+    former = KnownIds(("DE.eve", "4915550002"), ("4915550001",))
+    for access, status in (
+        ({"blocked_users": ["4915550001"]}, 403),
+        ({"allowed_users": ["4915550001"]}, 403),
+        ({"allowed_users": ["4915550002"]}, 200),
+        ({"allowed_users": ["whatsapp:DE.eve"]}, 200),
+    ):
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        async with running(settings_in(folder, access=access)) as program:
+            await wrote(program, former)
+            assert (await whatsapp(program)("GET", "/brain")).status == status
+
+
+async def test_a_role_comes_from_an_id_that_the_platform_names_now(tmp_path: Path) -> None:
+    access = {"operators": ["whatsapp:4915550002"]}
+    body = {"content": "We deploy on Tuesdays", "type": "instruction", "scope": "global"}
+    async with running(settings_in(tmp_path, access=access)) as program:
+        eve = whatsapp(program)
+        assert (await eve("POST", "/brain/memories", body)).status == 202
+        await wrote(program, KnownIds(("DE.eve", "4915550002")))
+        assert (await eve("POST", "/brain/memories", body)).status == 201
+
+
+async def test_who_is_known_by_unknown_ids_writes_first(tmp_path: Path) -> None:
+    settings = settings_in(
+        tmp_path,
+        platforms={"web": {"enabled": True}, "whatsapp": WHATSAPP},
+    )
+    app = App(settings)
+    await app.storage.start()
+    try:
+        entrance = Entrance(token_key(settings), app.storage.memory.tokens, app.services, 0)
+        request = make_mocked_request("GET", "/", {"Authorization": f"Bearer {held(settings)}"})
+        with pytest.raises(Refused) as refused:
+            await entrance.asker(request)
+        assert (refused.value.status, refused.value.code) == (403, "not_served")
+        state = app.storage.stores.states.of("whatsapp", "main")
+        await keep_ids(state, "DE.eve", KnownIds(("DE.eve", "")))
+        assert (await entrance.asker(request)).principal.person.id == "DE.eve"
+    finally:
+        await app.storage.stop()
+
+
+async def test_a_block_holds_for_every_linked_identity(tmp_path: Path) -> None:
+    access = {"blocked_users": ["whatsapp:4915550001"]}
+    async with running(settings_in(tmp_path, access=access)) as program:
+        ada = program.caller("ada")
+        assert (await ada("GET", "/brain")).status == 200
+        await wrote(program, KnownIds(("DE.eve", "4915550001")))
+        await linked(program, ada.principal.person, person_of("whatsapp:main:DE.eve"))
+        told = await ada("GET", "/brain")
+        assert (told.status, told.code) == (403, "not_served")
+        assert (await program.caller("eve")("GET", "/brain")).status == 200
+
+
+WHATSAPP = {
+    "access_token": "EAAsimulated",
+    "app_secret": "app-secret-app-secret-app-secret",
+    "verify_token": "verify",
+    "phone_number_id": "111",
+}
+
+
+async def wrote(program: Program, known: KnownIds) -> None:
+    """Somebody wrote on WhatsApp, who is known there by these ids."""
+    state = program.app.storage.stores.states.of("whatsapp", "main")
+    await keep_ids(state, "DE.eve", known)
+
+
+def held(settings: Settings) -> str:
+    until = SystemClock().now() + timedelta(days=1)
+    key = token_key(settings).made()
+    return issue(key, Holder(person_of("whatsapp:main:DE.eve"), "default", until))
+
+
+def whatsapp(program: Program) -> Caller:
+    """The person of WhatsApp, with a token."""
+    return Caller(program, "eve", held(program.settings))
+
+
+async def linked(program: Program, one: PersonId, other: PersonId) -> None:
+    links, now = program.app.storage.memory.links, SystemClock().now()
+    until = now + timedelta(minutes=10)
+    await links.offer("default", Side(str(one)), "code", until)
+    await links.redeem("default", Side(str(other)), "code", "r", now, until)
+    for person in (other, one):
+        await links.confirm("default", str(person), "r", f"by {person}", now)
