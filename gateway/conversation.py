@@ -37,6 +37,15 @@ def _as_text(key: ConversationKey) -> str:
     )
 
 
+def tenant_of(lane: str) -> str:
+    """The tenant in the text of a `ConversationKey`, empty for any other text."""
+    try:
+        parts = json.loads(lane)
+    except ValueError:
+        return ""
+    return str(parts[0]) if isinstance(parts, list) and parts else ""
+
+
 def key_of(tenant: str, place: Place) -> ConversationKey:
     """The conversation that is held in a place."""
     return ConversationKey(

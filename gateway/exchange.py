@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gateway.authorship import Material, text_of
 from gateway.context.steps import Opened
+from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
 from gateway.message import ChatMessage, Outbound, Place
@@ -11,13 +13,16 @@ from gateway.metering import Meter
 from gateway.observe.observer import Timing
 from gateway.people import Principal
 from gateway.policy.decision import Decision
+from gateway.policy.kept_words import Kept
 from gateway.ports import ContentBlock
 from gateway.remembering import Aftermath, TurnMemory
 from gateway.services import Connected
-from gateway.stores import Trace
+from gateway.stores import Trace, ring_slot
 from gateway.turn.types import TurnResult
 
 MAX_DECISIONS = 50
+MAX_LOOKED_UP = 2_000
+"""Characters of material that recall searches for."""
 
 
 @dataclass(slots=True)
@@ -25,10 +30,13 @@ class Exchange:
     """What is known so far. Each stage reads what earlier ones wrote and adds its own.
 
     `messages` are of one author, oldest first; several when they were collected. `contents` are
-    their words as the model gets them. `place` is where the answer goes. `meter` counts what the
+    their own words. `place` is where the answer goes. `meter` counts what the
     turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
-    `live` shows the answer while it is written. `aftermath` stands under the answer and is not
-    part of it.
+    `sender` is the key under which limits and budgets count its author.
+    `live` shows the answer while it is written. `tasks` holds the task that the model noted.
+    `aftermath` stands under the answer and is not part of it. `kept` are the messages as they are
+    stored; `mended` is the id of an earlier message of the same author and its text without a half
+    of a secret; `redacted` holds long texts and how they are stored.
     """
 
     id: str
@@ -45,6 +53,7 @@ class Exchange:
     reply_handle: str = ""
     again: bool = False
     principal: Principal | None = None
+    sender: str = ""
     meter: Meter | None = None
     opened: Opened = field(default_factory=Opened)
     files: tuple[ContentBlock, ...] = ()
@@ -52,7 +61,11 @@ class Exchange:
     live: LiveAnswer | None = None
     refused: bool = False
     memory: TurnMemory | None = None
+    tasks: WithTask | None = None
     answer: str = ""
+    kept: Kept | None = None
+    mended: tuple[str, str] | None = None
+    redacted: dict[str, str] = field(default_factory=dict)
     aftermath: Aftermath = field(default_factory=Aftermath)
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
@@ -65,8 +78,18 @@ class Exchange:
 
     @property
     def content(self) -> str:
-        """All that was written, as the model gets it."""
+        """All that the author wrote."""
         return "\n".join(content for content in self.contents if content)
+
+    @property
+    def material(self) -> tuple[Material, ...]:
+        """All that the author shows and somebody else wrote, without quoted messages."""
+        return tuple(piece for message in self.messages for piece in message.material)
+
+    @property
+    def question(self) -> str:
+        """The text that recall searches for: own text, or the material where there is none."""
+        return self.content or text_of(self.material)[:MAX_LOOKED_UP]
 
     @property
     def who(self) -> Principal:
@@ -74,6 +97,10 @@ class Exchange:
         if self.principal is None:
             raise AssertionError("the principal is asked for before the stage that finds it")
         return self.principal
+
+    @property
+    def _person(self) -> str:
+        return "" if self.principal is None else str(self.principal.person)
 
     def note(self, decision: Decision) -> None:
         """Keep a decision for the trace."""
@@ -93,4 +120,5 @@ class Exchange:
             decisions=tuple(self.decisions),
             outcome=outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
+            slot=ring_slot(self.sender or self._person, self.id) if self.refused else None,
         )

@@ -15,12 +15,16 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
+    author_of,
     place_of,
 )
 from gateway.observe.correlation import about, correlation_id
+from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.ports.work_guard import Owner, WorkItem
+from gateway.screening import Screening
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
 from gateway.uninterrupted import uninterrupted
@@ -35,6 +39,7 @@ class Intake:
     def __init__(self, services: Services, workplace: Workplace) -> None:
         self._services = services
         self._workplace = workplace
+        self._screening = Screening(services, workplace)
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
@@ -45,14 +50,32 @@ class Intake:
         """
         place = place_of(event)
         self._services.observer.arrived(place.platform, event.kind)
-        with about(correlation_id(dedupe_key(event))):
+        exchange, guard = correlation_id(dedupe_key(event)), self._services.guard
+        item = WorkItem("message", exchange)
+        with about(exchange), guard.working(item):
             try:
-                await self._take(event)
+                if guard.exhausted(item):
+                    await self._quarantine(item, event)
+                else:
+                    await self._take(event)
             except Exception as error:
                 log.warning(
                     "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
                 )
                 raise
+
+    async def _quarantine(self, item: WorkItem, event: InboundEvent) -> None:
+        """Processes died of this event before it was stored. It is acknowledged; where it is surely
+        for the assistant it is stored without a further look, so that its author is told."""
+        self._services.count("quarantined_again", place_of(event).platform)
+        if isinstance(event, MessageReceived) and event.message.is_direct_message:
+            await self._store(event, self.key_for(event))
+            return
+        place, author = place_of(event), author_of(event)
+        person = PersonId(place.platform, place.account, author.id) if author else ""
+        tenant = self._services.extensions.tenant_provider.get_tenant_id(place)
+        channel = f"{place.platform}:{place.account}:{place.channel_id}"
+        await self._services.guard.quarantine(item, Owner(tenant, str(person), channel))
 
     async def _take(self, event: InboundEvent) -> None:
         match event:
@@ -65,9 +88,14 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                if not self._workplace.answer_inline(event):
+                refused = self._screening.refusal(event)
+                if refused is not None:
+                    self._services.count("inline_refused", refused.reason)
+                elif not self._workplace.answer_inline(event):
                     self._services.count("inline_refused", event.place.platform)
-            case ReactionChanged() | MembershipChanged():
+            case MembershipChanged():
+                await self._membership(event)
+            case ReactionChanged():
                 self._services.count("noted", event.kind)
 
     def key_for(self, event: InboundEvent) -> ConversationKey:
@@ -133,8 +161,23 @@ class Intake:
         else:
             self._services.count("forgotten", event.kind)
 
+    async def _membership(self, event: MembershipChanged) -> None:
+        """A person who leaves loses the project before the platform is told that the event was
+        received, so that it sends the event again when the store is away."""
+        services, place = self._services, event.place
+        services.count("noted", event.kind)
+        if event.joined or (place.workspace_id and not event.whole_workspace):
+            return
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        person = PersonId(place.platform, place.account, event.member.id)
+        await services.memory.left(tenant, place, "" if event.is_self else str(person))
+
     async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
         services = self._services
+        refused = self._screening.refusal(event)
+        if refused is not None:
+            await self._turn_away(event, key, refused)
+            return
         self._workplace.check_room()
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
@@ -152,18 +195,26 @@ class Intake:
     ) -> None:
         """Nothing is stored, not even that there was something; who looks on live may see why."""
         self._services.count("forgotten", decision.reason)
-        message_id = event.message.id if event.message is not None else event.event_id
-        self._services.observe(
-            Trace(
-                correlation_id(dedupe_key(event)),
-                message_id,
-                key.platform,
-                key.account,
-                str(key),
-                event.kind,
-                self._services.clock.now(),
-                (decision,),
-                "ignored",
-                0.0,
-            )
+        self._services.observe(self._trace(event, key, decision, "ignored"))
+
+    async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
+        """Refused before it is stored: counted, and a few refusals of each sender traced."""
+        trace = self._trace(event, key, why, f"refused:{why.stage}")
+        await self._screening.turn_away(event, trace)
+
+    def _trace(
+        self, event: InboundEvent, key: ConversationKey, decision: Decision, outcome: str
+    ) -> Trace:
+        message = getattr(event, "message", None)
+        return Trace(
+            correlation_id(dedupe_key(event)),
+            event.event_id if message is None else message.id,
+            key.platform,
+            key.account,
+            str(key),
+            event.kind,
+            self._services.clock.now(),
+            (decision,),
+            outcome,
+            0.0,
         )

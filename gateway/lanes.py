@@ -1,15 +1,23 @@
 """One conversation at a time in order, many conversations side by side."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from gateway.errors import StoreUnavailable
-from gateway.message import InboundEvent, MessageDeleted, MessageEdited, MessageReceived
+from gateway.message import (
+    InboundEvent,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    author_of,
+    place_of,
+)
 from gateway.observe.correlation import about, correlation_id
+from gateway.people import PersonId
 from gateway.revision import message_of, revised
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
@@ -20,6 +28,9 @@ into the next turn (those of one author), queued one turn each, or dropped."""
 
 MAX_WAITING = 10_000
 """Entries in all lanes together; further events are refused, and the platform sends them again."""
+CROWDED = MAX_WAITING // 10
+"""Entries from which on one person may have only `MAX_OF_ONE` of them."""
+MAX_OF_ONE = 50
 MAX_COLLECTED = 20
 """Messages that become one turn."""
 
@@ -59,6 +70,7 @@ class Lanes:
         self._lanes: dict[str, _Lane] = {}
         self._ready: deque[str] = deque()
         self._waiting = 0
+        self._of_person: Counter[PersonId] = Counter()
         self._running = 0
         self._tasks = Tasks("lane_failed")
         self._left: set[tuple[str, str]] = set()
@@ -84,6 +96,10 @@ class Lanes:
         if self._waiting + len(self._left) >= MAX_WAITING:
             raise StoreUnavailable(f"{MAX_WAITING} messages are waiting already")
 
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """True when more than `CROWDED` entries wait and this person has `MAX_OF_ONE` of them."""
+        return self._waiting > CROWDED and self._of_person[person] >= MAX_OF_ONE
+
     def submit(self, entry: InboxEntry) -> None:
         """Put an entry into its lane; once closed, leave it to the next start."""
         if self._closed:
@@ -99,7 +115,7 @@ class Lanes:
         else:
             self._revise(lane, entry.event)
         lane.waiting.append(entry)
-        self._waiting += 1
+        self._count([entry], 1)
         self._start_ready()
 
     def holds(self, lane: str, message_ids: Collection[str]) -> bool:
@@ -140,7 +156,7 @@ class Lanes:
             self._leave_waiting(self._lanes.pop(self._ready.popleft()))
 
     def _leave_waiting(self, lane: _Lane) -> None:
-        self._waiting -= len(lane.waiting)
+        self._count(lane.waiting, -1)
         self._leave(lane.waiting)
 
     def _leave(self, entries: Iterable[InboxEntry]) -> None:
@@ -150,13 +166,23 @@ class Lanes:
             if message is not None:
                 self._left.add((entry.lane, message.id))
 
+    def _count(self, entries: Collection[InboxEntry], by: int) -> None:
+        """Count entries that begin (1) or end (-1) to wait, in all and by person."""
+        self._waiting += by * len(entries)
+        for entry in entries:
+            person = _person_of(entry)
+            if person is not None:
+                self._of_person[person] += by
+                if not self._of_person[person]:
+                    del self._of_person[person]
+
     def _revise(self, lane: _Lane, event: InboundEvent) -> None:
         """Let what has not begun follow an edit or a deletion; what has is revised after it."""
         if not isinstance(event, MessageEdited | MessageDeleted):
             return
-        before = len(lane.waiting)
+        self._count(lane.waiting, -1)
         lane.waiting = deque(self._kept(lane.waiting, event))
-        self._waiting -= before - len(lane.waiting)
+        self._count(lane.waiting, 1)
         if lane.running is not None and not lane.begun:
             lane.batch = self._kept(lane.batch, event)
 
@@ -180,7 +206,7 @@ class Lanes:
             name = self._ready.popleft()
             lane = self._lanes[name]
             lane.batch, lane.begun, lane.stopped = self._next_batch(lane), False, False
-            self._waiting -= len(lane.batch)
+            self._count(lane.batch, -1)
             self._running += 1
             # Who happens to start the turn is about another message, more often than not.
             with about(correlation_id(lane.batch[-1].id)):
@@ -210,6 +236,11 @@ class Lanes:
         else:
             self._leave_waiting(self._lanes.pop(name))
         self._start_ready()
+
+
+def _person_of(entry: InboxEntry) -> PersonId | None:
+    author, place = author_of(entry.event), place_of(entry.event)
+    return None if author is None else PersonId(place.platform, place.account, author.id)
 
 
 def _is_revision(entry: InboxEntry) -> bool:

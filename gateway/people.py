@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 
 class Role(StrEnum):
@@ -45,10 +45,65 @@ class PersonId:
         return f"{self.platform}:{self.account}:{self.id}"
 
 
+MAX_FORMER: Final = 8
+"""Former ids of a person that are kept, the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """Further immutable ids of a person, on platforms that name somebody in several ways.
+
+    `current` are those that the platform named last, one of each kind, empty where it named none;
+    `former` are others that it named before. Former ids only count against a person: a block of one
+    of them holds, and no right comes from it.
+    """
+
+    current: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(one for one in (*self.current, *self.former) if one)
+
+    def named(self, ids: tuple[str, ...]) -> "KnownIds":
+        """After the platform named the person in these ways, an empty id standing for a kind that
+        it left out."""
+        known = self.current + ("",) * (len(ids) - len(self.current))
+        now = tuple(new or old for new, old in zip(ids, known, strict=False))
+        past = [one for one in (*self.former, *known) if one and one not in now]
+        return KnownIds(now, tuple(dict.fromkeys(past))[-MAX_FORMER:])
+
+    def without(self, id_: str) -> "KnownIds":
+        """After an id became somebody else's."""
+        return KnownIds(
+            tuple("" if one == id_ else one for one in self.current),
+            tuple(one for one in self.former if one != id_),
+        )
+
+
+class Humans(Protocol):
+    """Tells which identities are one human's."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        """The same text for all linked identities. Raises `StoreUnavailable`."""
+        ...
+
+
+class Unlinked:
+    """Implements `Humans` where identities cannot be linked."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        """The identity itself."""
+        return str(person)
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The one person on whose behalf a turn runs."""
+    """The one person on whose behalf a turn runs. `outside`: no full member of the workspace in
+    which they write, so that no project is theirs (`MessageAuthor.outside`)."""
 
     tenant: str
     person: PersonId
     role: Role
+    outside: bool = False

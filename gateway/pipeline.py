@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 import structlog
 
 from gateway.auditing import audit
+from gateway.authorship import Material, within_bounds
 from gateway.conversation import key_of, place_to_answer
+from gateway.crash_loop.deaths import Deaths
 from gateway.delivery.live.answer import LiveAnswer
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
@@ -28,22 +30,27 @@ from gateway.message import (
     author_of,
     place_of,
 )
+from gateway.notices import addressed
 from gateway.observe.correlation import about, correlation_id
 from gateway.observe.observer import Answered, Timing, collected_in
 from gateway.patience import Patience
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
+from gateway.policy.kept_words import kept_name
 from gateway.refusals import refusal_for
-from gateway.render import render
+from gateway.render.aside import render_aside
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
 from gateway.stages.context import gather_context
+from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
+from gateway.stages.tasking import settle_task
 from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
 from gateway.takeovers import GAVE_UP, Takeovers
+from gateway.turn.prompt import said_in
 from gateway.uninterrupted import uninterrupted
 
 Stage = Callable[[Exchange, Services], Awaitable[Decision]]
@@ -65,6 +72,7 @@ TURN: tuple[Stage, ...] = (
     ask_model,
     filter_answer,
     close_memory,
+    settle_task,
     render_answer,
 )
 """Passed once by the messages of one author that became one turn."""
@@ -76,8 +84,9 @@ MAX_BROKEN_OFF = 1_000
 FAILED = "failed"
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 BROKE_DOWN = (
-    "I could not answer this: I broke down every time I tried, and have given it up."
-    " Please ask in another way. (Reference: {reference})"
+    "I could not answer this message: the program stopped each time it worked on it, so it will not"
+    " be tried again. Please write it in a different way, without unusual characters or"
+    " attachments. (Reference for whoever runs this assistant: {reference})"
 )
 
 log = structlog.get_logger(__name__)
@@ -93,7 +102,8 @@ class Pipeline:
         self._since = services.clock.now()
         self.patience = Patience(services.clock)
         self.takeovers = Takeovers(
-            services.stores.states.of("parley", "takeovers"),
+            Deaths(services.stores.states.of("parley", "takeovers")),
+            services.guard,
             services.stores.inbox,
             self.patience,
             self.may_be_again,
@@ -130,11 +140,11 @@ class Pipeline:
         exchange.outbound = address(
             exchange.id,
             exchange.place,
-            render(reply.markdown, exchange.connected.manifest.dialect),
+            await render_aside(reply.markdown, exchange.connected.manifest.dialect),
             reply,
             reply_to_id=exchange.last.id if exchange.kind == "message" else "",
             reply_handle=exchange.reply_handle,
-        )
+        ) + addressed(exchange.id, reply.notices, self._services.connected)
         await self._finish(exchange, outcome)
 
     async def drop(self, entries: Sequence[InboxEntry]) -> None:
@@ -170,6 +180,7 @@ class Pipeline:
         services, event = self._services, entry.event
         now, began = services.clock.now(), services.clock.monotonic()
         message, handle = question_of(event, entry.received_at)
+        message = with_kept_names(message)
         connected = services.connected[message.platform, message.place.account]
         place = message.place
         if isinstance(event, MessageReceived):
@@ -244,9 +255,12 @@ class Pipeline:
         if exchange.live is not None:
             exchange.outbound = exchange.live.finished(exchange.outbound)
         exchange.outbound = exchange.outbound or dismissal(exchange)
+        if exchange.result is not None and not exchange.refused:
+            await redact_aside(exchange, services)
         done, began = completed(exchange, services, outcome), services.clock.monotonic()
         if await self.patience.insist(lambda: services.stores.journal.complete(done)):
             services.deliverer.submit(exchange.outbound, done.begun)
+            await self._mend(exchange)
         services.count("exchange", outcome)
         services.observe(done.trace)
         seconds = services.clock.monotonic() - began
@@ -262,6 +276,17 @@ class Pipeline:
             )
         )
         await self._track(done.usage)
+
+    async def _mend(self, exchange: Exchange) -> None:
+        """Take the half of a secret out of the message that was kept before its other half."""
+        if exchange.mended is None:
+            return
+        services, (message_id, text) = self._services, exchange.mended
+        place, said = exchange.place, said_in(exchange.place, exchange.last.author.name, text)
+        stored = services.stores.conversations
+        await self.patience.insist(lambda: stored.edit(place, message_id, text))
+        tenant = exchange.key.tenant
+        await self.patience.insist(lambda: services.memory.edited(tenant, place, message_id, said))
 
     def may_be_again(self, entry: InboxEntry) -> bool:
         """Whether another run may have begun to answer this, and died."""
@@ -306,7 +331,9 @@ class Pipeline:
 
 
 def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
-    """The message to answer, and the handle that answers it, of anything a person did."""
+    """The message to answer, and the handle that answers it, of anything a person did. The label of
+    a button is not the person's own text."""
+    material: tuple[Material, ...] = ()
     match event:
         case MessageReceived():
             return event.message, ""
@@ -317,11 +344,14 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
         case CommandInvoked():
             text, handle = event.arguments, event.reply_handle
         case ButtonPressed():
-            text, handle = event.label, event.reply_handle
+            text, handle = "", event.reply_handle
+            material = within_bounds([Material("button", event.label)])
         case _:
             text, handle = "", ""
     author = author_of(event) or MessageAuthor("")
-    return ChatMessage(event.event_id, text, author, place_of(event), received_at), handle
+    place = place_of(event)
+    message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
+    return message, handle
 
 
 def merge(exchanges: Sequence[Exchange]) -> Exchange:
@@ -333,6 +363,17 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
     last.inbox_ids = tuple(inbox_id for e in exchanges for inbox_id in e.inbox_ids)
     last.contents = tuple(content for e in exchanges for content in e.contents)
     return last
+
+
+def with_kept_names(message: ChatMessage) -> ChatMessage:
+    """The message with names that may be kept: of its author, of who it quotes, of its files."""
+    author, quote = message.author, message.quote
+    return replace(
+        message,
+        author=replace(author, name=kept_name(author.name)),
+        quote=quote and replace(quote, author_name=kept_name(quote.author_name)),
+        attachments=tuple(replace(one, name=kept_name(one.name)) for one in message.attachments),
+    )
 
 
 def dismissal(exchange: Exchange) -> tuple[Outbound, ...]:

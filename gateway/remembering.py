@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from gateway.authorship import Material
 from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
 from gateway.errors import ToolError
 from gateway.message import Button, Place, Reply
-from gateway.people import Principal
+from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 
 
@@ -22,7 +23,8 @@ class Asker:
 
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
-    `said` is the same as others read it: in a room with the name of who wrote it.
+    `said` is the same as others read it: in a room with the name of who wrote it. `material` is
+    what this person shows and somebody else wrote.
     `conversation` is a `str(ConversationKey)`.
     """
 
@@ -35,6 +37,7 @@ class Asker:
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     said: str = ""
+    material: tuple[Material, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,11 @@ class TurnMemory(Protocol):
         """What the model can do with memory in this turn."""
         ...
 
+    def reads(self, material: Sequence[Material]) -> None:
+        """Note what the model reads in this turn that the person did not write: what is shown or
+        quoted, files, results of tools, and the same of earlier turns."""
+        ...
+
     async def told(self) -> Told:
         """What the model is told before the conversation begins. The same all through a session,
         because what stays the same is cached by the model's service."""
@@ -104,6 +112,10 @@ class Remembering(Protocol):
         """True when something goes back to one of these messages."""
         ...
 
+    async def linked(self, who: Principal) -> Sequence[PersonId]:
+        """The identities that are linked with this person, without their own."""
+        ...
+
     async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
         """What may be meant by the beginning of a question, from what is remembered, best first."""
         ...
@@ -114,6 +126,11 @@ class Remembering(Protocol):
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """Messages are gone, and what goes back to them goes too."""
+        ...
+
+    async def left(self, tenant: str, place: Place, person: str = "") -> None:
+        """A person (a `str(PersonId)`) is no longer in the project of a place; without one, the
+        assistant itself was removed, and nobody is known to be in it any more."""
         ...
 
 
@@ -163,6 +180,9 @@ class Forgetful:
         """Nothing."""
         return self
 
+    def reads(self, material: Sequence[Material]) -> None:
+        """Stores nothing, so it needs to know nothing."""
+
     async def told(self) -> Told:
         """Nothing."""
         return NOTHING_TOLD
@@ -179,6 +199,10 @@ class Forgetful:
         """Nothing."""
         return False
 
+    async def linked(self, who: Principal) -> Sequence[PersonId]:
+        """None."""
+        return ()
+
     async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
         """Nothing."""
         return ()
@@ -188,6 +212,9 @@ class Forgetful:
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """Nothing to delete."""
+
+    async def left(self, tenant: str, place: Place, person: str = "") -> None:
+        """No project is known here."""
 
 
 class NoCommands:

@@ -19,6 +19,15 @@ def message_of(entry: InboxEntry) -> ChatMessage | None:
     return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
 
 
+def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
+    """The new wording of a message without own text stays somebody else's, where the platform does
+    not say again that it is."""
+    if before.content or not before.material or now.material:
+        return now
+    first = before.material[0]
+    return replace(now, content="", material=(replace(first, text=now.content),))
+
+
 def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> InboxEntry | None:
     """The entry after the revision: in its new wording, None when it was deleted, and the same
     when it is about something else."""
@@ -30,6 +39,7 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     now = revision.message
     if now.id != message.id:
         return entry
+    now = _still_somebody_elses(message, now)
     event = entry.event
     if isinstance(event, MessageReceived):
         return replace(entry, event=replace(event, message=now))

@@ -12,11 +12,13 @@ from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.notes import NoteStore
 from gateway.observe.observer import Observer, Unobserved
+from gateway.people import Humans, Unlinked
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.loop_guard import LoopGuard
 from gateway.policy.rate_limits import RateLimits
+from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
     AdapterManifest,
@@ -25,11 +27,13 @@ from gateway.ports import (
     CanFetch,
     CanMarkRead,
     CanShowLive,
+    CanTellMembers,
     CanType,
     CommandSpec,
     LLMProvider,
     PlatformAdapter,
 )
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.stores import (
     AdapterStates,
@@ -123,6 +127,7 @@ class Connected:
     files: CanFetch | None = None
     live: CanShowLive | None = None
     inline: CanAnswerInline | None = None
+    members: CanTellMembers | None = None
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
@@ -135,6 +140,7 @@ class Connected:
             files=adapter if isinstance(adapter, CanFetch) else None,
             live=adapter if isinstance(adapter, CanShowLive) else None,
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
+            members=adapter if isinstance(adapter, CanTellMembers) else None,
         )
 
 
@@ -159,5 +165,8 @@ class Services:
     prices: Mapping[str, Price]
     observer: Observer = field(default_factory=Unobserved)
     memory: Remembering = field(default_factory=Forgetful)
+    humans: Humans = field(default_factory=Unlinked)
     more_commands: CommandSet = field(default_factory=NoCommands)
+    guard: WorkGuard = UNGUARDED
     calibrations: Calibrations = field(default_factory=Calibrations)
+    recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)

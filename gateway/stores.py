@@ -6,10 +6,12 @@ Every method raises `StoreUnavailable` when the database does not take or give w
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
+from zlib import crc32
 
+from gateway.authorship import Material, text_of
 from gateway.conversation import ConversationKey
 from gateway.message import InboundEvent, Outbound, Place, Receipt
 from gateway.notes import Notes
@@ -17,6 +19,7 @@ from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
 from gateway.ports import AdapterState, Usage
+from gateway.ports.work_guard import Owner, WorkKind
 from gateway.remembering import WaitingTurn
 
 # --- hot state ----------------------------------------------------------------------------------
@@ -170,7 +173,8 @@ class AdapterStates(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """One step of a conversation. `speaker` is a person's name, empty for the assistant."""
+    """One step of a conversation. `speaker` is a person's name, empty for the assistant. `text` is
+    the writer's own, `material` what a person showed that somebody else wrote."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -178,6 +182,12 @@ class StoredTurn:
     at: datetime
     person: str = ""
     speaker: str = ""
+    material: tuple[Material, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """All of it, to be counted."""
+        return f"{self.text}\n{text_of(self.material)}" if self.material else self.text
 
 
 class Conversations(Protocol):
@@ -263,7 +273,9 @@ class UsageLedger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that was decided about one message, and how long it took (milliseconds)."""
+    """Everything that was decided about one message, and how long it took (milliseconds).
+
+    A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the one that had it."""
 
     id: str
     message_id: str
@@ -275,6 +287,18 @@ class Trace:
     decisions: tuple[Decision, ...]
     outcome: str
     milliseconds: float
+    slot: int | None = field(default=None, compare=False)
+
+
+RING_SENDERS: Final = 256
+RING_EACH: Final = 4
+"""Traces of refusals that are kept of one sender; of all together `RING_SENDERS` times as many."""
+
+
+def ring_slot(sender: str, trace_id: str) -> int:
+    """The place of a refusal's trace; the same for the same trace."""
+    mine = crc32(sender.encode("utf-8", "replace")) % RING_SENDERS
+    return mine * RING_EACH + crc32(trace_id.encode("utf-8", "replace")) % RING_EACH
 
 
 class Traces(Protocol):
@@ -294,8 +318,45 @@ class Traces(Protocol):
         """The latest traces with this outcome, newest first. Looks through all that are kept."""
         ...
 
-    async def prune(self, before: datetime) -> int:
-        """Delete some of the traces from before then; returns how many, 0 in the end."""
+    async def prune(self, before: datetime, refused: datetime) -> int:
+        """Delete some of the traces from before then, and of those of refusals from before
+        `refused`; returns how many, 0 in the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A piece of work that processes died of, and that is not begun any more. No content; `deaths`
+    is their weight, see `gateway.crash_loop.deaths`."""
+
+    kind: WorkKind
+    id: str
+    owner: Owner
+    deaths: int
+    at: datetime
+
+
+class QuarantineStore(Protocol):
+    """Dead letters of every kind of work. Everything raises `StoreUnavailable`."""
+
+    async def add(self, entry: Quarantined) -> None:
+        """Keep an entry; one that is known stays as it is."""
+        ...
+
+    async def listed(self, limit: int) -> list[Quarantined]:
+        """The latest, newest first."""
+        ...
+
+    async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
+        """Take an entry off the list, so that its work is begun again, or, with `discard`, delete
+        what was to be worked on as well. False when there is no such entry."""
+        ...
+
+    async def prune(
+        self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
+    ) -> int:
+        """Discard entries from before then, and the oldest beyond `most`; those of the kinds
+        `recurring` from before `recurring_before`. Returns how many went."""
         ...
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from gateway.commands.control import Control
 from gateway.message import ChatMessage, CommandInvoked, InlineQueried, MessageReceived, Place
+from gateway.people import PersonId
 from gateway.ports import AdapterState
 from gateway.routing import Router
 from gateway.stores import InboxEntry
@@ -21,6 +22,10 @@ class Workplace(Protocol):
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when nothing more can wait."""
+        ...
+
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """True when much waits, and this person has their share of it."""
         ...
 
     async def accept(self, entry: InboxEntry) -> None:
@@ -46,6 +51,10 @@ class LocalWorkplace:
         """The lanes' room is ours."""
         self._router.check_room()
 
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """Ask the lanes."""
+        return self._router.lanes.is_crowded_by(person)
+
     async def accept(self, entry: InboxEntry) -> None:
         """Begin, or queue."""
         self._router.route(entry)
@@ -69,6 +78,10 @@ class SharedWorkplace:
 
     def check_room(self) -> None:
         """The shared inbox has its own bounds."""
+
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """Not known here; `Arrivals` bounds what one person adds to the shared inbox."""
+        return False
 
     async def accept(self, entry: InboxEntry) -> None:
         """Note the message, so that an edit that comes before its answer is not forgotten."""

@@ -8,7 +8,12 @@ REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
     CommandSpec("context", "Show current conversation context"),
     CommandSpec("clear", "Clear conversation history"),
-    CommandSpec("task", "Show, set or end this conversation's task", takes_arguments=True),
+    CommandSpec(
+        "task",
+        "Show, set or end this conversation's task",
+        takes_arguments=True,
+        argument_help="a text, or: clear",
+    ),
     CommandSpec("stop", "Stop the answer that is being written"),
 )
 """What platforms offer while a person types (the first three texts are the source's)."""
@@ -31,9 +36,14 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
     )
 
 
+def _usage(command: CommandSpec) -> str:
+    """A command, and what may be written after it."""
+    return f"`/{command.name}`" + (f" ({command.argument_help})" if command.argument_help else "")
+
+
 def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
     """What /help and /start say; `more` are commands besides the gateway's own."""
-    lines = [f"- `/{command.name}`: {command.description}" for command in (*REGISTERED, *more)]
+    lines = [f"- {_usage(command)}: {command.description}" for command in (*REGISTERED, *more)]
     return (
         f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "
         "of my messages.\n\n" + "\n".join(lines)

@@ -18,11 +18,15 @@ Answer = Literal["yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """What is confirmed, by whom it was asked. `person` is `str(PersonId)`."""
+    """A question with two answers, and who asked. `person` is `str(PersonId)`. Of a task: its
+    `text`, the `name` of who asked, and the `message_id` that it goes back to."""
 
-    action: Literal["clear"]
+    action: Literal["clear", "task"]
     person: str
     key: ConversationKey
+    text: str = ""
+    name: str = ""
+    message_id: str = ""
 
 
 def is_confirmation(value: str) -> bool:
@@ -41,7 +45,7 @@ def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
 async def remember(services: Services, confirmation_id: str, asked: Confirmation) -> None:
     """Keep a question until it is answered or too old."""
     state = services.stores.states.of("parley", "confirmations")
-    await state.put(confirmation_id, json.dumps(asdict(asked)), VALID_FOR)
+    await state.put(confirmation_id, json.dumps(asdict(asked), ensure_ascii=False), VALID_FOR)
 
 
 async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
@@ -52,7 +56,7 @@ async def recall(services: Services, value: str) -> tuple[str, Confirmation, Ans
     if stored is None or answer not in ("yes", "no"):
         return None
     data = json.loads(stored)
-    asked = Confirmation(data["action"], data["person"], ConversationKey(**data["key"]))
+    asked = Confirmation(**{**data, "key": ConversationKey(**data["key"])})
     return confirmation_id, asked, "yes" if answer == "yes" else "no"
 
 

@@ -1,5 +1,8 @@
 """Commands, button presses, edits and deletions: what is not a question to the model."""
 
+import asyncio
+from dataclasses import replace
+
 import structlog
 
 from gateway.auditing import audit
@@ -8,6 +11,7 @@ from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Confirmation
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
+from gateway.context.task import may_set_task
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
@@ -21,19 +25,28 @@ from gateway.message import (
     Reply,
     place_of,
 )
-from gateway.people import Audience, PersonId, Principal
+from gateway.people import Audience, KnownIds, PersonId, Principal
 from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
-from gateway.policy.kept_words import kept_words
+from gateway.policy.kept_words import kept_name, kept_words
+from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
 from gateway.services import Services
-from gateway.stages.admission import access_of
+from gateway.stages.admission import served
 from gateway.stages.context import limits_of
+from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
 from gateway.turn.prompt import said_in
 from gateway.turn.tokens import estimate
+
+NOT_YOURS = (
+    "Only members may delete the history of a room, and your role with me is guest. Ask a member. "
+    "In a direct message with me `/clear` deletes our own history."
+)
+
+CLOSED = "This question is no longer open. Ask me, or write the command, again."
 
 log = structlog.get_logger(__name__)
 
@@ -93,7 +106,7 @@ class Control:
             return
         found = await confirmations.recall(self._services, event.value)
         if found is None:
-            await self._answer(exchange, Reply("This question is no longer open."))
+            await self._answer(exchange, Reply(CLOSED))
             return
         confirmation_id, asked, answer = found
         if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
@@ -106,6 +119,10 @@ class Control:
             f"answered:{confirmation_id}", confirmations.VALID_FOR
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
+        if answer == "yes" and not may_set_task(exchange.who, exchange.place.audience):
+            refused = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
+            await self._answer(exchange, Reply(refused))
+            return
         await self._answer(exchange, Reply(await self._settle(asked, answer == "yes", first)))
 
     def owns(self, value: str) -> bool:
@@ -122,8 +139,10 @@ class Control:
             await services.memory.deleted(tenant, place, event.message_ids)
         else:
             content = decide_invocation(event.message, services.policies.invocation).content
-            await conversations.edit(place, event.message.id, kept_words(content))
-            said = said_in(place, event.message.author.name, content[:MAX_CONTENT])
+            text = await asyncio.to_thread(kept_words, content)
+            await conversations.edit(place, event.message.id, text)
+            name = kept_name(event.message.author.name)
+            said = said_in(place, name, content[:MAX_CONTENT])
             await services.memory.edited(tenant, place, event.message.id, said)
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())
@@ -133,12 +152,23 @@ class Control:
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
-        role = role_of(person, services.policies.roles, aliases=event.author.aliases)
-        decision = await access_of(person, role, place, event.author.aliases, services)
+        author = event.author
+        outside = author.outside or author.is_bot
+        roles = services.policies.roles
+        role = role_of(person, roles, aliases=author.aliases, outside=outside)
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        who = Principal(tenant, person, role, outside)
+        known = KnownIds(author.aliases, author.former)
+        decision = await served(who, place, known, services)
         if not (decision.allowed and connected.inline):
             return
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
-        offered = await offers(event, Principal(tenant, person, role), services)
+        sender = await services.humans.human(tenant, person)
+        now = services.clock.now().timestamp()
+        taken = await services.stores.buckets.take(inline_rules(sender, place), now)
+        if not taken.allowed:
+            services.count("inline_limited", place.platform)
+            return
+        offered = await offers(event, who, services)
         if not offered:
             return
         try:
@@ -156,7 +186,7 @@ class Control:
         turns = since(stored, summary, limits, now)
         if not turns and summary is None:
             return "I remember nothing of this conversation yet."
-        tokens = sum(estimate(turn.text) for turn in turns)
+        tokens = sum(estimate(turn.whole) for turn in turns)
         more = "What was before is in a summary." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)
         return (
@@ -167,6 +197,7 @@ class Control:
 
     async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
         """One of the commands that were added to ours."""
+        await redact_aside(exchange, self._services)
         asker = asker_of(exchange, self._services)
         try:
             reply = await self._services.more_commands.run(name, arguments, asker)
@@ -175,6 +206,7 @@ class Control:
         await self._answer(exchange, reply)
 
     async def _pressed(self, exchange: Exchange, value: str) -> Reply:
+        await redact_aside(exchange, self._services)
         try:
             return await self._services.more_commands.press(
                 value, asker_of(exchange, self._services)
@@ -183,6 +215,9 @@ class Control:
             return Reply(str(error))
 
     async def _ask_to_clear(self, exchange: Exchange) -> None:
+        if not may_set_task(exchange.who, exchange.place.audience):
+            await self._answer(exchange, Reply(NOT_YOURS))
+            return
         asked = Confirmation("clear", str(exchange.who.person), exchange.key)
         if exchange.connected.manifest.capabilities.max_buttons < len(("yes", "no")):
             await self._answer(exchange, Reply(await self._settle(asked, True, True)))
@@ -198,9 +233,16 @@ class Control:
     async def _settle(self, asked: Confirmation, confirmed: bool, first: bool) -> str:
         if not first:
             return "This question was answered already."
+        if asked.action == "task":
+            return (
+                await tasks.confirmed(asked, self._services)
+                if confirmed
+                else "The task was not changed."
+            )
         if not confirmed:
             return "Nothing was deleted."
         gone = await self._services.stores.conversations.clear(asked.key)
+        self._services.recent_secrets.forget(str(asked.key))
         return f"Done: {gone} messages deleted." if gone else "There was nothing to delete."
 
     def _aside(self, exchange: Exchange, name: str) -> str:
@@ -210,5 +252,5 @@ class Control:
     async def _answer(self, exchange: Exchange, reply: Reply) -> None:
         """Answer a command; in a room, where the platform can, only the asker sees it."""
         if exchange.place.audience is not Audience.DIRECT:
-            reply = Reply(reply.markdown, reply.buttons, reply.files, private_reader(exchange))
+            reply = replace(reply, private_to=private_reader(exchange))
         await self._pipeline.reply(exchange, reply, "answered")

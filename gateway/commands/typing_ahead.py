@@ -11,6 +11,7 @@ from gateway.conversation import key_of
 from gateway.errors import StoreUnavailable
 from gateway.message import Button, InlineQueried
 from gateway.people import Audience, Principal
+from gateway.policy.kept_words import kept_name
 from gateway.remembering import Asker
 from gateway.services import Services
 
@@ -41,7 +42,7 @@ async def _meant(
     asker = Asker(
         id=f"inline:{event.event_id}",
         principal=who,
-        name=event.author.name,
+        name=kept_name(event.author.name),
         place=event.place,
         conversation=str(key_of(who.tenant, event.place)),
         at=services.clock.now(),

@@ -75,12 +75,28 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One step of the conversation, as the model is to read it. `id` is the message's."""
+    """One step of the conversation, as the model is to read it. `id` is the message's. `own` is
+    what its writer wrote themselves, where that is not all of `text`; `writer` is named in rooms,
+    and `shown` is the framed text of somebody else.
+    """
 
     id: str
     role: Literal["user", "assistant"]
     text: str
     at: datetime
+    own: str | None = None
+    writer: str = ""
+    shown: str = ""
+
+    @property
+    def words(self) -> str:
+        """The writer's own, without a name before it."""
+        return self.text if self.own is None else self.own
+
+    @property
+    def spoken(self) -> str:
+        """The writer's own, in a room with the name before it."""
+        return f"[{self.writer}] {self.words}" if self.writer else self.words
 
 
 @dataclass(frozen=True, slots=True)

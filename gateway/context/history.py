@@ -92,8 +92,7 @@ class Talk:
         room = limit if sum(needs) <= limit else limit - int(limit * SUMMARY_SHARE)
         parts = allot(needs, [room // len(last)] * len(last), room)
         cut = tuple(
-            replace(said, text=shortened(said.text, part - MESSAGE, self._count))
-            for said, part in zip(last, parts, strict=True)
+            self._shorter(said, part - MESSAGE) for said, part in zip(last, parts, strict=True)
         )
         if cut[0].role != "user" or not all(said.text for said in cut):
             return self._fit(self._summed(len(self._groups), limit), (), 0, len(self._groups))
@@ -103,6 +102,12 @@ class Talk:
         return (
             replace(fit, losses=(*fit.losses, Loss("latest_turns", "cut", lost))) if lost else fit
         )
+
+    def _shorter(self, said: Said, limit: int) -> Said:
+        """Shorten a turn. Material is left out as a whole, because half a frame stays open."""
+        if not said.shown or self._count(said.text) <= limit:
+            return replace(said, text=shortened(said.text, limit, self._count))
+        return replace(said, text=shortened(said.spoken, limit, self._count), shown="")
 
     def _summed(self, start: int, limit: int) -> str:
         """A summary of what was before `start`, with its tags within `limit` tokens."""

@@ -21,6 +21,8 @@ from safety.secrets import redact_secrets
 
 MAX_PERSONS: Final = 500
 """People whose words one summary may go back to."""
+SHOWN: Final = "*"
+"""Stands among the persons of a summary for the writers of what was shown."""
 EXTRACT_TOKENS: Final = 300
 """Of a summary that quotes."""
 
@@ -66,7 +68,7 @@ def leaving(
 ) -> int:
     """How many of the turns leave, oldest first: none while all of them and `coming` more are
     within the limits; otherwise as many as leave half of them free. The latest question stays."""
-    sizes = [count(turn.text) + MESSAGE for turn in turns]
+    sizes = [count(turn.whole) + MESSAGE for turn in turns]
     number, tokens = len(turns) + coming, sum(sizes) + coming_tokens
     if number <= limits.max_messages and tokens <= limits.max_tokens:
         return 0
@@ -89,8 +91,10 @@ def summed_up(
     text: str | None = None,
 ) -> Summary:
     """The summary that takes the place of these turns, which are some, and of the one before.
-    Without a `text` it is made of what was said."""
+    Without a `text` it is made of what was said. Its persons include `SHOWN` where somebody else's
+    text was shown."""
     persons = {turn.person for turn in turns if turn.person}
+    persons |= {SHOWN for turn in turns if turn.material}
     if before is not None and len(before.persons) < MAX_PERSONS:
         persons.update(before.persons)
     else:

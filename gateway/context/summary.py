@@ -61,14 +61,14 @@ def points(group: Sequence[Said]) -> list[str]:
     decided = [
         _point(said, sentence)
         for said in group
-        if _decides(said.text)
-        for sentence in sentences(said.text)
+        if _decides(said.words)
+        for sentence in sentences(said.words)
         if _decides(sentence)
     ]
     if decided:
         return decided
-    asked = next((said for said in group if said.role == "user" and said.text.strip()), None)
-    return [_point(asked, first_sentence(asked.text.strip()))] if asked is not None else []
+    asked = next((said for said in group if said.role == "user" and said.words.strip()), None)
+    return [_point(asked, first_sentence(asked.words.strip()))] if asked is not None else []
 
 
 def exchanges(turns: Sequence[Said]) -> list[list[Said]]:
@@ -86,6 +86,6 @@ def exchanges(turns: Sequence[Said]) -> list[list[Said]]:
 def _point(said: Said, sentence: str) -> str:
     line = " ".join(sentence[: MAX_LINE * 2].split())
     line = line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
-    if said.role == "user" and line.startswith("["):  # a room, where the name stands before it
-        return f"- {line}"
+    if said.writer:  # a room, where the name stands before what is said
+        return f"- [{said.writer}] {line}"
     return f"- {'You' if said.role == 'assistant' else 'They'}: {line}"

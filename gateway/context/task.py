@@ -1,23 +1,65 @@
-"""The task of a conversation: what people and the model may set, and the model's tool for it."""
+"""The task of a conversation: who may set it, what may become one, and the model's tool for it.
 
-from collections.abc import Mapping
+What the model reads may have been written by anybody: a file, a page, somebody else in the room. So
+a task that the model notes is set at once only in words that the person who asks wrote themselves
+in this turn; anything else is a question to that person. It is kept when the answer is complete,
+and the person reads it below the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from gateway.conversation import ConversationKey
-from gateway.errors import StoreUnavailable, ToolError
-from gateway.notes import MAX_TASK, NoteStore, SetTask
-from gateway.ports import Clock, ToolProvider, ToolSpec
+from gateway.errors import ToolError
+from gateway.notes import MAX_TASK, SetTask
+from gateway.people import Audience, Principal, Role
+from gateway.policy.response_filter import filter_response
+from gateway.ports import ToolProvider, ToolSpec
+from safety.injection import detect_injection
 from safety.secrets import redact_secrets
 from safety.unicode import safe_unicode
 
 SET_TASK: Final = ToolSpec(
     "set_task",
-    "Note this chat's task; empty: done",
+    "This chat's task, in their words; empty: done",
     {"type": "object", "properties": {"task": {"type": "string"}}},
     side_effects=False,
 )
 NO_TASK: Final = frozenset({"clear", "done", "none", "off"})
 """What ends a task, written after `/task`."""
+MAX_NOTED: Final = 500
+"""Characters of a task that the model notes: all of it is shown below the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotedTask:
+    """The task that the model noted; an empty text ends it. `stated`: the person who asks
+    wrote these words themselves in this turn."""
+
+    task: SetTask
+    stated: bool
+
+
+def may_set_task(who: Principal, audience: Audience) -> bool:
+    """True when a person decides on the task, and the history, of a conversation: in a direct
+    message everybody of their own, in a room its members."""
+    return audience is Audience.DIRECT or who.role.at_least(Role.MEMBER)
+
+
+def reads_like_instructions(text: str) -> bool:
+    """True for a text with the shape of an injection."""
+    return bool(detect_injection(text))
+
+
+def stated_in(text: str, own: Sequence[str]) -> bool:
+    """True when the words of `text` stand in one of these messages, one after the other."""
+    wanted = _words(text)
+    return bool(wanted.strip()) and any(wanted in _words(one) for one in own)
+
+
+def _words(text: str) -> str:
+    plain = "".join(char if char.isalnum() else " " for char in text.casefold())
+    return f" {' '.join(plain.split())} "
 
 
 def prepared_task(text: str) -> str:
@@ -27,17 +69,18 @@ def prepared_task(text: str) -> str:
 
 class WithTask:
     """The tools of a turn, and one more: with which the model notes what the conversation is
-    about. Implements `ToolProvider`."""
+    about. Implements `ToolProvider`. `noted` is what it noted last."""
 
     def __init__(
-        self, tools: ToolProvider, notes: NoteStore, key: ConversationKey, by: SetTask, clock: Clock
+        self, tools: ToolProvider, by: SetTask, own: Sequence[str], audience: Audience
     ) -> None:
-        """`by` says on whose behalf, with the message that the task will go back to."""
+        """`by` says on whose behalf, with the message that the task will go back to; `own` are the
+        words that this person wrote in this turn."""
         self._tools = tools
-        self._notes = notes
-        self._key = key
         self._by = by
-        self._clock = clock
+        self._own = own
+        self._audience = audience
+        self.noted: NotedTask | None = None
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Those there are, and this one last; none where there are none, because not every model
@@ -50,15 +93,16 @@ class WithTask:
         if name != SET_TASK.name:
             return await self._tools.call(name, arguments)
         text = arguments.get("task")
-        if not isinstance(text, str) or len(text) > 2 * MAX_TASK:
-            raise ToolError(f"task: a text of at most {MAX_TASK} characters")
-        told, by = prepared_task(text), self._by
-        task = SetTask(told, by.person, by.name, by.message_id) if told else None
-        try:
-            await self._notes.set_task(self._key, task, self._clock.now())
-        except StoreUnavailable as error:
-            raise ToolError("the task could not be noted") from error
-        return '{"success": true}'
+        if not isinstance(text, str) or len(text) > MAX_NOTED:
+            raise ToolError(f"task: a text of at most {MAX_NOTED} characters")
+        task, by = prepared_task(text), self._by
+        if reads_like_instructions(text) or reads_like_instructions(task):
+            raise ToolError("the task was not noted: it reads like instructions to you")
+        if filter_response(task, self._audience).blocked:
+            raise ToolError("the task was not noted: it may hold a secret")
+        stated = not task or stated_in(task, self._own)
+        self.noted = NotedTask(SetTask(task, by.person, by.name, by.message_id), stated)
+        return '{"success": true}' if stated else '{"status": "waiting_for_the_person"}'
 
     async def close(self) -> None:
         """The tools stay open: they are not this turn's alone."""

@@ -26,6 +26,7 @@ from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import about, exchange_of
 from gateway.observe.observer import Attempt, Observer, Unobserved
 from gateway.ports import Clock, PlatformAdapter
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from gateway.stores import Outbox, OutboxEntry
 from gateway.tasks import Tasks
 
@@ -38,6 +39,7 @@ AT_START = 10_000
 """Sends that a start takes up again from the outbox."""
 SEND_SECONDS = 5.0
 """How long the end waits for sends on their way."""
+QUARANTINED = "Quarantined: the program died each time it sent this"
 CUT_SHORT = "Ambiguous: the program ended while it was sent"
 
 log = structlog.get_logger(__name__)
@@ -75,10 +77,12 @@ class Deliverer:
         observer: Observer | None = None,
         *,
         fed: bool = False,
+        guard: WorkGuard = UNGUARDED,
     ) -> None:
         """`fed`: a `SendSource` hands the sends over through `take`, and nothing else does."""
         self._outbox = outbox
         self._fed = fed
+        self._guard = guard
         self._lines = lines
         self._clock = clock
         self._rules = rules
@@ -209,6 +213,11 @@ class Deliverer:
             reason = "no adapter for this account is configured"
             await self._give_up(entry.outbound, waiting, reason)
             return
+        item = WorkItem("send", entry.outbound.key)
+        if self._guard.exhausted(item):
+            await self._give_up(entry.outbound, waiting, QUARANTINED)
+            self._guard.release(item)  # an operator may send it again
+            return
         send = Send(entry.outbound, entry.attempts)
         send.begun = entry.begun or entry.outbound.key in self._begun
         if entry.not_before is not None:
@@ -245,7 +254,8 @@ class Deliverer:
             if not (send.begun or repeats_safely(line.adapter.capabilities, send.outbound)):
                 await self._write(lambda: self._outbox.begin(key))
                 began = self._clock.monotonic()
-            receipt = await final.deliver(line.adapter, send.outbound)
+            with self._guard.working(WorkItem("send", key)):
+                receipt = await final.deliver(line.adapter, send.outbound)
         except DeliveryError as error:
             self._tried(send, began, error)
             send.tries += 1

@@ -22,7 +22,7 @@ DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
 """How long the service may say nothing in the middle of an answer; it pings while it thinks."""
 
-_TOO_LONG: Final = re.compile(r"(\d+) tokens > (\d+) maximum")
+_TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
 

@@ -177,9 +177,16 @@ class AnswerReader:
         return ""
 
     def finish(self) -> ModelFinished:
-        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did."""
+        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did, or said
+        something of another type than the service documents."""
         if not self._complete:
             raise ModelUnavailable("the answer broke off in the middle")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
         blocks = (self._written(self._blocks[index]) for index in sorted(self._blocks))
         content = tuple(block for block in blocks if block is not None)
         stop = _STOPS.get(self._stop, "other")

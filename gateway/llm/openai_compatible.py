@@ -28,7 +28,9 @@ DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 SILENCE_SECONDS: Final = 120.0
 """Longer than Anthropic's: servers at home load a model first, and send no pings."""
 
-_FIGURES: Final = re.compile(r"maximum context length is (\d+).{0,200}?(\d+)\s*tokens", re.DOTALL)
+_FIGURES: Final = re.compile(
+    r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
+)
 
 
 class OpenAICompatibleProvider:

@@ -119,7 +119,7 @@ class AnswerReader:
 
     def feed(self, chunk: Mapping[str, Any]) -> str:
         """Take one chunk; returns the text that it adds to the answer, "" for none."""
-        self._model = chunk.get("model") or self._model
+        self._model = str(chunk.get("model") or self._model)
         if chunk.get("usage"):
             self._usage = _usage(chunk["usage"])
         added = ""
@@ -134,9 +134,16 @@ class AnswerReader:
         return added
 
     def finish(self) -> ModelFinished:
-        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did."""
+        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did, or said
+        something of another type than the interface documents."""
         if self._finish is None:
             raise ModelUnavailable("the answer broke off in the middle")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
         blocks: list[ContentBlock] = []
         if self._text:
             blocks.append(TextBlock("".join(self._text)))
@@ -154,8 +161,8 @@ class AnswerReader:
             return
         call = self._calls.setdefault(index, _Call())
         function = piece.get("function") or {}
-        call.id = piece.get("id") or call.id
-        call.name = function.get("name") or call.name
+        call.id = str(piece.get("id") or call.id)
+        call.name = str(function.get("name") or call.name)
         arguments = str(function.get("arguments") or "")
         call.size += len(arguments)
         if call.size <= MAX_ARGUMENTS:

@@ -27,7 +27,8 @@ class Now:
     `waiting` and `running` are turns, `unsent` sends, `unwritten` pieces of work that wait for the
     database, `loop_lag` in seconds. `connections` has the state of each account, `reconnects` how
     often it was lost, `proofs` what it last proved, `parts` whether each store and listener is up.
-    `shared` is None where one process does everything.
+    `shared` is None where one process does everything. `quarantined` is work that is not begun any
+    more.
     """
 
     waiting: int = 0
@@ -40,6 +41,7 @@ class Now:
     proofs: Mapping[str, Liveness] = field(default_factory=dict)
     parts: Mapping[str, bool] = field(default_factory=dict)
     shared: Depths | None = None
+    quarantined: int = 0
 
 
 class Gauges(Collector):
@@ -56,6 +58,7 @@ class Gauges(Collector):
         yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
         yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
         yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)
+        yield _one("parley_quarantined", "Work that is not begun any more.", now.quarantined)
         yield _connections(now)
         lost = CounterMetricFamily(
             "parley_reconnects", "Connections that were lost and made anew.", labels=["account"]

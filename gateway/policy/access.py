@@ -36,16 +36,18 @@ def decide_access(
     policy: AccessPolicy,
     *,
     aliases: tuple[str, ...] = (),
+    former: tuple[str, ...] = (),
     trusted: bool = False,
 ) -> Decision:
     """Whether `person` is served in `place`.
 
-    `aliases` are further immutable ids of the person. `trusted` people (owners and operators) need
+    `aliases` are further immutable ids of the person, `former` are earlier ones: a block of one of
+    them holds, and nothing is allowed by them. `trusted` people (owners and operators) need
     no entry on a list of allowed users or channels, but a block binds them as well.
     """
     ids = (person.id, *aliases)
     rooms = (place.channel_id, place.thread_id)
-    if listed(policy.blocked_users, place.platform, ids):
+    if listed(policy.blocked_users, place.platform, (*ids, *former)):
         return Decision(STAGE, False, "user_blocked")
     if listed(policy.blocked_channels, place.platform, rooms):
         return Decision(STAGE, False, "channel_blocked")

@@ -4,12 +4,11 @@ Amounts are integers of a millionth of a dollar, so that sums are exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from gateway.message import Place
-from gateway.people import PersonId
 from gateway.policy.decision import Decision
 
 STAGE = "budget"
@@ -20,12 +19,18 @@ ALERT_SHARES = (0.5, 0.75, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Dollars; None is unlimited."""
+    """Dollars; None is unlimited. Where a workspace has a limit and a person has none, a person may
+    use `user_share` of the workspace's."""
 
     user_per_day: float | None = None
     user_per_month: float | None = None
     workspace_per_day: float | None = None
     workspace_per_month: float | None = None
+    user_share: float = 0.25
+
+    def of_user(self, own: float | None, workspace: float | None) -> float | None:
+        """A person's limit for a period."""
+        return workspace * self.user_share if own is None and workspace is not None else own
 
 
 UNLIMITED: Final = Budgets()
@@ -49,16 +54,19 @@ class BudgetDecision:
 
 
 def accounts_for(
-    tenant: str, person: PersonId, place: Place, budgets: Budgets, now: datetime
+    tenant: str, sender: str, place: Place, budgets: Budgets, now: datetime
 ) -> tuple[Account, ...]:
-    """The sums that a call counts towards. Days and months are of UTC."""
-    if budgets == UNLIMITED:
+    """The sums that a call counts towards; `sender` is a `sender_key`. Days and months are of
+    UTC."""
+    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
         return ()
     workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
+    a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
+    a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
     rows = (
-        ("user_per_day", f"user:{tenant}:{person}:{day}", budgets.user_per_day),
-        ("user_per_month", f"user:{tenant}:{person}:{month}", budgets.user_per_month),
+        ("user_per_day", f"user:{tenant}:{sender}:{day}", a_day),
+        ("user_per_month", f"user:{tenant}:{sender}:{month}", a_month),
         ("workspace_per_day", f"workspace:{workspace}:{day}", budgets.workspace_per_day),
         ("workspace_per_month", f"workspace:{workspace}:{month}", budgets.workspace_per_month),
     )

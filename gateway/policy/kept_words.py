@@ -1,13 +1,110 @@
-"""What of a text is kept as a conversation's history: everything but its secrets.
+"""The text that is kept as a conversation's history: everything but its secrets.
 
 The model reads the turn it is asked in as it was written; what is stored, and so every later turn,
-backup and export, holds no password and no key.
+backup and export, holds no password and no key. Pure.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
 from gateway.message import MAX_CONTENT
-from safety.secrets import redact_secrets
+from safety.cut import REDACTED
+from safety.secret_kinds import Finding, Level
+from safety.secrets import find_secrets, redact_secrets, secret_of
+
+JOINED: Final = 400
+"""Characters of two neighbouring messages, on either side, that are read as one text."""
+MAX_NAME: Final = 200
+"""Characters of a name that are kept."""
 
 
-def kept_words(text: str) -> str:
-    """The text without definite and probable secrets, on at most `MAX_CONTENT` characters."""
-    return redact_secrets(text[:MAX_CONTENT]).text[:MAX_CONTENT]
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Messages of one author as they are kept. `earlier` is the message before them, where a part
+    of it turned out to be a secret with them, otherwise None. `secrets` are those that were found,
+    for the process's memory and never for a store."""
+
+    texts: tuple[str, ...]
+    secrets: tuple[str, ...] = ()
+    earlier: str | None = None
+
+
+def kept_words(text: str, known: Sequence[str] = ()) -> str:
+    """The text without definite and probable secrets, and without copies of those that are
+    `known`; at most `MAX_CONTENT` characters."""
+    return redact_secrets(text[:MAX_CONTENT], known).text[:MAX_CONTENT]
+
+
+def kept_name(name: str) -> str:
+    """A person's name as it is kept and shown to the model: a secret in it is none of a name."""
+    return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME] if name else name
+
+
+def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
+    """Messages of one author, oldest first, without their secrets and without the parts of one that
+    is split over two of them. `earlier` is the end of the same author's message before."""
+    given = [earlier, *(text[:MAX_CONTENT] for text in texts)]
+    parts: list[list[tuple[int, int]]] = [[] for _ in given]
+    secrets: list[str] = []
+    for index, text in enumerate(given):
+        if index:
+            secrets += [secret_of(text, one) for one in find_secrets(text, known) if _is_sure(one)]
+    for index in range(1, len(given)):
+        first, second = given[index - 1], given[index]
+        if first and second:
+            for before, after, secret in _split(first, second):
+                parts[index - 1].append(before)
+                parts[index].append(after)
+                secrets.append(secret)
+    told = (*known, *secrets)
+    cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
+    return Kept(
+        tuple(kept_words(text, told) for text in cut[1:]),
+        tuple(dict.fromkeys(secrets)),
+        cut[0] if parts[0] else None,
+    )
+
+
+def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
+    """Secrets that begin in the first text and end in the second: their places in both."""
+    end = len(first.rstrip())
+    begin = len(second) - len(second.lstrip())
+    tail, head = first[max(0, end - JOINED) : end], second[begin : begin + JOINED]
+    found: list[tuple[tuple[int, int], tuple[int, int], str]] = []
+    for between in ("", "\n"):
+        joined = f"{tail}{between}{head}"
+        border, offset = len(tail), len(tail) + len(between)
+        for one in find_secrets(joined):
+            if not _is_sure(one) or one.end <= offset or not _crosses(one, border, between):
+                continue
+            start = min(one.start, border)
+            places = (end - len(tail) + start, end), (begin, begin + one.end - offset)
+            if between:
+                places = (end, end), (begin + max(0, one.start - offset), begin + one.end - offset)
+            found.append((*places, secret_of(joined, one)))
+    return found
+
+
+def _crosses(finding: Finding, border: int, between: str) -> bool:
+    """Whether a secret is one only where both texts are read together: a token that goes on, or
+    the password in the message after the one that says what it is."""
+    if between:
+        return finding.start >= border and finding.kind.level is Level.PROBABLE
+    return (finding.start < border and finding.kind.name in _IN_PARTS) or (
+        finding.start < border and finding.kind.level is Level.DEFINITE
+    )
+
+
+_IN_PARTS: Final = frozenset({"shaped_key", "bare_aws_secret", "wallet_key", "card_number"})
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.kind.level is not Level.POSSIBLE
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    for start, end in sorted(set(spans), reverse=True):
+        if start < end:
+            text = text[:start] + REDACTED + text[end:]
+    return text

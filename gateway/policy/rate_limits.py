@@ -1,25 +1,33 @@
-"""Token buckets per person, channel and workspace: all of them give a token, or none does."""
+"""Token buckets per person, channel and workspace: all of them give a token, or none does.
+
+Beside the shared buckets each person has a reserve, which others cannot use up.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gateway.message import Place
-from gateway.people import PersonId
+from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
 
 STAGE = "limits"
 
-Level = Literal["user", "channel", "workspace"]
+INLINE_PER_MINUTE = 60
+"""Inline queries of one person; Telegram sends one for each pause in typing."""
+INLINE_TOGETHER = 600
+INLINE_RESERVE = 6
+
+Level = Literal["user", "channel", "workspace", "reserve"]
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Messages a minute (the source's defaults); 0 lifts a limit."""
+    """Messages a minute (the source's defaults); 0 lifts a limit, or leaves out the reserve."""
 
     user_per_minute: int = 5
     channel_per_minute: int = 20
     workspace_per_minute: int = 100
+    reserve_per_minute: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,36 +73,82 @@ class Taken:
         )
 
 
-def rules_for(person: PersonId, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:
-    """The buckets a message has to pass. Outside a workspace, the account takes its place."""
+def sender_key(person: str, author: MessageAuthor, place: Place) -> str:
+    """The sender as limits and budgets count it.
+
+    `person` stands for all linked identities of one human. A chat, a webhook or another bot writes
+    under a name that one human can have many of: all of them in one channel are one sender.
+    """
+    if author.is_chat or author.is_bot:
+        return f"names:{place.platform}:{place.account}:{place.channel_id}"
+    return person
+
+
+def rules_for(sender: str, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:
+    """The buckets a message has to pass; `sender` is a `sender_key`. Where there is no workspace,
+    no bucket is shared beyond the channel."""
     account = f"{place.platform}:{place.account}"
-    rules = (
-        BucketRule("user", f"user:{person}", limits.user_per_minute),
-        BucketRule("channel", f"channel:{account}:{place.channel_id}", limits.channel_per_minute),
-        BucketRule(
-            "workspace", f"workspace:{account}:{place.workspace_id}", limits.workspace_per_minute
-        ),
-    )
+    workspace = f"{account}:{place.workspace_id}"
+    channel = f"{account}:{place.channel_id}"
+    shared = [BucketRule("channel", f"channel:{channel}", limits.channel_per_minute)]
+    if place.workspace_id:
+        rule = BucketRule("workspace", f"workspace:{workspace}", limits.workspace_per_minute)
+        shared.append(rule)
+    shared = [rule for rule in shared if rule.per_minute > 0]
+    rules = [BucketRule("user", f"user:{sender}", limits.user_per_minute), *shared]
+    if shared:
+        whole = workspace if place.workspace_id else channel
+        key = f"reserve:{sender}:{whole}"
+        rules.append(BucketRule("reserve", key, limits.reserve_per_minute))
     return tuple(rule for rule in rules if rule.per_minute > 0)
+
+
+def inline_rules(sender: str, place: Place) -> tuple[BucketRule, ...]:
+    """The buckets an inline query has to pass: the sender's, and one for the whole account, beside
+    which each sender has a reserve."""
+    account = f"{place.platform}:{place.account}"
+    return (
+        BucketRule("user", f"inline:{sender}", INLINE_PER_MINUTE),
+        BucketRule("workspace", f"inline:all:{account}", INLINE_TOGETHER),
+        BucketRule("reserve", f"inline:reserve:{sender}", INLINE_RESERVE),
+    )
 
 
 def take(rules: Sequence[BucketRule], held: Sequence[Bucket | None], now: float) -> Taken:
     """Take one token from every bucket, or from none.
 
-    `held` is the stored state in the order of `rules`, None for a bucket never used: it is full.
+    `held` is the stored state in the order of `rules`, None for a bucket never used: it is full. An
+    empty shared bucket lets a sender pass whose reserve has a token. Each message takes the token
+    of the reserve as well, so that in T minutes a shared bucket of C lets at most C * (T + 1)
+    messages pass, and R * (T + 1) more of each sender with a reserve of R.
     """
-    filled = []
+    filled = [_filled(rule, bucket, now) for rule, bucket in zip(rules, held, strict=True)]
+    reserve = None
+    for rule, tokens in zip(rules, filled, strict=True):
+        if rule.level == "reserve":
+            reserve = _wait(rule, tokens)
     empty: tuple[float, Level] | None = None
-    for rule, bucket in zip(rules, held, strict=True):
-        tokens = float(rule.per_minute)
-        if bucket is not None:
-            gained = max(0.0, now - bucket.at) * rule.per_minute / 60
-            tokens = min(tokens, bucket.tokens + gained)
-        if tokens < 1:
-            wait = (1 - tokens) * 60 / rule.per_minute
-            if empty is None or wait > empty[0]:
-                empty = (wait, rule.level)
-        filled.append(tokens)
+    for rule, tokens in zip(rules, filled, strict=True):
+        if tokens >= 1 or rule.level == "reserve":
+            continue
+        wait = _wait(rule, tokens)
+        if rule.level != "user" and reserve is not None:
+            wait = min(wait, reserve)
+        if wait > 0 and (empty is None or wait > empty[0]):
+            empty = (wait, rule.level)
     if empty is not None:
         return Taken(False, tuple(Bucket(t, now) for t in filled), empty[1], empty[0])
-    return Taken(True, tuple(Bucket(t - 1, now) for t in filled))
+    return Taken(True, tuple(Bucket(t - 1 if t >= 1 else t, now) for t in filled))
+
+
+def _filled(rule: BucketRule, bucket: Bucket | None, now: float) -> float:
+    tokens = float(rule.per_minute)
+    if bucket is None:
+        return tokens
+    gained = max(0.0, now - bucket.at) * rule.per_minute / 60
+    return min(tokens, bucket.tokens + gained)
+
+
+def _wait(rule: BucketRule, tokens: float) -> float:
+    """Seconds until the bucket has a token."""
+    return 0.0 if tokens >= 1 else (1 - tokens) * 60 / rule.per_minute

@@ -19,8 +19,13 @@ class RolePolicy:
     default: Role = Role.MEMBER
 
 
-def role_of(person: PersonId, policy: RolePolicy, *, aliases: tuple[str, ...] = ()) -> Role:
-    """The highest role that one of the person's immutable ids holds."""
+def role_of(
+    person: PersonId, policy: RolePolicy, *, aliases: tuple[str, ...] = (), outside: bool = False
+) -> Role:
+    """The highest role that one of the person's immutable ids holds; at most guest for an author
+    from outside, also where an id of theirs is listed."""
+    if outside:
+        return Role.GUEST
     ids = (person.id, *aliases)
     for names, role in (
         (policy.owners, Role.OWNER),

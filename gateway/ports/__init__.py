@@ -14,6 +14,7 @@ from gateway.ports.abilities import (
     CanProve,
     CanReact,
     CanRevive,
+    CanTellMembers,
     CanType,
     Check,
     Liveness,
@@ -29,6 +30,7 @@ from gateway.ports.adapter import (
     PlatformAdapter,
 )
 from gateway.ports.clock import AlarmClock, Clock
+from gateway.ports.identities import keep_ids, kept_ids
 from gateway.ports.live import (
     CanShowLive,
     LiveStyle,
@@ -39,6 +41,10 @@ from gateway.ports.manifest import (
     AdapterManifest,
     Dialect,
     SendPace,
+)
+from gateway.ports.membership import (
+    Belonging,
+    MembershipCheck,
 )
 from gateway.ports.model import (
     ContentBlock,
@@ -75,6 +81,7 @@ __all__ = [
     "AdapterManifest",
     "AdapterState",
     "AlarmClock",
+    "Belonging",
     "CanAnswerInline",
     "CanDelete",
     "CanDiagnose",
@@ -85,6 +92,7 @@ __all__ = [
     "CanReact",
     "CanRevive",
     "CanShowLive",
+    "CanTellMembers",
     "CanType",
     "Capabilities",
     "Check",
@@ -99,6 +107,7 @@ __all__ = [
     "LiveStyle",
     "LiveView",
     "Liveness",
+    "MembershipCheck",
     "ModelEvent",
     "ModelFinished",
     "ModelMessage",
@@ -118,4 +127,6 @@ __all__ = [
     "WebhookRequest",
     "WebhookResponse",
     "WebhookRoutes",
+    "keep_ids",
+    "kept_ids",
 ]

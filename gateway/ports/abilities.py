@@ -56,6 +56,16 @@ class CanAnswerInline(Protocol):
         ...
 
 
+@runtime_checkable
+class CanTellMembers(Protocol):
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when this person is a full member of a space now: a workspace's id, or a room's
+        where the platform has no workspaces. False for guests, for people of another company, and
+        for everybody where the bot itself was removed. Raises a `DeliveryError` when the platform
+        does not say."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Liveness:
     """Whether a connection has proven lately that it works. `detail` says in words what is wrong,

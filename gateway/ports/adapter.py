@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from gateway.message import InboundEvent, Outbound, Receipt
 from gateway.ports.clock import Clock
 from gateway.ports.webhooks import WebhookRoutes
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Capabilities:
     `live`: an answer can be shown while it is written, in some kind of conversation at least.
     `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
     with nothing in it takes that sign away (Discord's "thinking").
+    `further_ids`: people have several immutable ids, and the adapter keeps them (`keep_ids`).
+    `tells_members`: the platform can be asked whether a person belongs to a workspace or room.
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
@@ -40,6 +43,8 @@ class Capabilities:
     commands_wait: bool = False
     idempotent_sends: bool = False
     live: bool = False
+    further_ids: bool = False
+    tells_members: bool = False
     max_buttons: int = 0
 
 
@@ -73,18 +78,21 @@ class Counter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command to register with the platforms that know such a thing."""
+    """A command to register with the platforms that know such a thing. `argument_help` lists what
+    may be written after the command, in at most 100 characters; empty: the argument's name."""
 
     name: str
     description: str
     takes_arguments: bool = False
     argument_name: str = "question"
     argument_optional: bool = False
+    argument_help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """What the program gives an adapter. `account` is "main" unless several are configured."""
+    """What the program gives an adapter. `account` is "main" unless several are configured. An
+    adapter parses a delivery as work of the `guard`, and acknowledges an exhausted one unread."""
 
     account: str
     assistant_name: str
@@ -93,6 +101,7 @@ class AdapterContext:
     webhooks: WebhookRoutes
     count: Counter
     commands: tuple[CommandSpec, ...] = ()
+    guard: WorkGuard = UNGUARDED
 
 
 @runtime_checkable

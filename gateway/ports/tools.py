@@ -10,6 +10,7 @@ class ToolSpec:
     """A tool as the model sees it. `schema` is the JSON Schema (an object) of its arguments.
 
     `side_effects` and `secrets` decide, with the role and the audience, who may use it.
+    `open_world`: its results can come from anywhere, as those of a web search do.
     """
 
     name: str
@@ -17,6 +18,7 @@ class ToolSpec:
     schema: Mapping[str, object] = field(hash=False)
     side_effects: bool = True
     secrets: bool = False
+    open_world: bool = True
 
 
 class ToolProvider(Protocol):

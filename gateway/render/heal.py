@@ -8,6 +8,8 @@ _BLANK: Final = re.compile(r"\n[ \t]*\n")
 _TOKEN: Final = re.compile(r"\\.|`+|\*{1,3}|_{1,3}|~~|\|\||[~|]\Z", re.DOTALL)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
 _LOOK_BACK: Final = 20_000
+_MOST_OPEN: Final = 100
+"""Marks that are closed at most, the innermost ones."""
 
 
 def heal(markdown: str) -> str:
@@ -85,13 +87,16 @@ def _with_closers(text: str, opened: list[str]) -> str:
 def _take(mark: str, opened: list[str], before: str, after: str) -> bool:
     """Let a mark close what is open, or open something; False when it does neither."""
     if before and not before.isspace():
-        if mark in opened:
-            del opened[len(opened) - 1 - opened[::-1].index(mark) :]
+        last = next((i for i in range(len(opened) - 1, -1, -1) if opened[i] == mark), None)
+        if last is not None:
+            del opened[last:]
             return True
         if opened and opened[-1] == mark[0] * 3 and len(mark) < 3:
             opened[-1] = opened[-1][len(mark) :]
             return True
     if after and not after.isspace() and not (mark[0] == "_" and before.isalnum()):
+        if len(opened) >= _MOST_OPEN:
+            del opened[0]
         opened.append(mark)
         return True
     return False

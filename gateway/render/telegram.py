@@ -12,7 +12,8 @@ from gateway.render.inline import Mark
 from gateway.render.layout import TextRenderer
 from gateway.render.tree import Block, CodeBlock, Heading, Quote, Run, Table
 
-_LINKABLE: Final = re.compile(r"(https?|tg|mailto|tel):[^\s<>]+", re.IGNORECASE)
+_LINKABLE: Final = re.compile(r"(https?|mailto|tel):[^\s<>]+", re.IGNORECASE)
+"""Without `tg:`, because `tg://user?id=…` calls the person of that id."""
 _LANGUAGE_OPEN: Final = '<pre><code class="language-{}">'
 
 

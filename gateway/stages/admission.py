@@ -7,12 +7,13 @@ import structlog
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
-from gateway.people import PersonId, Principal, Role
+from gateway.people import KnownIds, PersonId, Principal, Role
 from gateway.policy.access import decide_access
 from gateway.policy.decision import Decision
-from gateway.policy.rate_limits import rules_for
+from gateway.policy.rate_limits import rules_for, sender_key
 from gateway.policy.roles import role_of
 from gateway.services import Services
+from gateway.stages.identities import blocked_by_link
 
 log = structlog.get_logger(__name__)
 
@@ -21,9 +22,10 @@ async def identify(exchange: Exchange, services: Services) -> Decision:
     """Find out on whose behalf this runs."""
     author = exchange.last.author
     person = exchange.last.person
-    role = role_of(person, services.policies.roles, aliases=author.aliases)
-    exchange.principal = Principal(exchange.key.tenant, person, role)
-    return Decision("identity", True, role.value)
+    outside = author.outside or author.is_bot
+    role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
+    exchange.principal = Principal(exchange.key.tenant, person, role, outside)
+    return Decision("identity", True, role.value, "outside" if outside else "")
 
 
 async def guard_loops(exchange: Exchange, services: Services) -> Decision:
@@ -37,12 +39,32 @@ async def guard_loops(exchange: Exchange, services: Services) -> Decision:
 
 async def check_access(exchange: Exchange, services: Services) -> Decision:
     """Whether this person is served here."""
-    who, aliases = exchange.who, exchange.last.author.aliases
-    return await access_of(who.person, who.role, exchange.place, aliases, services)
+    author = exchange.last.author
+    known = KnownIds(author.aliases, author.former)
+    return await served(exchange.who, exchange.place, known, services)
+
+
+async def served(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:
+    """Decide on access, in a chat or over HTTP. `known` are further ids of the person.
+
+    A block of one identity holds for every identity that is linked with it.
+    """
+    decision = await access_of(
+        who.person, who.role, place, known.current, services, former=known.former
+    )
+    if not (decision.allowed and services.policies.access.blocked_users):
+        return decision
+    return await blocked_by_link(who, services) or decision
 
 
 async def access_of(
-    person: PersonId, role: Role, place: Place, aliases: tuple[str, ...], services: Services
+    person: PersonId,
+    role: Role,
+    place: Place,
+    aliases: tuple[str, ...],
+    services: Services,
+    *,
+    former: tuple[str, ...] = (),
 ) -> Decision:
     """The operator's lists, then whatever gate was plugged in; a gate that fails denies."""
     decision = decide_access(
@@ -50,6 +72,7 @@ async def access_of(
         place,
         services.policies.access,
         aliases=aliases,
+        former=former,
         trusted=role.at_least(Role.OPERATOR),
     )
     if not decision.allowed or not services.extensions.controls_access:
@@ -64,8 +87,11 @@ async def access_of(
 
 
 async def check_limits(exchange: Exchange, services: Services) -> Decision:
-    """Three buckets: each message takes a token from all of them, or from none."""
-    rules = rules_for(exchange.who.person, exchange.place, services.policies.limits)
+    """Each message takes a token from all buckets that it has to pass, or from none."""
+    who = exchange.who
+    human = await services.humans.human(who.tenant, who.person)
+    exchange.sender = sender_key(human, exchange.last.author, exchange.place)
+    rules = rules_for(exchange.sender, exchange.place, services.policies.limits)
     if not rules:
         return Decision("limits", True, "no_limits")
     taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())

@@ -5,7 +5,7 @@ from gateway.exchange import Exchange
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
-from gateway.render import render
+from gateway.render.aside import render_aside
 from gateway.services import Services
 from gateway.turn.sentences import NO_ANSWER
 
@@ -28,13 +28,15 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
     """Render for the platform, split there, and address every part."""
     dialect = exchange.connected.manifest.dialect
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = render(exchange.answer, dialect) or render(NO_ANSWER, dialect)
+    parts = await render_aside(exchange.answer or NO_ANSWER, dialect)
+    parts = parts or await render_aside(NO_ANSWER, dialect)
     after = exchange.aftermath
     if after.note:
-        parts = render(f"{exchange.answer or NO_ANSWER}\n\n{after.note}", dialect)
+        noted = f"{exchange.answer or NO_ANSWER}\n\n{after.note}"
+        parts = await render_aside(noted, dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *render(LEFT_OUT, dialect)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_aside(LEFT_OUT, dialect)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     exchange.outbound = address(
         exchange.id,

@@ -4,13 +4,14 @@
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import structlog
 
+from gateway.authorship import Material
 from gateway.context.assembler import assemble
 from gateway.context.blocks import (
     NOTHING_TOLD,
@@ -38,9 +39,10 @@ from gateway.remembering import TurnMemory
 from gateway.services import Services
 from gateway.stores import StoredTurn
 from gateway.turn.calibration import EXACT
-from gateway.turn.prompt import PromptFacts, clean_name, own_text, said_by, today_text
+from gateway.turn.prompt import PromptFacts, own_text, quotation, today_text, who_set
 from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest
+from gateway.turn.written import WORDLESS, clean_name, framed, own_in_room, own_words
 
 RECALL_SECONDS: Final = 3.0
 ROOMY: Final = 32_000
@@ -67,7 +69,24 @@ async def gather_context(exchange: Exchange, services: Services) -> Decision:
         await services.stores.notes.set_summary(exchange.key, summary, now)
         kept = kept[gone:]
     exchange.opened = Opened(notes.task, summary, tuple(kept))
+    if exchange.memory is not None:
+        exchange.memory.reads(tuple(read_besides(exchange)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
+
+
+def read_besides(exchange: Exchange) -> Iterator[Material]:
+    """Text that the model reads and the asking person did not write: the message they reply to,
+    material shown before, and in a room the messages of others."""
+    for message in exchange.messages:
+        if message.quote is not None and message.quote.text.strip():
+            yield quotation(message.quote)
+    person, opened = str(exchange.who.person), exchange.opened
+    for turn in opened.turns:
+        yield from turn.material
+        if turn.role == "user" and turn.person != person and turn.text:
+            yield Material("room", turn.text, turn.speaker)
+    if opened.summary is not None and set(opened.summary.persons) - {person}:
+        yield Material("room", opened.summary.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +134,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
         window=assistant.window,
         reference=exchange.id,
         calibration=known.latest(model),
-        system_now=_joined(made[BlockKind.TASK].text, today),
+        system_now=today,
     )
 
 
@@ -128,7 +147,7 @@ async def recalled(
         return ()
     try:
         async with asyncio.timeout(RECALL_SECONDS):
-            return await memory.knowledge(exchange.content)
+            return await memory.knowledge(exchange.question)
     except StoreUnavailable:
         raise
     except TimeoutError:
@@ -153,7 +172,7 @@ def parts_of(own: str, told_of: Told, opened: Opened, audience: Audience) -> Con
             Piece("heartbeat", told_of.heartbeat, 0.2),
             Piece("shared", told_of.shared, 0.3),
         ),
-        task=Task(task.text, clean_name(task.name)) if task is not None else None,
+        task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",
         turns=said_of(opened.turns, audience),
     )
@@ -178,16 +197,18 @@ def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Said, ...]
     """Stored turns as the model reads them. In a room each person's words carry their name, so
     that the model can tell people apart."""
     named = audience is not Audience.DIRECT
-    return tuple(
-        Said(
-            turn.message_id,
-            turn.role,
-            said_by(turn.speaker, turn.text) if named and turn.role == "user" else turn.text,
-            turn.at,
-        )
-        for turn in turns
-        if turn.text
-    )
+    return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
+
+
+def _said(turn: StoredTurn, named: bool) -> Said:
+    if turn.role == "assistant":
+        return Said(turn.message_id, turn.role, turn.text, turn.at)
+    writer = (clean_name(turn.speaker) or "somebody") if named else ""
+    words = turn.text or WORDLESS
+    own = own_in_room(words) if named else own_words(words)
+    shown = framed(turn.material, writer)
+    said = Said(turn.message_id, turn.role, own, turn.at, own, writer, shown)
+    return replace(said, text=f"{shown}\n{said.spoken}" if shown else said.spoken)
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
@@ -206,10 +227,11 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
 
 
 def user_blocks(made: Assembled, asked: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
-    """The question, the person's own words last: before it what was recalled for it, and the
-    summary where nothing else was said before."""
+    """The question, the person's own words last: before it the task, what was recalled for it, and
+    the summary where nothing else was said before. All of that is material: none of it stands
+    among the program's own rules."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
-    before = (summary, made[BlockKind.KNOWLEDGE].text)
+    before = (summary, made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text)
     return (*(TextBlock(text) for text in before if text), *asked)
 
 

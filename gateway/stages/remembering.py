@@ -1,14 +1,17 @@
 """Opens memory for the person who asks, and keeps the turn when it is over."""
 
+from gateway.authorship import without_quotations
 from gateway.exchange import Exchange
 from gateway.policy.decision import Decision
 from gateway.remembering import Asker
 from gateway.services import Services
+from gateway.stages.redacting import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import said_in
 
 
 async def open_memory(exchange: Exchange, services: Services) -> Decision:
     """Bind memory to whoever asks, and to whoever reads along."""
+    await redact_aside(exchange, services)
     exchange.memory = await services.memory.turn(asker_of(exchange, services))
     return Decision("memory", True, "opened")
 
@@ -17,8 +20,9 @@ async def close_memory(exchange: Exchange, services: Services) -> Decision:
     """Keep the turn, and learn what there is to tell about it."""
     if exchange.memory is None or exchange.result is None or exchange.result.failed:
         return Decision("memory", True, "nothing_kept")
+    await redact_aside(exchange, services)
     used = [call.name for call in exchange.result.calls]
-    exchange.aftermath = await exchange.memory.finish(exchange.answer, used)
+    exchange.aftermath = await exchange.memory.finish(kept_answer(exchange, services), used)
     return Decision("memory", True, "kept")
 
 
@@ -32,6 +36,15 @@ def asker_of(exchange: Exchange, services: Services) -> Asker:
         conversation=str(exchange.key),
         at=services.clock.now(),
         message_ids=tuple(message.id for message in exchange.messages),
-        words=exchange.contents,
-        said=said_in(exchange.place, exchange.last.author.name, "\n".join(exchange.contents)),
+        words=tuple(without_quotations(content) for content in exchange.contents),
+        said=said_of(exchange, services),
+        material=kept_material(exchange, exchange.material),
     )
+
+
+def said_of(exchange: Exchange, services: Services) -> str:
+    """The author's own text as it is kept, without secrets; empty where there is none."""
+    if not exchange.content.strip():
+        return ""
+    texts = kept_of(exchange, services).texts
+    return said_in(exchange.place, exchange.last.author.name, "\n".join(texts))

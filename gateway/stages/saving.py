@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from gateway.exchange import Exchange
-from gateway.policy.kept_words import kept_words
 from gateway.services import Services
+from gateway.stages.redacting import kept_answer, kept_material, kept_of
 from gateway.stores import Completed, StoredTurn, UsageRow
 
 
@@ -24,8 +24,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
         trace=exchange.trace(outcome, services.clock.monotonic()),
         inbox_ids=exchange.inbox_ids,
         outbound=tuple(
-            one if one.person == person else replace(one, person=person)
-            for one in exchange.outbound
+            one if one.person else replace(one, person=person) for one in exchange.outbound
         ),
         waiting=exchange.aftermath.turn if answered else None,
         begun=services.deliverer.begun_at_once(exchange.outbound),
@@ -35,21 +34,22 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
 def turns_of(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
     """The messages and the answer as steps of the conversation, without secrets; a failed turn
     leaves no answer."""
-    person = str(exchange.who.person)
+    person, kept = str(exchange.who.person), kept_of(exchange, services)
     asked = tuple(
         StoredTurn(
             message.id,
             "user",
-            kept_words(content),
+            text,
             message.timestamp,
             person,
             message.author.name,
+            kept_material(exchange, message.material),
         )
-        for message, content in zip(exchange.messages, exchange.contents, strict=True)
+        for message, text in zip(exchange.messages, kept.texts, strict=True)
     )
     if exchange.result is None or exchange.result.failed:
         return asked
-    answer = kept_words(exchange.answer)
+    answer = kept_answer(exchange, services)
     return (*asked, StoredTurn(exchange.last.id, "assistant", answer, services.clock.now()))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final, Self
 
+from gateway.authorship import text_of
 from gateway.context.steps import leaving, summed_up
 from gateway.context.summarising import summarised
 from gateway.exchange import Exchange
@@ -69,6 +70,6 @@ def turns_to_leave(exchange: Exchange, services: Services) -> tuple[StoredTurn, 
         limits_of(services),
         estimate,
         coming=len(exchange.messages) + 1,
-        coming_tokens=estimate(exchange.content) + ANSWER,
+        coming_tokens=estimate(exchange.content) + estimate(text_of(exchange.material)) + ANSWER,
     )
     return turns[:gone]

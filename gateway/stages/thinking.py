@@ -3,7 +3,8 @@
 from functools import partial
 
 from gateway.auditing import AuditedTools
-from gateway.context.task import SET_TASK, WithTask
+from gateway.authorship import Material, text_of
+from gateway.context.task import SET_TASK, WithTask, may_set_task
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.live import live_answer
@@ -19,12 +20,20 @@ from gateway.ports import CanFetch, ContentBlock, ToolProvider
 from gateway.presence import Presence
 from gateway.services import Services
 from gateway.stages.context import Question, turn_request
+from gateway.stages.overheard import OverheardTools
 from gateway.stages.shortening import Shortening
-from gateway.turn.attachments import AttachmentLimits, FetchedFile, bytes_to_fetch, to_content
+from gateway.turn.attachments import (
+    AttachmentLimits,
+    FetchedFile,
+    bytes_to_fetch,
+    text_in,
+    to_content,
+)
 from gateway.turn.loop import run_turn
 from gateway.turn.prompt import user_content
 from gateway.turn.tokens import estimate
 from gateway.turn.toolbox import Toolbox
+from gateway.turn.written import CHOSEN, WORDLESS
 
 PROMPT_TOKENS = 1_000
 """What the system prompt and the tools add to an estimate."""
@@ -35,7 +44,7 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     """Set the most that this turn's first call may cost aside, before anything is done for it."""
     accounts = accounts_for(
         exchange.key.tenant,
-        exchange.who.person,
+        exchange.sender or str(exchange.who.person),
         exchange.place,
         services.policies.budgets,
         services.clock.now(),
@@ -57,7 +66,8 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     price = price_of(model, services.prices)
     if price is None:
         return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
-    tokens = estimate(exchange.content) + services.policies.context.max_tokens + PROMPT_TOKENS
+    asked = estimate(exchange.content) + estimate(text_of(exchange.material))
+    tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
     return await exchange.meter.set_aside(most)
 
@@ -70,6 +80,10 @@ async def read_attachments(exchange: Exchange, services: Services) -> Decision:
     # One more than is read, so that the model is told that there are more.
     files = [await fetched(exchange.connected.files, a) for a in attachments[: FILE_LIMITS.files]]
     files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
+    if exchange.memory is not None:
+        exchange.memory.reads(
+            [Material("file", text_in(file), file.attachment.name) for file in files]
+        )
     exchange.files = to_content(files, FILE_LIMITS)
     read = sum(file.data is not None for file in files)
     return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
@@ -129,19 +143,21 @@ def tools_of(exchange: Exchange, services: Services) -> ToolProvider:
         policy=services.policies.tools,
     )
     tools: ToolProvider = toolbox_of(exchange, services).limited(permit)
-    if SET_TASK.name in permit((SET_TASK,)):
+    who, audience = exchange.who, exchange.place.audience
+    if SET_TASK.name in permit((SET_TASK,)) and may_set_task(who, audience):
         last = exchange.last
-        by = SetTask("", str(exchange.who.person), last.author.name, last.id)
-        tools = WithTask(tools, services.stores.notes, exchange.key, by, services.clock)
+        by = SetTask("", str(who.person), last.author.name, last.id)
+        tools = exchange.tasks = WithTask(tools, by, exchange.contents, audience)
     return AuditedTools(tools, exchange, services)
 
 
 def toolbox_of(exchange: Exchange, services: Services) -> Toolbox:
-    """What memory offers this person here, then everybody's."""
+    """What memory offers this person here, then everybody's, whose results memory is told of."""
     if exchange.memory is None:
         return services.toolbox
-    further = () if services.toolbox.empty else (services.toolbox,)
-    return Toolbox((exchange.memory.tools, *further))
+    if services.toolbox.empty:
+        return Toolbox((exchange.memory.tools,))
+    return Toolbox((exchange.memory.tools, OverheardTools(services.toolbox, exchange.memory)))
 
 
 def _unseen(_: str) -> bool:
@@ -156,10 +172,14 @@ def question(exchange: Exchange) -> tuple[ContentBlock, ...]:
     for message, content in zip(exchange.messages, exchange.contents, strict=True):
         words = content or wordless(message)
         writer = (message.author.name or "somebody") if in_room else ""
-        blocks += user_content(words, writer=writer, quote=message.quote)
+        quote, material = message.quote, message.material
+        blocks += user_content(words, writer=writer, quote=quote, material=material)
     return tuple(blocks)
 
 
 def wordless(message: ChatMessage) -> str:
     """What stands for an empty message: a bare mention, or a file without a word."""
+    if message.material:
+        chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
+        return CHOSEN if chosen else WORDLESS
     return "(sent a file)" if message.attachments else "(said nothing but your name)"

@@ -12,9 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import structlog
+
 from gateway.errors import ConfigurationError, ToolError
 from gateway.ports import Clock, ToolSpec
-from gateway.turn.mcp_format import result_text, tool_spec
+from gateway.turn.clip import clip
+from gateway.turn.mcp_format import clean_result, result_text
+from gateway.turn.mcp_tools import MAX_TOOLS, kept_tools
+
+log = structlog.get_logger(__name__)
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -31,7 +37,8 @@ CHECK_SECONDS: Final = 60.0
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 60.0
 MAX_PAGES: Final = 20
-MAX_TOOLS: Final = 256
+MAX_ERROR: Final = 1_000
+"""Characters of what a server says of its own failure."""
 
 _SERVER_NAME: Final = re.compile(r"[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*")
 _MAX_SERVER_NAME: Final = 24
@@ -77,8 +84,9 @@ class McpTools:
         self._tried = asyncio.Event()
         self._lost = asyncio.Event()
         self._client: Client | None = None
-        self._names: dict[str, str] = {}
+        self._names: Mapping[str, str] = {}
         self._specs: tuple[ToolSpec, ...] = ()
+        self._left_out: tuple[tuple[str, str], ...] = ()
         self.problem = ""
         """Why the server is not connected, "" when it is."""
 
@@ -127,7 +135,8 @@ class McpTools:
                     f"the tool server {self._server.name} went away before it answered; "
                     "nobody knows whether the call took effect"
                 ) from error
-            raise ToolError(f"the tool server says: {error.message}") from error
+            said = clip(clean_result(error.message), MAX_ERROR)
+            raise ToolError(f"the tool server says: {said}") from error
         except Exception as error:
             self._lost.set()
             raise ToolError(
@@ -191,13 +200,14 @@ class McpTools:
             cursor = page.next_cursor
             if not cursor or len(tools) >= MAX_TOOLS:
                 break
-        names: dict[str, str] = {}
-        specs: dict[str, ToolSpec] = {}
-        for tool in tools[:MAX_TOOLS]:
-            spec = tool_spec(self._server.name, tool)
-            if spec is not None:
-                specs[spec.name], names[spec.name] = spec, tool.name
-        self._specs, self._names = tuple(specs.values()), names
+        kept = kept_tools(self._server.name, tools)
+        self._specs, self._names = kept.specs, kept.names
+        if kept.problems != self._left_out:
+            for name, problem in kept.problems:
+                log.warning(
+                    "mcp_tool_reduced", server=self._server.name, tool=name, problem=problem
+                )
+            self._left_out = kept.problems
 
     def _not_connected(self) -> str:
         reason = f": {self.problem}" if self.problem else ""

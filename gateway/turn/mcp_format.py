@@ -8,15 +8,33 @@ from typing import Any, Final
 
 from gateway.ports import ToolSpec
 from gateway.turn.clip import clip
+from gateway.turn.written import own_words
+from safety.bounds import OutOfBounds
+from safety.injection import neutralise_markers
+from safety.sanitize import sanitize
+from safety.sentinels import find_sentinels
+from safety.unicode import safe_unicode
 
 MAX_TOOL_NAME: Final = 64
+MAX_THEIR_NAME: Final = 1_000
 MAX_DESCRIPTION: Final = 2_000
 MAX_SCHEMA: Final = 20_000
+MAX_DEPTH: Final = 12
+MAX_VALUES: Final = 2_000
+"""Levels of a schema, and values in it."""
+MAX_TEXT: Final = 1_000
+"""Characters of one description inside a schema."""
 MAX_RESULT: Final = 100_000
 """Characters; a turn shortens a result much further."""
 
 _NOT_ALLOWED: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _PROPERTY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_KEY: Final = re.compile(r"[a-zA-Z0-9_.$/^*+?()\[\]\\|-]{1,200}")
+"""Names of properties, keywords, and expressions of `patternProperties`."""
+_PLAIN: Final = re.compile(r"[a-zA-Z0-9_.$#/-]{1,200}")
+"""Values that are names: of a type, a format, a choice, a reference."""
+MAX_TO_CLEAN: Final = 10_000
+"""Characters of a text that are looked at: more are cut away before."""
 
 
 def tool_name(server: str, name: str) -> str:
@@ -34,6 +52,8 @@ def tool_name(server: str, name: str) -> str:
 def tool_spec(server: str, tool: Any) -> ToolSpec | None:
     """The tool as the model sees it; None when its schema is one that no service accepts, which
     would make every request fail, not only those that use the tool."""
+    if not isinstance(tool.name, str) or not 0 < len(tool.name) <= MAX_THEIR_NAME:
+        return None
     schema = usable_schema(tool.input_schema)
     if schema is None:
         return None
@@ -41,9 +61,10 @@ def tool_spec(server: str, tool: Any) -> ToolSpec | None:
     reads_only = bool(annotations and annotations.read_only_hint)
     return ToolSpec(
         tool_name(server, tool.name),
-        clip(tool.description or tool.title or tool.name, MAX_DESCRIPTION),
+        clip(clean_text(tool.description or tool.title or tool.name), MAX_DESCRIPTION),
         schema,
         side_effects=not reads_only,
+        open_world=not (annotations and annotations.open_world_hint is False),
     )
 
 
@@ -59,10 +80,38 @@ def usable_schema(schema: object) -> dict[str, object] | None:
     if not all(isinstance(name, str) and _PROPERTY.fullmatch(name) for name in properties):
         return None
     try:
-        size = len(json.dumps(usable))
-    except (TypeError, ValueError, RecursionError):
+        cleaned = _clean_schema(usable, MAX_DEPTH, [MAX_VALUES])
+        size = len(json.dumps(cleaned))
+    except (TypeError, ValueError, RecursionError, OutOfBounds):
         return None
-    return usable if size <= MAX_SCHEMA else None
+    return cleaned if isinstance(cleaned, dict) and size <= MAX_SCHEMA else None
+
+
+def clean_text(text: str) -> str:
+    """A server's text without hidden characters, markup, separators of turns, markers of an
+    authority and tags of the prompt."""
+    return own_words(neutralise_markers(sanitize(safe_unicode(text[:MAX_TO_CLEAN]))))
+
+
+def _clean_schema(value: object, depth: int, left: list[int]) -> object:
+    """The same with clean texts. Keys stay: a property is called by its own name. Raises
+    `OutOfBounds`."""
+    left[0] -= 1
+    if not depth or left[0] < 0:
+        raise OutOfBounds("the schema has too many levels or values")
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else clip(clean_text(value), MAX_TEXT)
+    if isinstance(value, Mapping):
+        return {_key(key): _clean_schema(each, depth - 1, left) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean_schema(each, depth - 1, left) for each in value]
+    return value
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise OutOfBounds("a name in the schema cannot be used")
+    return key
 
 
 def result_text(content: Iterable[Any], structured: object) -> str:
@@ -70,7 +119,19 @@ def result_text(content: Iterable[Any], structured: object) -> str:
     parts = [text for text in map(_block_text, content) if text]
     if not parts and structured is not None:
         parts.append(json.dumps(structured, ensure_ascii=False, default=str))
-    return clip("\n\n".join(parts), MAX_RESULT)
+    return clip(clean_result("\n\n".join(parts)), MAX_RESULT)
+
+
+def clean_result(text: str) -> str:
+    """A tool's result without hidden characters and the markers that separate turns; its markup
+    and its lines are its content and stay."""
+    plain = own_words(text[: 2 * MAX_RESULT])
+    spans = [span for span in find_sentinels(plain) if plain[span[0]] in "<[]"]
+    kept, at = [], 0
+    for start, end in sorted(spans):
+        kept.append(plain[at : max(at, start)])
+        at = max(at, end)
+    return neutralise_markers("".join((*kept, plain[at:])))
 
 
 def _block_text(block: Any) -> str:

@@ -4,8 +4,12 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
+import structlog
+
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
+
+log = structlog.get_logger(__name__)
 
 MAX_TOOLS: Final = 128
 """Tools offered to the model at once; more cost tokens in every call and confuse it."""
@@ -53,9 +57,16 @@ class Toolbox:
             if problem:
                 problems.append(problem)
             for spec in specs:
-                if spec.name not in found and len(found) < MAX_TOOLS:
-                    found[spec.name] = spec
-                    owners[spec.name] = provider
+                if spec.name in found:
+                    continue
+                if len(found) == MAX_TOOLS:
+                    problems.append(f"more than {MAX_TOOLS} tools: {spec.name[:80]} is left out")
+                    break
+                found[spec.name] = spec
+                owners[spec.name] = provider
+        if tuple(problems) != self.problems:
+            for problem in problems:
+                log.warning("tools_left_out", problem=problem)
         self._owners, self.problems = owners, tuple(problems)
         return tuple(found.values())
 

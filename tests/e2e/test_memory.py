@@ -212,3 +212,11 @@ async def test_discord_names_the_arguments_of_the_commands(lab: Lab) -> None:
     assert named["privacy"] == [("what", False)]
     assert named["project"] == [("project", False)]
     assert named["link"] == [("code", False)]
+
+
+async def test_everything_that_is_kept_of_a_person_reaches_them_as_a_file(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    await ada.command("privacy", "export")
+    sent = [file for seen in await lab.quiet(ada.room) for file in seen.files if seen.by_bot]
+    assert ["I prefer tabs" in file.data.decode() for file in sent] == [True]

@@ -119,6 +119,7 @@ async def _parley(config: Path, *arguments: str) -> AsyncIterator[asyncio.subpro
         *(sys.executable, "-m", "parley", "run", "--config", str(config)),
         *arguments,
         stdout=asyncio.subprocess.PIPE,
+        cwd=config.parent,  # where the record of work in hand is kept
     )
     assert process.stdout is not None
     try:

@@ -25,6 +25,7 @@ STAGES: Final = [
     "model",
     "response_filter",
     "memory",
+    "task",
     "render",
 ]
 PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.py"

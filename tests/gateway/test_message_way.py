@@ -109,7 +109,7 @@ async def test_what_is_replied_to_is_shown_as_material() -> None:
     async with gateway() as g:
         quoting = replace(message("and this?"), quote=Quote("m0", "buy now!", author_name="Eve"))
         await g.take(MessageReceived("e1", quoting))
-        assert "> buy now!" in g.model.last_words()
+        assert '<material kind="quoted" from="Eve">\nbuy now!\n</material>' in g.model.last_words()
         assert "Eve" in g.model.last_words()
 
 

@@ -81,7 +81,7 @@ async def test_an_answer_that_cannot_be_rendered_was_paid_for_all_the_same(
 ) -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
-        monkeypatch.setattr("gateway.stages.answering.render", None)
+        monkeypatch.setattr("gateway.stages.answering.render_aside", None)
         await g.take(received("hello"))
         assert "Something went wrong" in g.texts[0]
         assert await spent(g) == 120

@@ -4,7 +4,11 @@ import asyncio
 import heapq
 import itertools
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class FakeClock:
@@ -50,6 +54,19 @@ class FakeClock:
             await settle()
         self._elapsed = until
         await settle()
+
+
+class InlineThreads(ThreadPoolExecutor):
+    """Runs on the event loop what would run in a thread, so that it needs no time."""
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run it now; the result, or what it raised."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - handed on, as a thread does
+            future.set_exception(error)
+        return future
 
 
 async def settle(rounds: int = 25) -> None:

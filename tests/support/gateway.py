@@ -31,6 +31,7 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
@@ -48,7 +49,7 @@ from gateway.stores import Trace
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
-from tests.support.clock import FakeClock, settle
+from tests.support.clock import FakeClock, InlineThreads, settle
 
 
 @dataclass
@@ -139,9 +140,11 @@ async def gateway(
     database: Database | None = None,
     adapter: RecordingAdapter | None = None,
     memory: Remembering | None = None,
+    guard: WorkGuard = UNGUARDED,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
+    asyncio.get_running_loop().set_default_executor(InlineThreads())
     held = database or Database(":memory:")
     if database is None:
         await held.start()
@@ -182,6 +185,7 @@ async def gateway(
         observe=traces.append,
         prices=prices or dict(DEFAULT_PRICES),
         memory=memory or Forgetful(),
+        guard=guard,
     )
     pipeline = Pipeline(services)
     router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)

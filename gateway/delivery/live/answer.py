@@ -161,7 +161,7 @@ class LiveAnswer:
         """Show what there is, if the chat has room for it now."""
         clock, began = self._means.clock, self._means.clock.monotonic()
         await self._recall()
-        sheet = self._page.sheet()
+        sheet = await self._page.sheet()
         cost = (clock.monotonic() - began) * RENDER_SHARE
         if sheet is None or not self._room():
             self._state = self._state.postpone(clock.monotonic(), max(BUSY, cost))
@@ -263,7 +263,7 @@ class LiveAnswer:
         if not (self._target.again and idle and self._known):
             return
         self._page.read()
-        sheet = self._page.sheet()
+        sheet = await self._page.sheet()
         if sheet is None:
             return
         try:

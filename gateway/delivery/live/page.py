@@ -7,6 +7,7 @@ from gateway.message import Part
 from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter
 from gateway.render import render
+from gateway.render.aside import render_healed
 from gateway.render.heal import heal
 
 MAX_SOURCE: Final = 12_000
@@ -55,16 +56,17 @@ class Page:
                 self._full = True
         return len(self._passed)
 
-    def sheet(self) -> Sheet | None:
+    async def sheet(self) -> Sheet | None:
         """Everything so far as one message; None when it shows nothing new."""
         if len(self._passed) == self._shown and self._sheet is not None:
             return self._sheet
-        parts = render(heal(self._passed), self._dialect)
+        passed = self._passed
+        parts = await render_healed(passed, self._dialect)
         if not parts:
             return None
         if len(parts) > 1:
             self._full, self._pieces = True, []
-        self._sheet = Sheet(parts[0], len(self._passed), self._passed[self._shown :])
+        self._sheet = Sheet(parts[0], len(passed), passed[self._shown :])
         return self._sheet
 
     def showed(self, sheet: Sheet) -> None:

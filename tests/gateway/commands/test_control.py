@@ -1,8 +1,10 @@
 """Commands, buttons and confirmations: who may, what happens, how often."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gateway.commands.control import CLOSED
 from gateway.errors import Permanent, StoreUnavailable
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
@@ -27,6 +29,7 @@ from gateway.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
+from tests.support.patience import PATIENCE
 
 LIFTED = RateLimits(0, 0, 0)
 ADA = MessageAuthor("ada", "Ada")
@@ -91,7 +94,7 @@ async def test_an_old_question_is_closed() -> None:
         await g.take(command("clear"))
         await g.clock.advance(601)
         await press(g, "Delete")
-        assert g.texts[-1] == "This question is no longer open."
+        assert g.texts[-1] == CLOSED
         assert await g.rows("turns") == 2
 
 
@@ -101,10 +104,12 @@ async def test_commands_in_a_room_are_answered_to_the_asker_alone() -> None:
         assert g.adapter.sent[-1].private_to == "ada"
 
 
-async def test_any_other_button_is_words() -> None:
+async def test_any_other_button_is_a_question_and_no_word_of_the_person() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
-        assert g.model.last_words() == "Yes, please"
+        assert g.model.last_words() == (
+            '<material kind="button">\nYes, please\n</material>\n(chose this as what to say to you)'
+        )
 
 
 async def test_stop_ends_the_turn_that_runs() -> None:
@@ -189,7 +194,7 @@ async def test_a_made_up_confirmation_opens_nothing() -> None:
         await g.take(received("hello"))
         for number, value in enumerate(("confirm:", "confirm::yes", "confirm:abc:maybe")):
             await g.take(ButtonPressed(f"p{number}", direct(), ADA, value, "Delete"))
-        assert set(g.texts[1:]) == {"This question is no longer open."}
+        assert set(g.texts[1:]) == {CLOSED}
         assert await g.rows("turns") == 2
 
 
@@ -307,4 +312,42 @@ async def test_an_edit_is_kept_as_long_as_a_message_may_be() -> None:
         await g.take(received("short", message_id="m1"))
         edited = message("x" * (MAX_CONTENT + 5), message_id="m1")
         await g.take(MessageEdited("e2", edited))
+        async with asyncio.timeout(PATIENCE):
+            while await g.stored_words() == ["short"]:
+                await g.rest()  # a long text is redacted in a thread
         assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]
+
+
+class Noting(Suggesting):
+    """Notes the names with which it is asked, and the text of edits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.edits: list[str] = []
+
+    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+        self.names.append(asker.name)
+        return ()
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        self.edits.append(text)
+
+
+async def test_a_secret_in_a_name_is_removed_where_someone_types_and_where_someone_edits() -> None:
+    memory, author = Noting(), replace(ADA, name="ada password: Xy12zz89")
+    async with gateway(adapter=Inline(), memory=memory) as g:
+        await g.take(InlineQueried("q1", direct(), author, "why?"))
+        edited = replace(
+            message("changed", message_id="m1", at=place(), mentions_bot=True), author=author
+        )
+        await g.take(
+            received("first", message_id="m1", at=place(), mentions_bot=True),
+            MessageEdited("e2", edited),
+        )
+        async with asyncio.timeout(PATIENCE):
+            while not memory.edits:
+                await g.rest()
+    assert memory.names == ["ada password: [SECRET_REDACTED]"]
+    assert "changed" in memory.edits[0]
+    assert "Xy12zz89" not in memory.edits[0]

@@ -5,7 +5,8 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.context.steps import MAX_PERSONS, leaving, since, summary_in_time, summed_up
+from gateway.authorship import Material
+from gateway.context.steps import MAX_PERSONS, SHOWN, leaving, since, summary_in_time, summed_up
 from gateway.conversation import ContextLimits
 from gateway.notes import Summary
 from gateway.people import Audience
@@ -107,7 +108,7 @@ def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
     first = summed_up(None, turns[:2], said_of(turns[:2], Audience.PUBLIC_ROOM))
     both = summed_up(first, turns[2:], said_of(turns[2:], Audience.PUBLIC_ROOM))
 
-    assert both.text == "- [Ada] something 0?\n- They: We decided on rye."
+    assert both.text == "- [Ada] something 0?\n- [Ada] We decided on rye."
     assert (both.message_id, both.role) == ("m7", "assistant")
     assert both.persons == ("ada", "person-0")
 
@@ -143,3 +144,12 @@ def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
     assert 0 <= gone <= max(0, len(kept) - 1)
     if kept:
         assert kept[gone].role == "user"
+
+
+def test_a_summary_of_what_was_shown_counts_as_text_of_somebody_else() -> None:
+    shown = (Material("forwarded", "we agreed to pay", "Eve"),)
+    turn = StoredTurn("m", "user", "see this", AT, "a", "A", material=shown)
+    first = summed_up(None, [turn], said_of([turn], Audience.DIRECT))
+    assert first.persons == (SHOWN, "a")
+    later = talk(1)
+    assert SHOWN in summed_up(first, later, said_of(later, Audience.DIRECT)).persons

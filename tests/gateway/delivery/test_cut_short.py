@@ -4,16 +4,18 @@ import asyncio
 
 import pytest
 
-from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
+from gateway.delivery.deliverer import QUARANTINED, Deliverer, DeliveryRules, Line
 from gateway.delivery.fallback import REPEAT_NOTE
 from gateway.delivery.pacing import Pacer
 from gateway.errors import Ambiguous, Transient
 from gateway.message import Outbound, Receipt
 from gateway.ports import Capabilities, SendPace
+from gateway.ports.work_guard import WorkItem
 from gateway.storage.sqlite.inbox import SqliteInbox
 from tests.gateway.delivery.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound
+from tests.support.work import deadly
 
 
 class Last:
@@ -142,3 +144,30 @@ async def test_a_send_that_goes_at_once_costs_no_write_of_its_own(bench: Bench) 
     await last.sends(outbound("r:0", "a"))
     assert bench.database.transactions - before == 2  # queued as begun; sent
     await last.dies()
+
+
+async def test_a_send_that_processes_died_of_is_a_dead_letter_and_can_be_sent_again(
+    bench: Bench,
+) -> None:
+    guard = deadly("send", "x:0")
+    rules = DeliveryRules()
+    deliverer = Deliverer(
+        bench.outbox,
+        {("test", "main"): bench.line},
+        bench.clock,
+        rules,
+        lambda *_: None,
+        guard=guard,
+    )
+    await bench.outbox.add([outbound("x:0"), outbound("y:0")])
+    await deliverer.start()
+    await bench.clock.advance(60)
+    assert await bench.states() == {"x:0": "dead", "y:0": "sent"}
+    assert guard.marked == [(WorkItem("send", "y:0"),)]
+    (letter,) = await bench.outbox.dead_letters(10)
+    assert letter.reason == QUARANTINED
+    await bench.outbox.requeue(["x:0"])
+    deliverer.take(await bench.outbox.waiting(10))
+    await bench.clock.advance(60)
+    assert await bench.states() == {"x:0": "sent", "y:0": "sent"}
+    await deliverer.stop()

@@ -142,3 +142,17 @@ def test_everything_becomes_sendable_and_stays_so(text: str) -> None:
     json.dumps(safe, ensure_ascii=False).encode("utf-8")
     assert sendable(safe) == safe
     assert len(safe["words"][0]) == len(text)
+
+
+def test_an_answer_of_other_types_than_documented_counts_as_no_answer() -> None:
+    claude = anthropic_format.AnswerReader("m")
+    for index in ("0", 1):
+        block = {"type": "content_block_start", "index": index, "content_block": {"type": "text"}}
+        claude.feed(block)
+    claude.feed({"type": "message_stop"})
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        claude.finish()
+    other = openai_format.AnswerReader("m")
+    other.feed({"choices": [{"delta": {}, "finish_reason": {"a": []}}]})
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        other.finish()

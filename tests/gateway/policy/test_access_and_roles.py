@@ -98,3 +98,10 @@ def test_guests_get_no_tools_without_a_rule() -> None:
 def test_a_rule_for_a_tool_is_nearer_than_one_for_its_server() -> None:
     policy = ToolPolicy({"tracker": ToolRule(Role.GUEST), "tracker__close": ToolRule(Role.OWNER)})
     assert allowed_tools((WRITES,), Role.MEMBER, Audience.DIRECT, policy) == frozenset()
+
+
+def test_an_author_from_outside_is_a_guest_at_most_also_where_their_id_is_listed() -> None:
+    policy = RolePolicy(frozenset({"ada"}), frozenset({"ada"}), frozenset({"ada"}))
+    assert role_of(ADA, policy) is Role.OWNER
+    assert role_of(ADA, policy, outside=True) is Role.GUEST
+    assert role_of(BEN, policy, outside=True) is Role.GUEST

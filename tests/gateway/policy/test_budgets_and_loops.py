@@ -5,19 +5,36 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.people import PersonId
 from gateway.policy.budgets import MICRO, Account, Budgets, accounts_for, decide_budget
 from gateway.policy.loop_guard import LoopGuard, LoopLimits
 from tests.support.messages import place
 
 NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
-ADA = PersonId("test", "main", "ada")
+ADA = "test:main:ada"
 
 
 def test_only_budgets_that_are_set_have_an_account() -> None:
     accounts = accounts_for("t", ADA, place(), Budgets(user_per_day=1.5), NOW)
     assert [(a.name, a.limit) for a in accounts] == [("user_per_day", 1_500_000)]
     assert "2026-11-21" in accounts[0].key
+
+
+def test_one_person_cannot_use_up_the_budget_of_a_workspace() -> None:
+    budgets = Budgets(workspace_per_day=8, workspace_per_month=100, user_per_month=2)
+    limits = {a.name: a.limit / MICRO for a in accounts_for("t", ADA, place(), budgets, NOW)}
+    assert limits == {
+        "user_per_day": 2,
+        "user_per_month": 2,
+        "workspace_per_day": 8,
+        "workspace_per_month": 100,
+    }
+
+
+def test_the_share_of_a_person_is_configured() -> None:
+    budgets = Budgets(workspace_per_day=8, user_share=0.5)
+    limits = [a.limit / MICRO for a in accounts_for("t", ADA, place(), budgets, NOW)]
+    assert limits == [4, 8]
+    assert accounts_for("t", ADA, place(), Budgets(user_share=0.5), NOW) == ()
 
 
 def test_a_new_day_is_a_new_account() -> None:

@@ -39,38 +39,38 @@ def person_in(at: Place) -> PersonId:
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
 def test_the_same_ids_elsewhere_share_no_bucket(other: Place) -> None:
-    here = {rule.key for rule in rules_for(ADA, HERE, RateLimits())}
-    there = {rule.key for rule in rules_for(person_in(other), other, RateLimits())}
-    assert len(here | there) == 6
+    here = {rule.key for rule in rules_for(str(ADA), HERE, RateLimits())}
+    there = {rule.key for rule in rules_for(str(person_in(other)), other, RateLimits())}
+    assert len(here | there) == 8
 
 
 def test_a_person_has_one_bucket_in_all_channels() -> None:
-    here = {rule.level: rule.key for rule in rules_for(ADA, HERE, RateLimits())}
-    there = {rule.level: rule.key for rule in rules_for(ADA, ELSEWHERE[2], RateLimits())}
+    here = {rule.level: rule.key for rule in rules_for(str(ADA), HERE, RateLimits())}
+    there = {rule.level: rule.key for rule in rules_for(str(ADA), ELSEWHERE[2], RateLimits())}
     assert [level for level in here if here[level] == there[level]] == ["user"]
 
 
 def test_a_thread_has_no_bucket_of_its_own() -> None:
     thread = replace(HERE, thread_id="T1")
-    assert rules_for(ADA, HERE, RateLimits()) == rules_for(ADA, thread, RateLimits())
+    assert rules_for(str(ADA), HERE, RateLimits()) == rules_for(str(ADA), thread, RateLimits())
 
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
 def test_the_same_ids_elsewhere_share_no_budget(other: Place) -> None:
-    here = {account.key for account in accounts_for("t", ADA, HERE, ALL, NOW)}
-    there = {account.key for account in accounts_for("t", person_in(other), other, ALL, NOW)}
+    here = {account.key for account in accounts_for("t", str(ADA), HERE, ALL, NOW)}
+    there = {account.key for account in accounts_for("t", str(person_in(other)), other, ALL, NOW)}
     assert len(here | there) == 8
 
 
 def test_tenants_share_no_budget() -> None:
-    one = {account.key for account in accounts_for("one", ADA, HERE, ALL, NOW)}
-    two = {account.key for account in accounts_for("two", ADA, HERE, ALL, NOW)}
+    one = {account.key for account in accounts_for("one", str(ADA), HERE, ALL, NOW)}
+    two = {account.key for account in accounts_for("two", str(ADA), HERE, ALL, NOW)}
     assert len(one | two) == 8
 
 
 def test_workspaces_share_only_the_person_s_budget() -> None:
-    here = {a.name: a.key for a in accounts_for("t", ADA, HERE, ALL, NOW)}
-    there = {a.name: a.key for a in accounts_for("t", ADA, ELSEWHERE[2], ALL, NOW)}
+    here = {a.name: a.key for a in accounts_for("t", str(ADA), HERE, ALL, NOW)}
+    there = {a.name: a.key for a in accounts_for("t", str(ADA), ELSEWHERE[2], ALL, NOW)}
     assert [n for n in here if here[n] == there[n]] == ["user_per_day", "user_per_month"]
 
 

@@ -5,11 +5,20 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.people import PersonId
-from gateway.policy.rate_limits import Bucket, BucketRule, RateLimits, Taken, rules_for, take
+from gateway.message import MessageAuthor, Place
+from gateway.policy.rate_limits import (
+    Bucket,
+    BucketRule,
+    RateLimits,
+    Taken,
+    rules_for,
+    sender_key,
+    take,
+)
 from tests.support.messages import direct, place
 
-ADA = PersonId("test", "main", "ada")
+ADA = "test:main:ada"
+BEN = "test:main:ben"
 
 
 def spend(
@@ -54,13 +63,16 @@ def test_a_refusal_at_one_level_takes_nothing_at_the_others() -> None:
 
 def test_zero_lifts_a_limit() -> None:
     assert rules_for(ADA, direct(), RateLimits(0, 0, 0)) == ()
+    assert rules_for(ADA, direct(), RateLimits(0, 0, 0, 5)) == ()
 
 
 def test_two_people_have_two_buckets_and_share_the_channel() -> None:
     ada = rules_for(ADA, place(), RateLimits())
-    ben = rules_for(PersonId("test", "main", "ben"), place(), RateLimits())
+    ben = rules_for(BEN, place(), RateLimits())
     assert ada[0].key != ben[0].key
-    assert ada[1:] == ben[1:]
+    shared = [rule for rule in ada if rule.level in ("channel", "workspace")]
+    assert shared == [rule for rule in ben if rule.level in ("channel", "workspace")]
+    assert len(shared) == 2
 
 
 @given(
@@ -81,3 +93,84 @@ def test_no_bucket_ever_gives_more_than_it_holds_and_regains(
         pairs = zip(taken.buckets, limits, strict=True)
         assert all(-1e-9 <= bucket.tokens <= limit for bucket, limit in pairs)
     assert granted <= min(limit + now * limit / 60 for limit in limits) + 1e-6
+
+
+class Room:
+    """Buckets of several people in one place."""
+
+    def __init__(self, at: Place, limits: RateLimits) -> None:
+        self.at = at
+        self.limits = limits
+        self.held: dict[str, Bucket] = {}
+
+    def ask(self, person: str, now: float) -> Taken:
+        rules = rules_for(person, self.at, self.limits)
+        taken = take(rules, [self.held.get(rule.key) for rule in rules], now)
+        self.held.update(zip((rule.key for rule in rules), taken.buckets, strict=True))
+        return taken
+
+
+def test_thirty_accounts_do_not_silence_another_one_in_a_workspace() -> None:
+    room = Room(place(), RateLimits())
+    for number in range(30):
+        for _ in range(5):
+            room.ask(f"test:main:{number}", 0.0)
+    assert room.ask(ADA, 0.0).allowed
+    refused = room.ask(ADA, 0.0)
+    assert (refused.allowed, refused.level) == (False, "channel")
+
+
+def test_without_a_workspace_nothing_is_shared_beyond_the_channel() -> None:
+    for at in (direct(), place(workspace="")):
+        levels = [rule.level for rule in rules_for(ADA, at, RateLimits())]
+        assert levels == ["user", "channel", "reserve"]
+    here = rules_for(ADA, place("C1", workspace=""), RateLimits())
+    there = rules_for(BEN, place("C2", workspace=""), RateLimits())
+    assert {rule.key for rule in here}.isdisjoint(rule.key for rule in there)
+
+
+def test_a_refused_sender_is_told_when_the_reserve_is_there_again() -> None:
+    room = Room(place(), RateLimits(user_per_minute=5, channel_per_minute=1, reserve_per_minute=2))
+    outcomes = [room.ask(ADA, 0.0).allowed for _ in range(3)]
+    assert outcomes == [True, True, False]
+    assert room.ask(ADA, 0.0).retry_after == 30.0
+    assert room.ask(ADA, 30.0).allowed
+
+
+def test_names_that_one_human_can_have_many_of_are_one_sender() -> None:
+    at = place()
+    channel, other = MessageAuthor("-1001", is_chat=True), MessageAuthor("-1002", is_chat=True)
+    hook = MessageAuthor("77", is_bot=True)
+    keys = {sender_key(f"test:main:{a.id}", a, at) for a in (channel, other, hook)}
+    assert len(keys) == 1
+    assert sender_key(ADA, MessageAuthor("ada"), at) == ADA
+    assert sender_key(ADA, channel, place("C2")) not in keys
+
+
+@given(
+    limits=st.tuples(st.integers(1, 10), st.integers(1, 20), st.integers(1, 40), st.integers(1, 3)),
+    asked=st.lists(st.tuples(st.integers(0, 7), st.floats(0, 20)), max_size=150),
+    workspace=st.sampled_from(["", "W1"]),
+)
+def test_nobody_is_refused_because_of_others_below_the_reserve_and_the_total_is_bounded(
+    limits: tuple[int, int, int, int], asked: list[tuple[int, float]], workspace: str
+) -> None:
+    bounds = RateLimits(*limits)
+    room = Room(place(workspace=workspace), bounds)
+    now, passed = 0.0, dict.fromkeys(range(8), 0)
+    last: dict[int, float] = {}
+    for person, gap in asked:
+        now += gap
+        taken = room.ask(f"test:main:{person}", now)
+        if now - last.get(person, -60.0) >= 60:
+            assert taken.allowed, "nothing was answered for a minute"
+        if not taken.allowed:
+            assert taken.retry_after > 0
+            continue
+        passed[person] += 1
+        last[person] = now
+    minutes = now / 60 + 1
+    shared = min(bounds.channel_per_minute, bounds.workspace_per_minute if workspace else 10**6)
+    reserves = bounds.reserve_per_minute * minutes * sum(n > 0 for n in passed.values())
+    assert sum(passed.values()) <= shared * minutes + reserves + 1e-6
+    assert all(n <= bounds.user_per_minute * minutes + 1e-6 for n in passed.values())

@@ -7,6 +7,7 @@ import pytest
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
+from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.roles import RolePolicy
 from gateway.services import Policies
 from tests.support.gateway import gateway
@@ -53,3 +54,16 @@ async def test_operators_need_no_entry_on_a_list_of_users(roles: RolePolicy, out
     async with gateway(policies=Policies(access=access, roles=roles)) as g:
         await g.take(by_phone_owner())
         assert g.outcomes() == [outcome]
+
+
+@pytest.mark.parametrize("author", [{"outside": True}, {"is_bot": True}])
+async def test_people_from_outside_and_bots_are_guests(author: dict[str, bool]) -> None:
+    policies = Policies(
+        roles=RolePolicy(operators=frozenset({"ada"})),
+        invocation=InvocationPolicy(ignore_bots=False),
+    )
+    async with gateway(policies=policies) as g:
+        said = MessageAuthor("ada", "Ada", **author)  # type: ignore[arg-type]  # two flags
+        await g.take(MessageReceived("e1", replace(message(), author=said)))
+        found = [(d.reason, d.detail) for d in g.traces[0].decisions if d.stage == "identity"]
+        assert found == [("guest", "outside")]

@@ -160,26 +160,26 @@ async def test_nobody_waits_for_recall_longer_than_it_is_worth(
         assert g.counts["unrecalled", "too_slow"] == 1
 
 
-async def test_the_task_stands_behind_what_lasts() -> None:
+async def test_the_task_stands_among_the_material_before_the_question() -> None:
     async with gateway(policies=LIFTED) as g:
 
         def reply(request: ModelRequest) -> str | ModelMessage:
-            if "Bake" in request.system_now or isinstance(
-                request.messages[-1].content[0], ToolOutcome
-            ):
+            if any(isinstance(b, ToolOutcome) for b in request.messages[-1].content):
                 return "Noted."
-            call = ToolCall("t1", "set_task", '{"task": "Bake <rye>"}')
+            call = ToolCall("t1", "set_task", '{"task": "bake <rye>"}')
             return ModelMessage("assistant", (call,))
 
         g.model.reply = reply
         with_memory(g, Remembers(Told()))
-        await g.take(received("let us bake", message_id="m1"))
+        await g.take(received("let us bake rye", message_id="m1"))
         before = g.model.requests[0]
         await g.take(received("go on", message_id="m2"))
-        after = g.model.requests[-1]
+        after = g.model.requests[2]
 
-        assert '<task set_by="Ada">\nBake &lt;rye>\n</task>' in after.system_now
+        task = '<task set_by="Ada (test:main:ada)">\nbake &lt;rye>\n</task>'
+        assert task in texts(after.messages[-1])
         assert before.system == after.system
+        assert before.system_now == after.system_now
 
 
 async def talk(g: Gateway, questions: int, first: int = 0) -> None:

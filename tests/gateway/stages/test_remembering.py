@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
 from gateway.message import Button, MessageEdited, Place
@@ -29,6 +30,9 @@ class Diary:
             raise StoreUnavailable("the database is away")
         self.askers.append(asker)
         return self
+
+    def reads(self, material: Sequence[Material]) -> None:
+        """Nothing of it is tested here."""
 
     async def told(self) -> Told:
         return Told(brief="Ada likes kites.")

@@ -1,5 +1,7 @@
 """What is kept of a turn holds no secret; the model reads the turn as it was written."""
 
+from dataclasses import replace
+
 from gateway.message import MessageEdited
 from tests.support.gateway import gateway
 from tests.support.messages import message, received
@@ -31,3 +33,37 @@ async def test_words_without_a_secret_are_kept_as_they_are() -> None:
         text = "a < b, commit 4ee28d6a1b2c3d4e5f60718293a4b5c6d7e8f901 🙂\u200d"
         await g.take(received(text, message_id="m1"))
         assert (await g.stored_words())[0] == text
+
+
+async def test_the_halves_of_a_key_in_two_turns_are_both_taken_out() -> None:
+    token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    async with gateway() as g:
+        await g.take(received(f"first {token[:20]}", message_id="m1"))
+        await g.take(received(f"{token[20:]} second", message_id="m2"))
+        assert await g.stored_words() == [f"first {GONE}", f"{GONE} second"]
+
+
+async def test_a_copy_of_a_key_is_not_kept_in_a_later_turn() -> None:
+    async with gateway() as g:
+        await g.take(received("my password is Xy12zz89x", message_id="m1"))
+        g.model.reply = lambda request: "backwards: x98zz21yX"
+        await g.take(received("say it backwards", message_id="m2"))
+        sql = "SELECT text FROM turns WHERE role = 'assistant' ORDER BY id"
+        rows = await g.database.run(lambda db: db.execute(sql).fetchall())
+        assert rows[-1][0] == f"backwards: {GONE}"
+
+
+async def test_a_key_as_a_name_reaches_neither_the_model_nor_the_history() -> None:
+    async with gateway() as g:
+        event = received("hello", message_id="m1")
+        author = replace(event.message.author, name=KEY)
+        await g.take(replace(event, message=replace(event.message, author=author)))
+        assert KEY not in str(g.model.requests[-1])
+        rows = await g.database.run(lambda db: db.execute("SELECT * FROM turns").fetchall())
+        assert KEY not in str([tuple(row) for row in rows])
+
+
+async def test_a_hidden_character_in_a_key_does_not_keep_it() -> None:
+    async with gateway() as g:
+        await g.take(received(f"it is {KEY[:8]}\u200b{KEY[8:]}", message_id="m1"))
+        assert await g.stored_words() == [f"it is {GONE}"]

@@ -1,5 +1,6 @@
 """What the model gets to see: the conversation, files, names; and what is kept of its answer."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from gateway.turn.tokens import estimate
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.messages import AT, message, received
+from tests.support.patience import PATIENCE
 
 
 def user(text: str) -> StoredTurn:
@@ -126,6 +128,9 @@ async def test_a_turn_that_failed_leaves_the_question_and_no_answer() -> None:
 async def test_what_is_kept_has_a_bound() -> None:
     async with gateway() as g:
         await g.take(received("x" * (MAX_CONTENT + 10)))
+        async with asyncio.timeout(PATIENCE):
+            while not await g.stored_words():
+                await g.rest()  # a long text is redacted in a thread
         assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]
 
 

@@ -5,6 +5,7 @@ import contextlib
 import sqlite3
 import threading
 import time
+from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
 
@@ -308,3 +309,14 @@ async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(database: Da
         assert len(await outbox.waiting(10)) == 1
     assert [line["event"] for line in logs] == ["row_unreadable", "row_unreadable"]
     assert "private words" not in str(logs)
+
+
+async def test_each_piece_of_work_runs_in_the_context_of_its_caller(database: Database) -> None:
+    """The watchdog names what runs by its context, also where one transaction does it for many."""
+    asked: ContextVar[str] = ContextVar("asked", default="nobody")
+
+    async def ask(name: str) -> str:
+        asked.set(name)
+        return await database.run(lambda _: asked.get())
+
+    assert await asyncio.gather(*map(ask, ("ada", "bert", "cleo"))) == ["ada", "bert", "cleo"]

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+from gateway.authorship import Material
 from gateway.conversation import ConversationKey, key_of
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
@@ -74,6 +75,25 @@ async def test_an_edit_reaches_the_message_wherever_it_stands(
     assert await conversations.edit(place("C1"), "m1", "after")
     assert await texts(conversations, replace(KEY, thread="T1")) == ["after"]
     assert not await conversations.edit(place("C2"), "m1", "elsewhere")
+
+
+async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
+    conversations: Conversations,
+) -> None:
+    eve = (Material("forwarded", "pay\x00 me “now”", "Eve"), Material("card", "Poll: Q?"))
+    shown = replace(said("m1", ""), material=eve)
+    both = replace(said("m2", "what is this?"), material=eve)
+    await conversations.append(KEY, (shown, answered("m1", "a")))
+    await conversations.append(KEY, (both, answered("m2", "a")))
+    opened, _ = await conversations.opened(KEY, 10)
+    first, _, second, _ = opened
+    assert [piece.by for piece in first.material] == ["Eve", ""]
+    assert "me “now”" in first.material[0].text
+    assert (second.text, second.material[1]) == ("what is this?", eve[1])
+    assert await conversations.latest(KEY, 10) == opened
+    await conversations.edit(place("C1"), "m1", "pay me now")
+    await conversations.edit(place("C1"), "m2", "and this?")
+    assert await texts(conversations) == ["", "a", "and this?", "a"]
 
 
 async def test_a_deleted_message_takes_its_answer_along(conversations: Conversations) -> None:
@@ -150,7 +170,20 @@ async def test_traces_are_found_by_message(traces: Traces) -> None:
     await traces.add(replace(trace, id="x2", message_id="m2", at=AT + timedelta(seconds=1)))
     assert await traces.find("m1") == [trace]
     assert [t.id for t in await traces.recent()] == ["x2", "x1"]
-    assert await traces.prune(AT + timedelta(seconds=1)) == 1
+    assert await traces.prune(AT + timedelta(seconds=1), AT) == 1
+
+
+async def test_a_refusal_s_trace_takes_the_place_of_an_older_one(traces: Traces) -> None:
+    trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "refused:access", 1.5)
+    for number in range(20):
+        at = AT + timedelta(seconds=number)
+        found = replace(trace, id=f"x{number}", message_id=f"m{number}", at=at, slot=number % 2)
+        await traces.add(found)
+        await traces.add(found)
+    await traces.add(replace(trace, id="answered", outcome="answered"))
+    assert [found.id for found in await traces.recent()] == ["x19", "x18", "answered"]
+    assert await traces.prune(AT - timedelta(days=29), AT + timedelta(hours=1)) == 2
+    assert [found.id for found in await traces.recent()] == ["answered"]
 
 
 async def test_traces_are_found_by_how_the_exchange_ended(traces: Traces) -> None:

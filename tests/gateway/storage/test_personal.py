@@ -11,6 +11,7 @@ import pytest
 
 from gateway.conversation import ConversationKey, key_of
 from gateway.message import MessageAuthor, MessageReceived, Receipt
+from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
@@ -43,7 +44,7 @@ DAY = timedelta(days=1)
 class Personal(Protocol):
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
 
-    async def erase(self, tenant: str, persons: Sequence[str]) -> int: ...
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int: ...
 
 
 @pytest.fixture
@@ -145,6 +146,22 @@ async def test_what_moves_is_given_out_and_erased(
     again = InboxEntry("e-ada", "lane", MessageReceived("e-ada", said), AT)
     assert not await inbox.add(again, DAY)
     assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
+
+
+async def test_what_an_answer_needs_stays_until_it_is_given(
+    moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
+) -> None:
+    for id_ in ("asks", "waits"):
+        said = message("erase", message_id=id_, author="ada", at=direct())
+        await inbox.add(InboxEntry(id_, "lane", MessageReceived(id_, said), AT), DAY)
+    await outbox.add((replace(outbound("k", "hi"), person=ADA),))
+    for key in ("window:ada", "address:ada"):
+        await states.of("test", "main").put(key, "x", DAY)
+    assert await moving.erase("t", (ADA,), correlation_id("asks")) == 3
+    assert [entry.id for entry in await inbox.unfinished(10)] == ["asks"]
+    assert await inbox.finish(("asks",), (outbound("done"),))
+    assert await states.of("test", "main").get("window:ada") == "x"
+    assert await states.of("test", "main").get("address:ada") is None
 
 
 async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox) -> None:

@@ -61,7 +61,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
         buckets.prune,
         states.prune,
         lambda: conversations.prune(before),
-        lambda: traces.prune(before),
+        lambda: traces.prune(before, before),
     ):
         assert [await prune() for _ in range(3)] == [2, 1, 0]
     for table in ("inbox", "outbox", "buckets", "adapter_state", "turns", "traces"):

@@ -11,12 +11,16 @@ from datetime import timedelta
 
 import pytest
 
+from gateway.crash_loop.deaths import NAMED, Deaths
+from gateway.observe.correlation import correlation_id
 from gateway.patience import Patience
 from gateway.ports import AdapterState
+from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
 from gateway.stores import AdapterStates, Inbox, InboxEntry
 from gateway.takeovers import MAX_TAKEOVERS, OneByOne, Takeovers
 from tests.support.clock import FakeClock
 from tests.support.messages import received
+from tests.support.work import KnownDeaths
 
 DAY = timedelta(days=1)
 SHORT, LONG = 0.1, 20.0
@@ -77,7 +81,9 @@ class World:
             await self.inbox.finish([entry.id], ())
 
         patience = Patience(self.clock)
-        takeovers = Takeovers(mortal, self.inbox, patience, lambda _: True, give_up)
+        takeovers = Takeovers(
+            Deaths(mortal), UNGUARDED, self.inbox, patience, lambda _: True, give_up
+        )
         waiting = await self.inbox.unfinished(100)
         tasks = [asyncio.create_task(takeovers.run([entry], work)) for entry in waiting]
         until = asyncio.get_running_loop().time() + (SHORT if stop else LONG)
@@ -186,3 +192,58 @@ async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
     hanging.cancel()
     async with asyncio.timeout(5), turns.turn(0):
         pass
+
+
+async def test_an_event_that_hung_twice_by_name_is_given_up_without_a_further_beginning(
+    world: World,
+) -> None:
+    deaths = Deaths(world.states.of("parley", "takeovers"))
+    poison = WorkItem("message", correlation_id("poison"))
+    await world.accept("poison", "beside")
+    for _ in range(2):
+        await deaths.add(poison, NAMED)
+    assert await world.process()
+    assert world.given_up == ["poison"]
+    assert world.begun == {"beside": 1}
+
+
+async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: World) -> None:
+    state = world.states.of("parley", "takeovers")
+    deaths, guard = Deaths(state), KnownDeaths()
+    turns: list[list[str]] = []
+
+    async def work(entries: Sequence[InboxEntry]) -> None:
+        turns.append([entry.id for entry in entries])
+
+    async def give_up(_: InboxEntry) -> None:
+        turns.append(["nothing"])
+
+    await world.accept("a", "b", "c")
+    entries = sorted(await world.inbox.unfinished(10), key=lambda entry: entry.id)
+    takeovers = Takeovers(
+        deaths, guard, world.inbox, Patience(world.clock), lambda _: True, give_up
+    )
+    await takeovers.run(entries, work)
+    assert turns == [["a", "b", "c"]]
+    await deaths.put(WorkItem("message", correlation_id("b")), NAMED)
+    await takeovers.run(entries, work)
+    assert turns[1:] == [["a"], ["b"], ["c"]]
+    assert [len(items) for items in guard.marked] == [3, 1, 1, 1]
+
+
+async def test_giving_up_names_the_person_and_the_tenant(world: World) -> None:
+    deaths, guard = Deaths(world.states.of("parley", "takeovers")), KnownDeaths()
+    event = received()
+    entry = InboxEntry("x", '["tenant", "test"]', event, world.clock.now())
+    await world.inbox.add(entry, DAY)
+    item = WorkItem("message", correlation_id("x"))
+    await deaths.put(item, MAX_TAKEOVERS)
+
+    async def nothing(_: object) -> None:
+        """Neither worked on nor told."""
+
+    takeovers = Takeovers(
+        deaths, guard, world.inbox, Patience(world.clock), lambda _: True, nothing
+    )
+    await takeovers.run([entry], nothing)
+    assert guard.quarantined == {item: Owner("tenant", "test:main:ada", "test:main:dm-ada")}

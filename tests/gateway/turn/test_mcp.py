@@ -310,7 +310,7 @@ def test_two_names_never_become_one() -> None:
         (None, None),
         ({"type": "object", "properties": []}, None),
         ({"type": "object", "properties": {"a b": {}}}, None),
-        ({"type": "object", "description": "x" * 30_000}, None),
+        ({"type": "object", "enum": ["x" * 900] * 30}, None),
     ],
 )
 def test_schemas_that_no_service_takes_are_left_out(schema: object, usable: object) -> None:

@@ -55,7 +55,9 @@ def test_own_words_come_last() -> None:
 
     assert content == (
         picture,
-        TextBlock("This is a reply to a message of Bo:\n> The sky\n> is high."),
+        TextBlock(
+            '<material kind="quoted" from="Bo" shown_by="Ana">\nThe sky\nis high.\n</material>'
+        ),
         TextBlock("[Ana] True?"),
     )
 
@@ -64,7 +66,7 @@ def test_a_quote_of_the_bot_is_its_own() -> None:
     quote = Quote("1", "Hi.", by_this_bot=True)
 
     assert user_content("?", quote=quote)[0] == TextBlock(
-        "This is a reply to a message of you:\n> Hi."
+        '<material kind="your_answer">\nHi.\n</material>'
     )
 
 

@@ -1,10 +1,12 @@
 """What of an unfinished answer may be seen, and how it looks."""
 
+import asyncio
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.delivery.live.page import MAX_SOURCE, Page
+from gateway.delivery.live.page import MAX_SOURCE, Page, Sheet
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
 
@@ -15,9 +17,13 @@ def page(audience: Audience = Audience.DIRECT, dialect: str = "discord") -> Page
     return Page(audience, dialect)
 
 
+def sheet_of(page: Page) -> Sheet | None:
+    return asyncio.run(page.sheet())
+
+
 def text_of(page: Page) -> str:
     page.read()
-    sheet = page.sheet()
+    sheet = sheet_of(page)
     return sheet.part.text if sheet is not None else ""
 
 
@@ -25,7 +31,7 @@ def test_what_is_open_is_closed_and_what_is_begun_is_left_out() -> None:
     made = page()
     made.write("Some **bold words and ```")
     made.read()
-    sheet = made.sheet()
+    sheet = sheet_of(made)
     assert sheet is not None
     assert str(sheet.part.payload) == "Some **bold words and**"
 
@@ -36,7 +42,7 @@ def test_each_time_the_new_markdown_is_named() -> None:
     for piece in ("one ", "two ", "three"):
         made.write(piece)
         made.read()
-        sheet = made.sheet()
+        sheet = sheet_of(made)
         assert sheet is not None
         added.append(sheet.added)
         made.showed(sheet)
@@ -48,7 +54,7 @@ def test_what_could_not_be_shown_is_named_again() -> None:
     for piece in ("one ", "two "):
         made.write(piece)
         made.read()
-        sheet = made.sheet()
+        sheet = sheet_of(made)
     assert sheet is not None
     assert sheet.added == "one two "
 
@@ -57,10 +63,10 @@ def test_shown_again_nothing_is_new() -> None:
     made = page()
     made.write("one")
     made.read()
-    first = made.sheet()
+    first = sheet_of(made)
     assert first is not None
     made.showed(first)
-    again = made.sheet()
+    again = sheet_of(made)
     assert again is not None
     assert (again.part, again.added) == (first.part, "")
 
@@ -69,7 +75,7 @@ def test_markup_alone_is_nothing_to_show() -> None:
     made = page()
     made.write("***")
     made.read()
-    assert made.sheet() is None
+    assert sheet_of(made) is None
 
 
 @pytest.mark.parametrize("dialect", ["discord", "telegram", "slack", "web"])
@@ -87,7 +93,7 @@ def test_what_was_shown_can_be_closed() -> None:
     made = page()
     made.write("Shown **so")
     made.read()
-    sheet = made.sheet()
+    sheet = sheet_of(made)
     assert sheet is not None
     made.showed(sheet)
     made.write(" far** and not this")

@@ -20,7 +20,7 @@ from gateway.render import render
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from tests.support.clock import FakeClock, settle
+from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.messages import place
 
 PIECES = [f"Sentence number {n} of the answer. " for n in range(12)]
@@ -147,6 +147,7 @@ async def on_bench(
     troubles: Sequence[str] = (),
     pace: SendPace = NO_PACE,
 ) -> None:
+    asyncio.get_running_loop().set_default_executor(InlineThreads())
     clock, database = FakeClock(), Database(":memory:")
     await database.start()
     outbox = SqliteOutbox(database, clock)

@@ -46,6 +46,8 @@ ASKED: tuple[tuple[str, Parameters], ...] = (
     (traces.FIND, ("m", 10)),
     (traces.RECENT, (10,)),
     (traces.PRUNE, (AT, 10)),
+    (traces.PRUNE_REFUSED, (AT,)),
+    (traces.LEAVE_SLOT, {"slot": 7, "turn": "x1"}),
     (usage.SUMS, {"keys": ["a", "b"], "without": "", "dead": AT}),
     (usage.FORGET_DEAD, (AT,)),
     (usage.RELEASE, {"turn": "t", "accounts": ["a", "b"]}),

@@ -1,0 +1,118 @@
+"""A worker asks the process that holds the connection for the members of a project."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from parley.app import App
+from parley.settings import from_mapping
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
+from tests.e2e.conftest import VARIANTS, only
+from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
+from tests.support.patience import PATIENCE
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def model(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AnthropicSimulator]:
+    import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
+    for kept in ("BELIEVED_FOR", "DOUBTED_FOR"):
+        monkeypatch.setattr(f"gateway.membership.{kept}", timedelta(0))
+    simulator = AnthropicSimulator()
+    await simulator.start()
+    yield simulator
+    await simulator.stop()
+
+
+@pytest.fixture
+async def platform(
+    variant: str,
+    model: AnthropicSimulator,
+    tmp_path: Path,
+    redis: RedisServer,
+    postgres: PostgresServer,
+) -> AsyncIterator[PlatformSimulator]:
+    """A platform, with an adapter process and a worker behind it."""
+    simulator = VARIANTS[variant]()
+    platforms = {simulator.platform: simulator}
+    more = {
+        "storage": {"url": redis.url},
+        "database": {"url": postgres.url},
+        "delivery": FAST,
+        "access": {"operators": [simulator.person("Olga").id]},
+        "model": {
+            "provider": "anthropic",
+            "api_key": model.api_key,
+            "base_url": model.base_url,
+        },
+    }
+    async with simulated(platforms) as port, AsyncExitStack() as stack:
+        settings = from_mapping(configuration(platforms, tmp_path, port, more))
+        for role in ("adapter", "worker"):
+            await stack.enter_async_context(_running(App(settings, role=role)))
+        await simulator.wait_connected()
+        yield simulator
+
+
+@asynccontextmanager
+async def _running(app: App) -> AsyncIterator[App]:
+    await app.start()
+    try:
+        yield app
+    finally:
+        await app.stop(drain=1.0)
+
+
+async def told(
+    platform: PlatformSimulator, person: SimPerson, room: SimRoom, text: str, command: str = ""
+) -> str:
+    """The assistant's answer to a message, or to a command."""
+    before = len(by_bot(platform.shown(room)))
+    if command:
+        await platform.command(person, room, command, text)
+    else:
+        await platform.say(person, room, text, mention=room.kind != "direct")
+    shown = await platform.wait_for(room, lambda seen: len(by_bot(seen)) > before, PATIENCE)
+    return by_bot(shown)[-1].text
+
+
+@only("discord", "telegram-polling")
+async def test_a_worker_learns_who_left_and_closes_what_it_cannot_learn(
+    platform: PlatformSimulator, model: AnthropicSimulator
+) -> None:
+    room, ada = platform.room("general"), platform.person("Ada")
+    alone = platform.direct(ada)
+    await told(platform, platform.person("Olga"), room, BIBLE, "bible")
+    await told(platform, ada, room, "hello")
+    assert "We talk about" in await told(platform, ada, alone, "1", "project")
+    await told(platform, ada, alone, "what is the word?")
+    assert WORD in str(model.bodies[-1])
+
+    platform.faults.add(Fault(ASKED[platform.platform], "server_error", times=100))
+    assert "does not say at present" in await told(platform, ada, alone, "and now?")
+    assert WORD not in str(model.bodies[-1])
+    platform.faults.clear()
+
+    leave(platform, ada, room, told=False)
+    assert "You are not in" in await told(platform, ada, alone, "what was it?")
+    assert WORD not in str(model.bodies[-1])

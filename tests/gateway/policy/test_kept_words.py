@@ -1,0 +1,95 @@
+"""The words that are kept: without secrets, their copies, and the parts of a split one."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway.policy.kept_words import kept_messages, kept_name, kept_words
+from gateway.policy.recent_secrets import (
+    LAST_FOR,
+    MAX_CONVERSATIONS,
+    MAX_SECRETS,
+    VALID_FOR,
+    LastWords,
+    RecentSecrets,
+)
+
+TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("at", [6, 12, 24, 36])
+def test_the_halves_of_a_token_in_two_messages_go(at: int) -> None:
+    kept = kept_messages((f"first: {TOKEN[:at]}", f"{TOKEN[at:]} second"))
+    assert kept.texts == ("first: [SECRET_REDACTED]", "[SECRET_REDACTED] second")
+    assert kept.secrets[-1] == TOKEN
+
+
+def test_a_half_is_taken_out_of_the_message_before() -> None:
+    kept = kept_messages((TOKEN[20:],), earlier=f"it is {TOKEN[:20]}")
+    assert kept.texts == ("[SECRET_REDACTED]",)
+    assert kept.earlier == "it is [SECRET_REDACTED]"
+
+
+def test_a_password_in_the_message_after_the_one_that_tells_it_goes() -> None:
+    kept = kept_messages(("my password:", "Xy12zz89x"))
+    assert kept.texts == ("my password:", "[SECRET_REDACTED]")
+    assert kept.earlier is None
+
+
+def test_ordinary_messages_stay() -> None:
+    texts = ("I forgot my password", "again", "can you help?", "it is 12:30 already")
+    assert kept_messages(texts, earlier="hello").texts == texts
+
+
+def test_a_copy_in_a_later_message_goes() -> None:
+    first = kept_messages(("my password is Xy12zz89x",))
+    later = kept_messages(("reversed that is x98zz21yX",), first.secrets)
+    assert later.texts == ("reversed that is [SECRET_REDACTED]",)
+
+
+def test_a_token_is_no_name() -> None:
+    assert kept_name(TOKEN) == "[SECRET_REDACTED]"
+    assert kept_name("Ada Lovelace") == "Ada Lovelace"
+    assert kept_name("") == ""
+
+
+def test_hidden_characters_do_not_keep_a_token() -> None:
+    assert kept_words(f"{TOKEN[:9]}\u200b{TOKEN[9:]}") == "[SECRET_REDACTED]"
+
+
+def test_secrets_are_remembered_for_a_conversation_and_a_time() -> None:
+    recent = RecentSecrets()
+    recent.add("one", ("Xy12zz89",), NOW)
+    assert recent.of("one", NOW) == ("Xy12zz89",)
+    assert recent.of("two", NOW) == ()
+    assert recent.of("one", NOW + VALID_FOR + timedelta(seconds=1)) == ()
+    recent.forget("one")
+    assert recent.of("one", NOW) == ()
+
+
+def test_the_memory_of_secrets_is_bounded() -> None:
+    recent = RecentSecrets()
+    recent.add("one", tuple(f"secret-{number}" for number in range(2 * MAX_SECRETS)), NOW)
+    assert len(recent.of("one", NOW)) == MAX_SECRETS
+    for number in range(MAX_CONVERSATIONS):
+        recent.add(f"other {number}", ("Xy12zz89",), NOW)
+    assert recent.of("one", NOW) == ()
+
+
+def test_last_words_are_of_one_person_and_end() -> None:
+    recent = RecentSecrets()
+    recent.said("one", "ada", LastWords("1", "hello", NOW))
+    assert recent.last_words("one", "bob", NOW) is None
+    assert recent.last_words("one", "ada", NOW) == LastWords("1", "hello", NOW)
+    assert recent.last_words("one", "ada", NOW + LAST_FOR + timedelta(seconds=1)) is None
+
+
+async def test_erasing_a_person_forgets_the_secrets_that_this_person_told() -> None:
+    recent = RecentSecrets()
+    recent.add("one", ("Xy12zz89",), NOW, "ada")
+    recent.add("one", ("Ab34yy67",), NOW, "bob")
+    recent.said("one", "ada", LastWords("1", "half of a secret", NOW))
+    await recent.erase("tenant", ("ada",))
+    assert recent.of("one", NOW) == ("Ab34yy67",)
+    assert recent.last_words("one", "ada", NOW) is None

@@ -1,0 +1,117 @@
+"""The real program with a pattern that backtracks without end in one place of its way.
+
+`python -m tests.support.hanging PLACE run --config …`: whatever text holds `POISON` hangs there.
+"""
+
+import asyncio
+import functools
+import re
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+POISON: Final = "poison"
+_EXPONENTIAL: Final = re.compile(r"(?:a|a)+b")
+
+
+def hang(*values: object) -> None:
+    """Never returns when one of the values holds the word; `re` holds the interpreter's lock."""
+    if any(POISON in repr(value) for value in values):
+        _EXPONENTIAL.match("a" * 64)
+
+
+def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = hang) -> None:
+    """Call `first` with the arguments of a function before the function."""
+    inner = getattr(owner, name)
+
+    @functools.wraps(inner)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        first(*args, *kwargs.values())
+        return inner(*args, **kwargs)
+
+    setattr(owner, name, both)
+
+
+def in_turn() -> None:
+    """While an answer is made."""
+    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+
+    in_front(context, "gather_context", lambda exchange, _: hang(exchange.contents))
+
+
+def in_thread() -> None:
+    """On another thread, while an answer is made."""
+    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+
+    inner = context.gather_context
+
+    @functools.wraps(inner)
+    async def both(exchange: Any, services: Any) -> Any:
+        await asyncio.to_thread(hang, exchange.contents)
+        return await inner(exchange, services)
+
+    context.gather_context = both
+
+
+def in_opening() -> None:
+    """Where a message is opened, also to tell its author that it was given up."""
+    import gateway.pipeline  # noqa: PLC0415
+
+    in_front(gateway.pipeline, "decide_invocation")
+
+
+def in_intake() -> None:
+    """Before the message is stored."""
+    import gateway.intake  # noqa: PLC0415
+
+    in_front(gateway.intake, "decide_invocation")
+
+
+def in_parser() -> None:
+    """Where the delivery is parsed."""
+    import adapters.telegram.intake  # noqa: PLC0415
+
+    in_front(adapters.telegram.intake, "parse")
+
+
+def in_memory() -> None:
+    """Where memory takes a turn up, after its answer."""
+    from memory.write.path import WritePath  # noqa: PLC0415
+
+    in_front(WritePath, "turn_records")
+
+
+def asleep() -> None:
+    """While an answer is made, without computing anything."""
+    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+
+    def sleep(exchange: Any, _: Any) -> None:
+        if POISON in repr(exchange.contents):
+            time.sleep(600)
+
+    in_front(context, "gather_context", sleep)
+
+
+def nowhere() -> None:
+    """As it is."""
+
+
+PLACES: Final[dict[str, Callable[[], None]]] = {
+    "turn": in_turn,
+    "thread": in_thread,
+    "opening": in_opening,
+    "intake": in_intake,
+    "parser": in_parser,
+    "memory": in_memory,
+    "asleep": asleep,
+    "nowhere": nowhere,
+}
+
+
+if __name__ == "__main__":
+    PLACES[sys.argv.pop(1)]()
+    from parley.cli.main import main
+
+    main()

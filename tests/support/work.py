@@ -1,0 +1,53 @@
+"""A guard whose deaths a test decides, and which remembers what was marked and quarantined."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gateway.crash_loop.deaths import MAX_DEATHS
+from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
+
+
+@dataclass
+class KnownDeaths:
+    """Implements `WorkGuard`."""
+
+    weights: dict[WorkItem, int] = field(default_factory=dict)
+    marked: list[tuple[WorkItem, ...]] = field(default_factory=list)
+    quarantined: dict[WorkItem, Owner] = field(default_factory=dict)
+    in_work: list[WorkItem] = field(default_factory=list)
+
+    @contextmanager
+    def working(self, *items: WorkItem) -> Iterator[None]:
+        self.marked.append(items)
+        self.in_work += items
+        try:
+            yield
+        finally:
+            for item in items:
+                self.in_work.remove(item)
+
+    def deaths(self, item: WorkItem) -> int:
+        return self.weights.get(item, 0)
+
+    def exhausted(self, item: WorkItem) -> bool:
+        return item in self.quarantined or self.deaths(item) >= MAX_DEATHS
+
+    def suspects(self, kind: WorkKind) -> int:
+        return sum(item.kind == kind for item in {*self.weights, *self.quarantined})
+
+    def release(self, item: WorkItem) -> None:
+        self.weights.pop(item, None)
+
+    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
+        self.quarantined.setdefault(item, owner)
+
+
+def deadly(kind: WorkKind, *ids: str) -> KnownDeaths:
+    """A guard for which these items are exhausted."""
+    return KnownDeaths({WorkItem(kind, id_): MAX_DEATHS for id_ in ids})
+
+
+def suspected(kind: WorkKind, weights: Mapping[str, int]) -> KnownDeaths:
+    """A guard for which these items were there at deaths."""
+    return KnownDeaths({WorkItem(kind, id_): weight for id_, weight in weights.items()})
