@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gateway.observe.logs import configure_logs
+from tests.attacks.report import summary, tried_in
 
 NIGHTLY_SECONDS = 1_800
 """For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
@@ -28,6 +29,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(NIGHTLY_SECONDS))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table of attacks, where any were tried."""
+    lines = summary(tried_in(terminalreporter.stats))
+    if lines:
+        terminalreporter.section("attacks")
+    for line in lines:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ class NoState:
 class NoWebhooks:
     """A public listener that nobody uses."""
 
-    def add(self, path: str, handler: object) -> None:
+    def add(self, path: str, handler: object, *, max_body: int = 0, proof: str = "") -> None:
         raise AssertionError("the example has no webhook")
 
     def remove(self, path: str) -> None: ...

@@ -1,0 +1,25 @@
+"""All rows of the suite."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tests.attacks.rows.availability import AVAILABILITY
+from tests.attacks.rows.http import HTTP
+from tests.attacks.rows.identity import IDENTITY
+from tests.attacks.rows.isolation import ISOLATION
+from tests.attacks.rows.outbound import OUTBOUND
+from tests.attacks.rows.secrets import SECRETS
+from tests.attacks.rows.tenants import TENANTS
+from tests.attacks.rows.words import WORDS
+from tests.attacks.table import Attack
+
+ATTACKS: Final[Sequence[Attack]] = (
+    *ISOLATION,
+    *IDENTITY,
+    *WORDS,
+    *OUTBOUND,
+    *HTTP,
+    *SECRETS,
+    *TENANTS,
+    *AVAILABILITY,
+)

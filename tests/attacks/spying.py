@@ -1,0 +1,66 @@
+"""What the suite watches beside messages: requests that must not be made, and the loop's work."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Self
+
+from aiohttp import web
+
+TICK = 0.01
+
+
+class CountingServer:
+    """A server on loopback that nothing may call: it stands for the operator's own network."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.port = 0
+
+    @classmethod
+    @asynccontextmanager
+    async def started(cls) -> AsyncIterator[Self]:
+        """One that listens on a free port, IPv4 and (where there is one) IPv6."""
+        made = cls()
+        runner = web.ServerRunner(web.Server(made._answer), shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        made.port = site.port
+        try:
+            yield made
+        finally:
+            await runner.cleanup()
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.paths.append(request.path_qs)
+        return web.Response(text="internal")
+
+
+class LoopWatch:
+    """The longest piece of work that kept the loop from turning, in seconds of processor time.
+
+    Processor time, because a busy machine makes every piece longer by the clock.
+    """
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def _watch(self) -> None:
+        while True:
+            began, used = time.monotonic(), time.process_time()
+            await asyncio.sleep(TICK)
+            held = min(time.process_time() - used, time.monotonic() - began - TICK)
+            self.longest = max(self.longest, held)
+
+
+@contextmanager
+def watched_loop() -> Iterator[LoopWatch]:
+    """Measures while the block runs."""
+    watch = LoopWatch()
+    task = asyncio.get_running_loop().create_task(watch._watch())
+    try:
+        yield watch
+    finally:
+        task.cancel()

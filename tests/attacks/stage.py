@@ -1,0 +1,192 @@
+"""The program that is attacked: every platform, one model without judgement, one hostile tool."""
+
+import asyncio
+import gc
+import io
+import logging
+import secrets
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Literal
+from unittest.mock import patch
+
+import aiohttp
+
+from gateway.extensions import DEFAULT_TENANT, ExtensionRegistry
+from gateway.message import Place
+from gateway.observe.logs import configure_logs
+from parley.app import App
+from parley.garbage import set_aside
+from parley.settings import from_mapping
+from parley.settings.secrets import secret_values
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import PlatformSimulator, SimPerson
+from simulators.discord import DiscordSimulator
+from simulators.slack import SlackSimulator
+from simulators.telegram import TelegramSimulator
+from simulators.whatsapp import WhatsAppSimulator
+from tests.attacks.model import ObedientModel
+from tests.attacks.spying import CountingServer
+from tests.e2e.harness import configuration, simulated
+from tests.support.patience import PATIENCE
+
+Kind = Literal["open", "limited"]
+"""`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits."""
+
+BELIEVED_SECONDS: Final = 0.3
+"""How long the program believes a platform that somebody is a member; a minute otherwise."""
+MEMBERS: Final = 400
+"""People of each platform that are members; everybody else is a guest."""
+OPERATOR: Final = "Olga"
+SECOND: Final = "telegram/second"
+"""Another tenant's account of a platform."""
+PROGRAM: Final = Path(__file__).with_name("tool_server.py")
+
+
+class ByAccount:
+    """Implements `TenantProvider`: the account `second` belongs to another tenant."""
+
+    def get_tenant_id(self, place: Place) -> str:
+        """The tenant of a place."""
+        return "other" if place.account == "second" else DEFAULT_TENANT
+
+    def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
+        """The tenant's own rows."""
+        return {"tenant_id": tenant_id}
+
+
+@dataclass
+class Stage:
+    """The running program and everybody around it. `hits` counts requests to a server that nothing
+    may call; `notes` is the file that the tool with side effects writes."""
+
+    app: App
+    platforms: Mapping[str, PlatformSimulator]
+    model: ObedientModel
+    hits: CountingServer
+    notes: Path
+    http: aiohttp.ClientSession
+    log: io.StringIO
+    folder: Path
+    members: int = 1
+    scenes: int = 0
+    projects: dict[str, str] = field(default_factory=dict)
+
+    def secrets(self) -> list[str]:
+        """Everything configured that nobody may read."""
+        return [value for value in secret_values(self.app.settings) if len(value) > 5]
+
+
+def _platforms() -> dict[str, PlatformSimulator]:
+    discord = DiscordSimulator()
+    discord.set_interaction_deadline(PATIENCE)
+    second = TelegramSimulator(
+        "polling", token="7000000002:simulated-telegram-bot-token-000002", username="second_bot"
+    )
+    return {
+        "discord": discord,
+        "slack": SlackSimulator("http"),
+        "telegram": TelegramSimulator("webhook"),
+        "whatsapp": WhatsAppSimulator(),
+        SECOND: second,
+    }
+
+
+def _people(platforms: Mapping[str, PlatformSimulator]) -> dict[str, object]:
+    """Members, operators and one blocked person, who have to be configured before the start."""
+    members: list[str] = []
+    operators: list[str] = []
+    for name, platform in platforms.items():
+        if name == SECOND:
+            continue
+        people = [platform.person(f"member {number}") for number in range(MEMBERS)]
+        members += [f"{name}:{person.id}" for person in people]
+        operators.append(f"{name}:{platform.person(OPERATOR).id}")
+    second = platforms[SECOND].person(OPERATOR)
+    whatsapp = platforms["whatsapp"]
+    assert isinstance(whatsapp, WhatsAppSimulator)
+    blocked = whatsapp.world.of(whatsapp.person("blocked"))
+    return {
+        "default_role": "guest",
+        "members": members,
+        "operators": [*operators, f"telegram:{second.id}"],
+        "blocked_users": [f"whatsapp:{blocked.phone}"],
+    }
+
+
+def _settings(
+    kind: Kind,
+    platforms: Mapping[str, PlatformSimulator],
+    folder: Path,
+    port: int,
+    model: AnthropicSimulator,
+    hits: CountingServer,
+    database: str,
+) -> dict[str, object]:
+    whole = configuration(platforms, folder, port)
+    section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
+    whole["model"] = section
+    whole["access"] = _people(platforms)
+    tool = {"command": sys.executable, "args": [str(PROGRAM), str(folder)]}
+    whole["mcp"] = {"servers": {"hostile": tool}}
+    # Hosts that are listed by mistake: what they lead to is the operator's own network.
+    whole["grounding"] = {
+        "hosts": [f"localhost:{hits.port}", f"127.0.0.1:{hits.port}", "docs.example.org"]
+    }
+    platform_sections = whole["platforms"]
+    assert isinstance(platform_sections, dict)
+    platform_sections["web"] = {"enabled": True}
+    if database:
+        whole["database"] = {"url": database}
+        whole["storage"] = {"url": f"sqlite:///{folder}/state.db"}
+        whole["server"] = {"port": 0, "token_key": secrets.token_hex(32)}
+    if kind == "limited":
+        del whole["limits"]
+        whole["budgets"] = {"user_per_day": 0.5}
+    return whole
+
+
+@asynccontextmanager
+async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[Stage]:
+    """The program, from its start to its end. `database` is a PostgreSQL URL, empty for SQLite."""
+    platforms, model = _platforms(), ObedientModel()
+    log = io.StringIO()
+    async with AsyncExitStack() as stack:
+        server = AnthropicSimulator(api_key="canary-" + secrets.token_hex(12), reply=model)
+        await server.start()
+        stack.push_async_callback(server.stop)
+        hits = await stack.enter_async_context(CountingServer.started())
+        port = await stack.enter_async_context(simulated(platforms))
+        settings = _settings(kind, platforms, folder, port, server, hits, database)
+        believed = timedelta(seconds=BELIEVED_SECONDS)
+        stack.enter_context(patch("gateway.membership.BELIEVED_FOR", believed))
+        app = App(from_mapping(settings), extensions=ExtensionRegistry(tenant_provider=ByAccount()))
+        configure_logs("json", logging.INFO, stream=log)
+        await app.start()
+        stack.push_async_callback(app.stop)
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        stack.callback(gc.unfreeze)
+        set_aside()  # as `parley run` does
+        assert not app.supervisor.errors, app.supervisor.errors
+        for platform in platforms.values():
+            await platform.wait_connected()
+        await _tools_connected(app)
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        stage = Stage(app, platforms, model, hits, folder / "notes.txt", http, log, folder)
+        yield stage
+
+
+async def _tools_connected(app: App) -> None:
+    """The tool's program has started: a question that comes earlier is answered without tools."""
+    async with asyncio.timeout(2 * PATIENCE):
+        while not any("hostile" in tool.name for tool in await app.services.toolbox.tools()):
+            await asyncio.sleep(0.02)
+
+
+def operator(stage: Stage, platform: str) -> SimPerson:
+    """The operator on a platform."""
+    return stage.platforms[platform].person(OPERATOR)

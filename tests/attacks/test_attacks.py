@@ -1,0 +1,61 @@
+"""Attacks through the real client libraries and the simulators against a running program.
+
+Each row of `tests/attacks/rows/` is tried on its platforms with SQLite, and on the first of them
+with PostgreSQL (on all of them in `make nightly`). The table at the end of a run counts what got
+through.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from tests.attacks.awaiting import AWAITING
+from tests.attacks.conftest import Theatre
+from tests.attacks.report import PROPERTY
+from tests.attacks.rows.every import ATTACKS
+from tests.attacks.scene import GotThrough, Scene
+from tests.attacks.table import Attack
+
+Record = Callable[[str, object], None]
+
+
+def _tries() -> Iterator[ParameterSet]:
+    for attack in ATTACKS:
+        # Limits are kept in the hot state, which both engines share here.
+        for engine in ("sqlite", "postgres") if attack.kind == "open" else ("sqlite",):
+            for number, platform in enumerate(attack.on):
+                nightly = attack.long or (engine == "postgres" and number > 0)
+                marks = [pytest.mark.xdist_group(f"attacks-{engine}")]
+                marks += [pytest.mark.nightly] if nightly else []
+                name = f"{attack.id}[{platform}]"
+                number_of = AWAITING.get(name, AWAITING.get(attack.id))
+                if number_of is not None:
+                    reason = f"finding {number_of}"
+                    marks.append(pytest.mark.xfail(strict=True, raises=GotThrough, reason=reason))
+                identity = f"{attack.id}-{platform}-{engine}"
+                yield pytest.param(attack, platform, engine, marks=marks, id=identity)
+
+
+@pytest.mark.asyncio(loop_scope="package")
+@pytest.mark.parametrize(("attack", "platform", "engine"), list(_tries()))
+async def test_the_attack_does_not_get_through(
+    attack: Attack, platform: str, engine: str, theatre: Theatre, record_property: Record
+) -> None:
+    record_property(PROPERTY, f"{attack.id}[{platform}]|{attack.attacker}|{attack.goal}")
+    scene = Scene(await theatre.stage(engine, attack.kind), platform)
+    scene.begin()
+    for step in attack.steps:
+        await step(scene)
+    scene.judge()
+
+
+def test_every_attack_has_an_id_of_its_own() -> None:
+    ids = [attack.id for attack in ATTACKS]
+    assert len(set(ids)) == len(ids)
+
+
+def test_what_is_awaited_names_attacks_and_platforms_that_are_there() -> None:
+    known = {attack.id for attack in ATTACKS}
+    known |= {f"{attack.id}[{platform}]" for attack in ATTACKS for platform in attack.on}
+    assert set(AWAITING) <= known

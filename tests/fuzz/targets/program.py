@@ -1,0 +1,160 @@
+"""What services, tools, the API and the configuration say."""
+
+import base64
+import contextlib
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from gateway.errors import ModelError
+from gateway.llm import anthropic_format, openai_format
+from gateway.llm.json_text import parse_object
+from gateway.message import Attachment
+from gateway.turn.attachments import FetchedFile, to_content
+from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
+from parley.http.api.models import DocumentBody, MemoriesQuery, MemoryBody, RejectBody, RestoreBody
+from parley.http.entry import RequestFacts, may_enter
+from parley.settings import SettingsError, from_mapping
+from parley.settings.yaml_file import parse_yaml
+from parley.tokens import BadToken, read
+from simulators.anthropic.answers import Answer, UseTool
+from simulators.anthropic.wire import blocks_of, events
+from tests.fuzz.target import Target, on_json, on_text, text_of
+
+BODIES: Final[tuple[type[BaseModel], ...]] = (MemoryBody, DocumentBody, RestoreBody, RejectBody)
+KEY: Final = b"k" * 32
+NOW: Final = datetime(2026, 11, 22, tzinfo=UTC)
+TOOL: Final = {"name": "add", "title": None, "description": "Adds", "annotations": None,
+               "input_schema": {"type": "object", "properties": {"a": {}}}}  # fmt: skip
+CHUNKS: Final = [
+    {"model": "m", "choices": [{"delta": {"content": "Hi"}, "finish_reason": None}]},
+    {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function":
+        {"name": "add", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}]},
+    {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}},
+]  # fmt: skip
+
+
+def _streamed(said: Any, reader: Any) -> None:
+    """The provider turns whatever `feed` raises into `ModelUnavailable`; `finish` raises that or
+    nothing."""
+    try:
+        for event in said if isinstance(said, list) else ():
+            reader.feed(event)
+    except Exception:  # noqa: BLE001 - as the provider does
+        return
+    try:
+        reader.finish()
+    except ModelError:
+        return
+
+
+def _anthropic(value: Any) -> None:
+    _streamed(value, anthropic_format.AnswerReader("m"))
+
+
+def _openai(value: Any) -> None:
+    _streamed(value, openai_format.AnswerReader("m"))
+
+
+def _result(value: Any) -> None:
+    """What a server says, as the library hands it on: objects with the fields of their kind."""
+    blocks = [
+        SimpleNamespace(**{"text": "", "mime_type": "", "uri": "", "name": "", **block})
+        for block in (value if isinstance(value, list) else ())
+        if isinstance(block, dict) and block.get("type") in ("text", "image", "resource_link")
+    ]
+    assert len(result_text(blocks, value)) <= MAX_RESULT + 100
+
+
+def _tool(value: Any) -> None:
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        texts = {key: value.get(key) for key in ("title", "description")}
+        if not all(text is None or isinstance(text, str) for text in texts.values()):
+            return
+        spec = tool_spec("s", SimpleNamespace(**{**TOOL, **value, "annotations": None}))
+        assert spec is None or len(spec.name) <= 64
+
+
+def _body(data: bytes) -> None:
+    for model in BODIES:
+        try:
+            model.model_validate_json(data)
+        except ValidationError as error:
+            error.errors(include_url=False, include_input=False)
+
+
+def _query(value: Any) -> None:
+    try:
+        MemoriesQuery.model_validate(value)
+    except ValidationError:
+        return
+
+
+def _settings(text: str) -> None:
+    try:
+        from_mapping(parse_yaml(text, "f.yaml").values)
+    except SettingsError as error:
+        str(error)
+
+
+def _arguments(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        parse_object(text)
+
+
+def _token(text: str) -> None:
+    for token in (
+        text,
+        "parley_" + text,
+        "parley_" + base64.urlsafe_b64encode(text.encode()).decode(),
+    ):
+        try:
+            read(KEY, token, NOW)
+        except BadToken:
+            continue
+        raise AssertionError("a token without its signature is good")
+
+
+def _file(data: bytes) -> None:
+    kinds = ("image", "document", "audio", "video", "other")
+    head, rest = (data[0], data[1:]) if data else (0, b"")
+    name = text_of(data[:40])[:60]
+    attachment = Attachment(kinds[head % 5], "ref", name, "text/plain", len(rest))  # type: ignore[arg-type]
+    to_content([FetchedFile(attachment, rest), FetchedFile(attachment, None, "gone")])
+
+
+def _entry(value: Any) -> None:
+    """No request without a loopback name and without a token enters."""
+    if not isinstance(value, dict):
+        return
+    headers = {str(k).lower(): v for k, v in value.items() if isinstance(v, str)}
+    entry = may_enter(RequestFacts("POST", headers), "")
+    if entry.allowed and "host" in headers:
+        host = headers["host"]
+        assert "evil" not in host, host
+
+
+TARGETS: Final[tuple[Target, ...]] = (
+    on_json("anthropic-stream", _anthropic, [
+        {**event[1]} for event in events(
+            {"id": "m", "model": "m", "stop_reason": "tool_use",
+             "usage": {"input_tokens": 1, "output_tokens": 1}},
+            blocks_of(Answer("Hi", (UseTool("add", {"a": 1}),)), iter(range(9)), "s"),
+        )
+    ]),
+    on_json("openai-stream", _openai, CHUNKS),
+    on_json("mcp-result", _result, [{"type": "text", "text": "x"}, {"type": "image"}]),
+    on_json("mcp-tool", _tool, TOOL),
+    on_text("tool-arguments", _arguments, '{"a": 1}', '{"a": [1, {"b": null}]'),
+    Target("api-bodies", _body, (b'{"content": "x", "type": "fact", "tags": ["a"]}',
+                                 b'{"version": 1}'), as_json=True),
+    on_json("api-query", _query, {"query": "x", "limit": "10", "tags": ["a"]}),
+    on_text("configuration", _settings, "model:\n  provider: offline\n",
+            "limits: {user_per_minute: 3}", "a: &x [1]\nb: *x\n<<: {c: ${D}}\n"),
+    on_text("token", _token, "e30.e30", '{"person":"telegram:main:1","until":1}.x'),
+    Target("files", _file, (b"\x01\x89PNG\r\n\x1a\n", b"\x00a,b\n1,2\n", b"\x01\xff\xfea\x00")),
+    on_json("listener-entry", _entry, {"Host": "evil@127.0.0.1"}, {"Host": "localhost:8081",
+            "Origin": "http://evil.example", "Upgrade": "websocket"}),
+)  # fmt: skip

@@ -1,0 +1,163 @@
+"""Where source files call `re`, and how what they compile is used."""
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+COMPILING: Final = frozenset(
+    {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+)
+_TRIED_EVERYWHERE: Final = COMPILING - {"compile", "match", "fullmatch"}
+_HARMLESS: Final = frozenset({"pattern", "flags", "groups", "groupindex"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Use:
+    """`searched`: tried at many places of one text; `again`: also behind a match. `whole`: only a
+    match of all of it counts."""
+
+    searched: bool
+    whole: bool
+    again: bool = True
+
+
+ANYHOW: Final = frozenset({Use(searched=True, whole=False)})
+"""Where it cannot be told: the costliest use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of `re` that compiles: its lines, and the uses of what comes of it."""
+
+    file: str
+    first: int
+    last: int
+    uses: frozenset[Use]
+    node: ast.Call
+
+
+@functools.cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+@functools.cache
+def calls_in(file: Path, others: tuple[Path, ...] = ()) -> tuple[Call, ...]:
+    """All calls in a file; `others` may import what it compiles."""
+    tree = _tree(file)
+    names = dict(_assigned(tree))
+    found = []
+    for node in ast.walk(tree):
+        method = _method_of_re(node)
+        if method is None or not isinstance(node, ast.Call):
+            continue
+        if method == "compile":
+            name = names.get(node)
+            uses = ANYHOW if name is None else _uses(name, file, others)
+        else:
+            uses = frozenset({_use(method, node, direct=True)})
+        last = node.end_lineno or node.lineno
+        found.append(Call(str(file), node.lineno, last, uses, node))
+    return tuple(found)
+
+
+def literal_pattern(call: Call) -> tuple[str | bytes, int] | None:
+    """The pattern and flags that stand in a call as they are; None where they are computed."""
+    first, *others = call.node.args
+    named = [keyword.value for keyword in call.node.keywords if keyword.arg == "flags"]
+    try:
+        pattern = ast.literal_eval(first)
+    except ValueError:
+        return None
+    flags = 0
+    for argument in (*others, *named):
+        for node in ast.walk(argument):
+            match node:
+                case ast.Attribute(value=ast.Name(id="re"), attr=name) if name.isupper():
+                    flags |= int(getattr(re, name))
+    return pattern, flags
+
+
+def call_at(file: Path, line: int, others: tuple[Path, ...] = ()) -> Call | None:
+    """The narrowest call that covers a line."""
+    covering = [call for call in calls_in(file, others) if call.first <= line <= call.last]
+    return min(covering, key=lambda call: call.last - call.first, default=None)
+
+
+def _method_of_re(node: ast.AST) -> str | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=method)):
+            return method if method in COMPILING else None
+    return None
+
+
+def _assigned(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """Calls whose value gets a name, directly."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield value, name
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield value, name
+
+
+def _uses(name: str, file: Path, others: tuple[Path, ...]) -> frozenset[Use]:
+    uses: set[Use] = set()
+    for each in (file, *(other for other in others if other != file)):
+        if each != file and (name.startswith("_") or not _imports(each, name)):
+            continue
+        told = _uses_in(_tree(each), name)
+        if told is None:
+            return ANYHOW
+        uses |= told
+    return frozenset(uses) or ANYHOW
+
+
+def _imports(file: Path, name: str) -> bool:
+    return name in file.read_text("utf-8")
+
+
+def _uses_in(tree: ast.Module, name: str) -> set[Use] | None:
+    """The uses of a name as a pattern; None when it goes where they cannot be seen."""
+    uses: set[Use] = set()
+    seen: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _named(node.value, name):
+            seen.add(node.value)
+            if node.attr not in _HARMLESS and node.attr not in COMPILING:
+                return None
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=method)):
+                if _named(value, name) and method in COMPILING:
+                    uses.add(_use(method, node, direct=False))
+                    seen.add(node.func)
+    for node in ast.walk(tree):
+        if _named(node, name) and node not in seen:
+            return None
+        if not isinstance(node, ast.Attribute) or not _named(node.value, name):
+            continue
+        if node.attr in COMPILING and node not in seen:
+            return None
+    return uses
+
+
+def _named(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=found, ctx=ast.Load()):
+            return found == name
+        case ast.Attribute(attr=found, ctx=ast.Load()):
+            return found == name
+    return False
+
+
+def _use(method: str, call: ast.Call, *, direct: bool) -> Use:
+    """The use that a call makes of a pattern. With a position it may be one of many."""
+    placed = not direct and (len(call.args) > 1 or bool(call.keywords))
+    if method == "fullmatch":
+        return Use(searched=placed, whole=True)
+    again = method != "search" or placed
+    return Use(searched=method in _TRIED_EVERYWHERE or placed, whole=False, again=again)

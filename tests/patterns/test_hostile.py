@@ -1,0 +1,109 @@
+"""Nothing that people can write makes the steps that read it slow."""
+
+import asyncio
+import gc
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from gateway.message import Part
+from gateway.render import aside
+from gateway.render.aside import DIRECT, render_aside
+from tests.patterns.hostile import PUMPS, STEPS, long
+
+TIMES_AS_MANY = 6
+"""Calls that four times the text may take, in times: what grows with the square takes sixteen."""
+FEW = 3_000
+"""Calls below which the ratio says nothing."""
+MOST_SECONDS = 0.1
+
+
+def calls(step: Any, text: str) -> int:
+    """Calls of functions that a step makes, those of C included."""
+    count = 0
+
+    def counted(frame: FrameType, event: str, arg: Any) -> None:
+        nonlocal count
+        del frame, arg
+        count += event in ("call", "c_call")
+
+    outer = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        step(text)
+    finally:
+        sys.setprofile(outer)
+    return count
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_work_grows_with_the_text(name: str) -> None:
+    size, step = STEPS[name]
+    step(long("a ", size))
+    for pump in PUMPS:
+        many = calls(step, long(pump, size // 4))
+        if many > FEW:
+            few = calls(step, long(pump, size // 16))
+            assert many <= max(few * TIMES_AS_MANY, FEW), pump
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", STEPS)
+def test_the_longest_text_takes_a_tenth_of_a_second_at_most(name: str) -> None:
+    size, step = STEPS[name]
+    step(long("a ", size))
+    for pump in PUMPS:
+        assert min(seconds(step, long(pump, size)) for _ in range(3)) <= MOST_SECONDS, pump
+
+
+def seconds(step: Any, text: str) -> float:
+    begun = time.process_time()
+    step(text)
+    return time.process_time() - begun
+
+
+async def test_a_long_text_is_rendered_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def render(markdown: str, dialect: str) -> list[Part]:
+        threads.append(threading.get_ident())
+        return [Part(markdown, dialect)]
+
+    monkeypatch.setattr(aside, "render", render)
+    await render_aside("a" * DIRECT, "discord")
+    await render_aside("a" * (DIRECT + 1), "discord")
+    assert [thread == threading.get_ident() for thread in threads] == [True, False]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("pump", ["_;", "[a](", "**a ", "> ", "||", "`a", "a|b\n-|-\n"])
+@pytest.mark.parametrize("platform", ["discord", "slack", "telegram", "whatsapp", "web"])
+@pytest.mark.usefixtures("frozen_heap")
+async def test_rendering_never_holds_the_loop(pump: str, platform: str) -> None:
+    assert min([await held(long(pump, 16_000), platform) for _ in range(3)]) <= MOST_SECONDS
+
+
+@pytest.fixture
+def frozen_heap() -> Iterator[None]:
+    """The heap as `parley run` has it: what was imported is not collected again and again."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+async def held(markdown: str, platform: str) -> float:
+    """The longest time in seconds for which the loop did not turn."""
+    rendering = asyncio.create_task(render_aside(markdown, platform))
+    longest, before = 0.0, time.monotonic()
+    while not rendering.done():
+        await asyncio.sleep(0.001)
+        now = time.monotonic()
+        longest, before = max(longest, now - before), now
+    await rendering
+    return longest

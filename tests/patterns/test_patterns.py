@@ -1,0 +1,64 @@
+"""Every pattern that meets text from outside takes linear time as it is used."""
+
+import pytest
+
+from tests.patterns.ambiguity import Refusal, analyze
+from tests.patterns.exceptions import EXEMPT, NEVER_OUTSIDE, PENDING, Exempt
+from tests.patterns.finding import Found, found_patterns, unseen_calls, unusual_imports
+from tests.patterns.recorder import PACKAGES
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("patterns")]
+SUPPORTED = ("markdown_it", "discord", "aiohttp", "html", "email", "urllib", "http")
+"""Libraries of which patterns must have been found, or the recording is broken."""
+
+
+def refused(found: Found) -> Refusal | None:
+    return analyze(found.pattern, found.flags, found.use)
+
+
+def exempt(found: Found) -> list[Exempt]:
+    text = found.pattern if isinstance(found.pattern, str) else found.pattern.decode("latin-1")
+    return [each for each in EXEMPT if found.file == each.file and text.startswith(each.begins)]
+
+
+def told(found: Found, refusal: Refusal) -> str:
+    return (
+        f"{found.place}: {refusal.reason}\n  pattern {found.pattern!r:.300}\n"
+        f"  slow on {refusal.prefix!r} + {refusal.pump!r} * n + {refusal.suffix!r}"
+    )
+
+
+def complaints(package: str) -> list[str]:
+    return [
+        told(found, refusal)
+        for found in found_patterns()
+        if found.package == package and found.file not in PENDING and not exempt(found)
+        if (refusal := refused(found)) is not None
+    ]
+
+
+def test_no_call_compiles_what_the_check_does_not_see() -> None:
+    assert unseen_calls() == []
+    assert unusual_imports() == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_patterns_of_the_program_are_linear(package: str) -> None:
+    assert any(found.package == package for found in found_patterns())
+    assert "\n".join(complaints(package)) == ""
+
+
+def test_patterns_of_libraries_are_linear_where_they_meet_text_from_outside() -> None:
+    packages = {found.package for found in found_patterns() if not found.own}
+    assert packages.issuperset(SUPPORTED)
+    told_of = [
+        line for each in sorted(packages - NEVER_OUTSIDE.keys()) for line in complaints(each)
+    ]
+    assert "\n".join(told_of) == ""
+
+
+def test_every_exception_is_still_needed() -> None:
+    needed = {
+        each for found in found_patterns() for each in exempt(found) if refused(found) is not None
+    }
+    assert set(EXEMPT) - needed == set()

@@ -1,0 +1,48 @@
+"""On texts made to be slow, a pattern's time grows with the text."""
+
+import re
+from typing import Final
+
+import pytest
+
+from tests.patterns.calls import Use
+from tests.patterns.exceptions import EXEMPT, NEVER_OUTSIDE, PENDING
+from tests.patterns.finding import Found, found_patterns
+from tests.patterns.pumping import TooSlowError, growth
+
+MOST: Final = 300
+"""Times as long that a text of 100,000 characters may take as one of 1,000."""
+
+
+def told(found: Found) -> str:
+    try:
+        factor, pump = growth(found, limit=MOST)
+    except TooSlowError:
+        return f"{found.place}: more than five seconds"
+    return f"{found.place}: {factor:.0f} times on {pump!r}" if factor > MOST else ""
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    "package", ["safety", "gateway", "adapters", "memory", "parley", "libraries"]
+)
+def test_time_grows_with_the_text(package: str) -> None:
+    exempt = {each.file for each in EXEMPT} | PENDING
+    slow = [
+        told(found)
+        for found in found_patterns()
+        if (found.package == package if found.own else package == "libraries")
+        and found.file not in exempt
+        and found.package not in NEVER_OUTSIDE
+    ]
+    assert [each for each in slow if each] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "pattern", [r"[ \t]*\0", r"(?:[^\W_]|[\u0900-\u0dff])+!", r"a*a*b", r"<[^>]*>"]
+)
+def test_a_slow_pattern_is_found_and_does_not_hang(pattern: str) -> None:
+    found = Found("here:1", pattern, int(re.DOTALL), Use(searched=True, whole=False), own=True)
+    assert told(found) != ""
