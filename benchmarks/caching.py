@@ -30,7 +30,6 @@ from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.remembering import Asker
-from memory.people import People
 from memory.record import Draft, Kind, Scope
 from parley.app import App
 from parley.settings import from_mapping
@@ -109,9 +108,11 @@ async def measure(
     with tempfile.TemporaryDirectory() as folder:
         async with _running(Path(folder)) as (app, telegram, model):
             people = [telegram.person(f"Speaker {n}") for n in range(speakers)]
-            room = telegram.direct(people[0]) if speakers == 1 else telegram.room("harbour")
+            harbour = telegram.room("harbour")
+            room = telegram.direct(people[0]) if speakers == 1 else harbour
             if not bare:
-                await _prepare(app, people, room)
+                await telegram.say(people[0], harbour, "hello")  # which makes them a member
+                await _prepare(app, people, harbour)
             bodies: list[list[Mapping[str, Any]]] = []
             for n in range(turns):
                 seen = len(model.bodies)
@@ -189,8 +190,6 @@ async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None
     assert memory is not None
     assert brain is not None
     hall = Place("telegram", "main", room.id, Audience.PUBLIC_ROOM)
-    if len(people) == 1:
-        hall = Place("telegram", "main", "-100200300", Audience.PUBLIC_ROOM)
     operator = await memory.for_principal(_asker(people[0], hall, Role.OPERATOR))
     await operator.documents.write("bible", BIBLE)
     await brain.set_heartbeat(
@@ -207,8 +206,9 @@ async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None
         for number in range(15):
             await private.remember(Draft(f"Has visited pier {number} with guest {n}", Kind.FACT))
         if len(people) == 1:
-            projects = People(app.storage.memory.people, SystemClock())
-            await projects.choose_project(private.occasion, operator.reach.project)
+            known, project = app.storage.memory.people, operator.reach.project
+            await known.seen_in("default", private.reach.person, project, project)
+            await known.choose_project("default", private.reach.person, project)
 
 
 def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Asker:

@@ -254,7 +254,7 @@ async def run(some: Round) -> bool:
             asked = Embedding(MODEL, (1.0,) + (0.0,) * (DIMENSION - 1))
             await stores.recall.nearest(reach, asked, Filter(), 1)
             began = time.monotonic()
-            for chore in stores.upkeep:
+            for chore in stores.upkeep.values():
                 await chore()
             line["index_seconds"] = round(time.monotonic() - began, 1)
         line |= await measure(pool, stores, some)

@@ -9,7 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-SHARED: Final = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED: Final = next(
+    (
+        found
+        for folder in Path(__file__).resolve().parents
+        if (found := folder / "shared" / "data").is_dir()
+    ),
+    Path("shared", "data"),
+)
+"""The nearest folder of this name in those above the checkout, however deep it lies."""
 MAX_TEXTS: Final = 4_000
 """Texts of one corpus; from a larger one every n-th is taken."""
 MAX_FILES: Final = 1_500
