@@ -368,9 +368,12 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
 def with_kept_names(message: ChatMessage) -> ChatMessage:
     """The message with names that may be kept: of its author, of who it quotes, of its files."""
     author, quote = message.author, message.quote
+    if (name := kept_name(author.name)) != author.name:
+        message = replace(message, author=replace(author, name=name))
+    if not (quote or message.attachments):
+        return message
     return replace(
         message,
-        author=replace(author, name=kept_name(author.name)),
         quote=quote and replace(quote, author_name=kept_name(quote.author_name)),
         attachments=tuple(replace(one, name=kept_name(one.name)) for one in message.attachments),
     )

@@ -51,18 +51,19 @@ class Screening:
         if author is None:
             return None
         now = self._services.clock.monotonic()
-        sender = self._sender(event, author)
+        person = _person(event, author)
+        sender = sender_key(str(person), author, place_of(event))
         if isinstance(event, InlineQueried):
             if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
-            return self._denied(event, author)
-        denied = self._denied(event, author)
+            return self._denied(event, author, person)
+        denied = self._denied(event, author, person)
         if denied is not None:
             return denied
         edit = isinstance(event, MessageEdited)
         if not self._arrivals.stored(sender, now, edit=edit):
             return Decision(STAGE, False, "too_many_messages")
-        if not edit and self._workplace.is_crowded_by(self._person(event, author)):
+        if not edit and self._workplace.is_crowded_by(person):
             return Decision(STAGE, False, "too_many_waiting")
         return None
 
@@ -74,9 +75,11 @@ class Screening:
         now = services.clock.monotonic()
         services.observer.answered(Answered(trace, (), (), now, now, ""))
         author = author_of(event) or MessageAuthor("")
-        if not self._arrivals.told(self._sender(event, author), now):
+        person = _person(event, author)
+        sender = sender_key(str(person), author, place_of(event))
+        if not self._arrivals.told(sender, now):
             return
-        person, (decision, *_) = self._person(event, author), trace.decisions
+        decision, *_ = trace.decisions
         try:
             async with asyncio.timeout(EXTENSION_SECONDS):
                 await services.extensions.audit_logger.audit(
@@ -85,18 +88,20 @@ class Screening:
         except Exception:
             log.exception("audit_failed", event_name=f"{decision.stage}_denied")
         try:
-            slot = ring_slot(self._sender(event, author), trace.id)
+            slot = ring_slot(sender, trace.id)
             await services.stores.traces.add(replace(trace, slot=slot))
         except StoreUnavailable:
             log.warning("refusal_not_traced")
 
-    def _denied(self, event: InboundEvent, author: MessageAuthor) -> Decision | None:
+    def _denied(
+        self, event: InboundEvent, author: MessageAuthor, person: PersonId
+    ) -> Decision | None:
         """The lists' answer. A command or press that waits for an end is refused in its turn."""
         if isinstance(event, MessageEdited | MessageDeleted):
             return None
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
             return None
-        policies, person = self._services.policies, self._person(event, author)
+        policies = self._services.policies
         role = role_of(person, policies.roles, aliases=author.aliases)
         trusted = role.at_least(Role.OPERATOR)
         decision = decide_access(
@@ -104,9 +109,7 @@ class Screening:
         )
         return None if decision.allowed else decision
 
-    def _person(self, event: InboundEvent, author: MessageAuthor) -> PersonId:
-        place = place_of(event)
-        return PersonId(place.platform, place.account, author.id)
 
-    def _sender(self, event: InboundEvent, author: MessageAuthor) -> str:
-        return sender_key(str(self._person(event, author)), author, place_of(event))
+def _person(event: InboundEvent, author: MessageAuthor) -> PersonId:
+    place = place_of(event)
+    return PersonId(place.platform, place.account, author.id)

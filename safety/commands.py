@@ -15,13 +15,13 @@ PASSWORD_HASH: Final = SecretKind(
 )
 
 _OPTION: Final = re.compile(
-    r"(?i)(?<!\S)--?(?:[a-z0-9]{1,20}-){0,5}"
+    r"(?i)-(?<!\S-)-?(?:[a-z0-9]{1,20}-){0,5}"
     r"(?P<word>password|passwd|passphrase|pass|pwd|pw|secret|token|apikey|key|pat|certificate|creds)"
     r"(?:=|[ \t]{1,4})[\"']?(?P<bare>[^\s\"'`<>()\[\]{},;|-][^\s\"'`]{2,400})"
 )
 _OF_PASSWORDS: Final = frozenset({"password", "passwd", "passphrase", "pass", "pwd", "pw", "creds"})
 _SHORT: Final = re.compile(
-    r"(?<=\s)-(?P<letter>[paPwW])(?P<gap>[ \t]{0,2})[\"']?(?P<bare>[^\s\"'`-][^\s\"'`]{3,200})"
+    r"-(?<=\s-)(?P<letter>[paPwW])(?P<gap>[ \t]{0,2})[\"']?(?P<bare>[^\s\"'`-][^\s\"'`]{3,200})"
 )
 _PROGRAMS: Final = (
     (
@@ -43,10 +43,10 @@ _PROGRAMS: Final = (
 """Letter of the option, whether the value follows without a space, and the programs."""
 _COMMAND: Final = 160
 _USER: Final = re.compile(
-    r"(?<=\s)--?u(?:ser)?[ =]?[\"']?[^\s:\"'<>${}]{1,64}:(?P<bare>[^\s\"'`:/][^\s\"'`]{2,200})"
+    r"-(?<=\s-)-?u(?:ser)?[ =]?[\"']?[^\s:\"'<>${}]{1,64}:(?P<bare>[^\s\"'`:/][^\s\"'`]{2,200})"
 )
-_UNIX_USER: Final = re.compile(r"(?<=\s)-U[ \t]?[\"']?[\w.\\-]{1,40}%(?P<bare>[^\s\"'`]{4,200})")
-_NET_USER: Final = re.compile(r"(?i)(?<=\s)/(?:user|u):\S{1,60}[ \t](?P<bare>[^\s/][^\s]{3,200})")
+_UNIX_USER: Final = re.compile(r"-U(?<=\s-U)[ \t]?[\"']?[\w.\\-]{1,40}%(?P<bare>[^\s\"'`]{4,200})")
+_NET_USER: Final = re.compile(r"(?i)/(?<=\s/)(?:user|u):\S{1,60}[ \t](?P<bare>[^\s/][^\s]{3,200})")
 _LOGIN: Final = re.compile(r"(?i)\blogin\s{1,4}\S{1,200}\s{1,10}password\s{1,4}(?P<bare>\S{1,200})")
 _PASS_IN: Final = re.compile(r"(?<=\s)(?:\")?pass:(?P<bare>[^\s\"'`]{4,200})")
 _HTPASSWD: Final = re.compile(
@@ -152,6 +152,8 @@ _STATEMENTS: Final = (
     ("set", _SET, _is_set),
 )
 """A text without which there is none in small letters; the expression; when its value counts."""
+STATEMENT_STEMS: Final = tuple(dict.fromkeys(stem for stem, _, _ in _STATEMENTS))
+"""One of them stands in small letters in every such statement."""
 
 
 def _long_options(text: str) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from safety.told import PASSWORD
 
 SHORTEST_PASSWORD: Final = 6
 """Characters of the shortest password that is told so."""
-_WORD: Final = re.compile(
+PAIR_WORDS: Final = re.compile(
     r"log-?in|logon|creds?\b|credentials|user/pass(?:word)?|username/password|user/pw|user:pass|"
     r"account|sign-?in|ssh|ftp|логин|учетк|доступ|usuario|usuário|utilisateur|identifiants?|"
     r"zugangsdaten|anmeldedaten|benutzer|accesso|utente|acceso|acesso|账号|帐号|账户|用户名|登录|"
@@ -22,6 +22,8 @@ _STEMS: Final = (
     *("ssh", "ftp", "usuario", "utilisateur", "identifiant", "zugangsd", "anmelded", "benutzer"),
     *("access", "utente", "acceso", "acesso", "konto", "gebruiker", "inlog", "akun"),
 )
+_SEPARATOR: Final = re.compile(r"[/:|]|[,-][ \t]")
+"""Stands between the user and the password."""
 _PAIR: Final = re.compile(
     r"(?:[ \t]{1,3}(?:is|are|details|data|ist|sind|son|es|est|sono|это)(?=[ \t:：]))?"
     r"(?:[ \t]{0,3}[:：=>–—-]{1,2}\s{0,3}|[ \t]{1,3})[\"'`]?"
@@ -32,9 +34,11 @@ _PAIR: Final = re.compile(
 
 def find_pairs(text: str, lowered: str) -> Iterator[Finding]:
     """The passwords of such pairs."""
+    if _SEPARATOR.search(text) is None:
+        return
     if text.isascii() and not any(map(lowered.__contains__, _STEMS)):
         return
-    for match in _WORD.finditer(lowered):
+    for match in PAIR_WORDS.finditer(lowered):
         pair = _PAIR.match(text, match.end())
         if pair is None:
             continue

@@ -43,7 +43,7 @@ _AUTHORIZATION: Final = re.compile(
     r"(?P<bare>[A-Za-z0-9._~+/=:-]{12,4000})"
 )
 _KNOWN: Final = 30
-_SCHEME_STEMS: Final = (
+HEADER_STEMS: Final = (
     *("bearer", "basic", "token", "ssws", "apikey", "api-key", "digest", "bot", "authoriz"),
     *("negotiate", "splunk", "snowflake", "genie", "hawk", "discogs"),
 )
@@ -72,7 +72,7 @@ _JWK: Final = re.compile(r"[\"']d[\"']\s{0,4}:\s{0,4}[\"'](?P<bare>[A-Za-z0-9_-]
 def find_in_headers(text: str, lowered: str, longest: int) -> Iterator[Finding]:
     """Every secret in a header, a cookie, an address, or a file of Docker's or JOSE's; `longest` is
     the length of the longest word."""
-    if longest >= _SHORTEST_VALUE and any(map(lowered.__contains__, _SCHEME_STEMS)):
+    if longest >= _SHORTEST_VALUE and any(map(lowered.__contains__, HEADER_STEMS)):
         yield from _schemes(text, lowered)
     if "cookie" in lowered:
         yield from _cookies(text)

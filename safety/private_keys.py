@@ -17,6 +17,8 @@ PRIVATE_KEY: Final = SecretKind(
     ),
 )
 
+ARMOUR: Final = re.compile("PRIVATE|Private|PuTTY")
+"""Stands in every armour of a private key."""
 _GAP: Final = r"(?:\s|\\[nrt]|[\"'`+>|,\\])"
 _BEGIN: Final = re.compile(
     rf"(?<!-)-{{2,6}}\s?BEGIN{_GAP}{{1,4}}(?:[A-Z0-9]{{2,12}}{_GAP}{{1,4}}){{0,3}}?PRIVATE{_GAP}{{1,4}}KEY"
@@ -46,7 +48,7 @@ _MAX_LINES: Final = 400
 
 def find_private_keys(text: str) -> Iterator[Finding]:
     """Every private key, from its first line to its last, or as far as one reaches."""
-    if "PRIVATE" not in text and "Private" not in text and "PuTTY" not in text:
+    if ARMOUR.search(text) is None:
         yield from _bodies(text)
         return
     ends = list(_END.finditer(text))

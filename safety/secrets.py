@@ -18,7 +18,7 @@ from safety.cut import REDACTED
 from safety.headers import CONNECTION_STRING
 from safety.issued_tokens import SHORTEST, TOKENS, bare_aws_secrets, find_tokens
 from safety.possible_secrets import FORTY_HEX, LONG_BASE64, find_possible
-from safety.private_keys import PRIVATE_KEY, find_private_keys
+from safety.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
 from safety.secret_kinds import Finding, Level, SecretKind
 from safety.shaped import find_shaped
 from safety.visible import is_visible, visible
@@ -39,7 +39,6 @@ __all__ = [
 _SHORTEST_BY_SHAPE: Final = 23
 """Characters of the shortest word that only its shape tells, or that is a line of a private key."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
-_ARMOUR: Final = re.compile("PRIVATE|Private|PuTTY")
 KINDS: Final[tuple[SecretKind, ...]] = (
     *TOKENS,
     PRIVATE_KEY,
@@ -108,7 +107,7 @@ def _found(text: str) -> list[Finding]:
         runs = words if text.isascii() else _NOT_ASCII.sub(" ", text).split()
         found.extend(find_tokens(text, runs))
         by_shape = any(len(run) >= _SHORTEST_BY_SHAPE for run in runs)
-    if by_shape or _ARMOUR.search(text):
+    if by_shape or ARMOUR.search(text):
         found.extend(find_private_keys(text))
     if by_shape:
         found.extend(bare_aws_secrets(text, found))

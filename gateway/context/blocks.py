@@ -96,7 +96,12 @@ class Said:
     @property
     def spoken(self) -> str:
         """The writer's own, in a room with the name before it."""
-        return f"[{self.writer}] {self.words}" if self.writer else self.words
+        return spoken(self.writer, self.words)
+
+
+def spoken(writer: str, words: str) -> str:
+    """What somebody said, in a room with the name of the writer before it."""
+    return f"[{writer}] {words}" if writer else words
 
 
 @dataclass(frozen=True, slots=True)

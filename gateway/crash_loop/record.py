@@ -36,6 +36,8 @@ MAX_STACK: Final = 16_384
 """Bytes of a stack that are read back."""
 KINDS: Final = frozenset(get_args(WorkKind))
 
+_HEAD: Final = struct.Struct("<HI")
+"""Of a slot: the length of the text, the group."""
 _GROUP: Final = ContextVar("parley_work_group", default=0)
 """The group that the running task works on; tasks that it starts inherit it."""
 
@@ -95,15 +97,15 @@ class WorkRecord:
 
     def begin(self, items: Iterable[WorkItem], group: int) -> list[int]:
         """Write items into free slots; the slots."""
-        taken = []
+        taken, record, free = [], self._map, self._free
         for item in items:
-            if not self._free or self._map.closed:
+            if not free or record.closed:
                 break
-            slot = self._free.pop()
+            slot = free.pop()
             text = f"{item.kind}\0{item.id[:MAX_ID]}".encode()
             at = HEADER + slot * SLOT
-            self._map[at + 6 : at + 6 + len(text)] = text
-            struct.pack_into("<HI", self._map, at, len(text), group)
+            record[at + 6 : at + 6 + len(text)] = text
+            _HEAD.pack_into(record, at, len(text), group)
             taken.append(slot)
         return taken
 
@@ -221,7 +223,7 @@ def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[Work
     (named,) = struct.unpack_from("<I", content, len(MAGIC))
     found, running = list[WorkItem](), list[WorkItem]()
     for at in range(HEADER, SIZE, SLOT):
-        length, group = struct.unpack_from("<HI", content, at)
+        length, group = _HEAD.unpack_from(content, at)
         if not 0 < length <= SLOT - 6:
             continue
         kind, _, id_ = content[at + 6 : at + 6 + length].decode(errors="replace").partition("\0")

@@ -27,7 +27,7 @@ class AccessPolicy:
 
 def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool:
     """True when one of the ids stands on the list, bare or with its platform."""
-    return any(i in names or f"{platform}:{i}" in names for i in ids if i)
+    return bool(names) and any(i in names or f"{platform}:{i}" in names for i in ids if i)
 
 
 def decide_access(

@@ -6,10 +6,12 @@ backup and export, holds no password and no key. Pure.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.message import MAX_CONTENT
 from safety.cut import REDACTED
+from safety.neighbours import may_hold_token, may_tell
 from safety.secret_kinds import Finding, Level
 from safety.secrets import find_secrets, redact_secrets, secret_of
 
@@ -17,6 +19,8 @@ JOINED: Final = 400
 """Characters of two neighbouring messages, on either side, that are read as one text."""
 MAX_NAME: Final = 200
 """Characters of a name that are kept."""
+MAX_NAMES: Final = 1_000
+"""Names of which this process knows whether they are kept as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,15 @@ def kept_words(text: str, known: Sequence[str] = ()) -> str:
 
 def kept_name(name: str) -> str:
     """A person's name as it is kept and shown to the model: a secret in it is none of a name."""
-    return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME] if name else name
+    if not name or (len(name) <= MAX_NAME and _is_plain(name)):
+        return name
+    return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME]
+
+
+@lru_cache(MAX_NAMES)
+def _is_plain(name: str) -> bool:
+    """The same people write again and again: their names are looked through once."""
+    return redact_secrets(name).text == name
 
 
 def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
@@ -57,6 +69,8 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
                 parts[index - 1].append(before)
                 parts[index].append(after)
                 secrets.append(secret)
+    if not secrets:
+        return Kept(tuple(given[1:]))
     told = (*known, *secrets)
     cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
     return Kept(
@@ -74,6 +88,8 @@ def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, in
     found: list[tuple[tuple[int, int], tuple[int, int], str]] = []
     for between in ("", "\n"):
         joined = f"{tail}{between}{head}"
+        if not (may_tell(tail) if between else may_hold_token(joined)):
+            continue
         border, offset = len(tail), len(tail) + len(between)
         for one in find_secrets(joined):
             if not _is_sure(one) or one.end <= offset or not _crosses(one, border, between):

@@ -24,6 +24,7 @@ from gateway.context.blocks import (
     Said,
     Task,
     Told,
+    spoken,
 )
 from gateway.context.budgets import TokenBudget, budget_for
 from gateway.context.figures import told
@@ -207,8 +208,8 @@ def _said(turn: StoredTurn, named: bool) -> Said:
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)
     shown = framed(turn.material, writer)
-    said = Said(turn.message_id, turn.role, own, turn.at, own, writer, shown)
-    return replace(said, text=f"{shown}\n{said.spoken}" if shown else said.spoken)
+    text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
+    return Said(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:

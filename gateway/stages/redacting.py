@@ -46,6 +46,8 @@ def kept_of(exchange: Exchange, services: Services) -> Kept:
 
 def kept_material(exchange: Exchange, material: Sequence[Material]) -> tuple[Material, ...]:
     """The text that a person shows, without secrets."""
+    if not material:
+        return ()
     return tuple(
         replace(piece, text=exchange.redacted.get(piece.text) or kept_words(piece.text))
         for piece in material
@@ -55,7 +57,10 @@ def kept_material(exchange: Exchange, material: Sequence[Material]) -> tuple[Mat
 def kept_answer(exchange: Exchange, services: Services) -> str:
     """The answer without secrets, those that were said before it included."""
     answer = exchange.answer
-    return exchange.redacted.get(answer) or kept_words(answer, _known(exchange, services))
+    kept = exchange.redacted.get(answer)
+    if kept is None:
+        kept = exchange.redacted[answer] = kept_words(answer, _known(exchange, services))
+    return kept
 
 
 def _before(exchange: Exchange, services: Services) -> tuple[LastWords | None, tuple[str, ...]]:

@@ -42,6 +42,8 @@ _FRAME: Final = re.compile(rf"[<\uff1c](?=[\s/]{{0,8}}(?:{_FRAMES})(?![\w-]))", 
 
 def readable(text: str) -> str:
     """Text without hidden characters, whose lines end in line feeds only."""
+    if text.isascii() and text.replace("\n", " ").isprintable():  # nothing of this is in it
+        return text
     plain = text.replace("\r\n", "\n").replace("\r", "\n").translate(_BREAKS)
     return safe_unicode(plain)
 
@@ -54,7 +56,10 @@ def clean_name(name: str) -> str:
 
 def own_words(text: str) -> str:
     """Own text, in which no tag of the prompt begins; the reader sees every letter of it."""
-    return _FRAME.sub("&lt;", readable(text))
+    plain = readable(text)
+    if plain.isascii() and "<" not in plain:
+        return plain
+    return _FRAME.sub("&lt;", plain)
 
 
 def own_in_room(text: str) -> str:
@@ -74,6 +79,8 @@ def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
 
     `shown_by` names the author in a room, where several people show something.
     """
+    if not pieces:
+        return ""
     return "\n".join(_framed(piece, shown_by) for piece in within_bounds(pieces))
 
 
