@@ -79,11 +79,15 @@ class Exchange:
     @property
     def content(self) -> str:
         """All that the author wrote."""
+        if len(self.contents) == 1:
+            return self.contents[0]
         return "\n".join(content for content in self.contents if content)
 
     @property
     def material(self) -> tuple[Material, ...]:
         """All that the author shows and somebody else wrote, without quoted messages."""
+        if len(self.messages) == 1:
+            return self.messages[0].material
         return tuple(piece for message in self.messages for piece in message.material)
 
     @property

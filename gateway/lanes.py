@@ -1,7 +1,7 @@
 """One conversation at a time in order, many conversations side by side."""
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -70,7 +70,7 @@ class Lanes:
         self._lanes: dict[str, _Lane] = {}
         self._ready: deque[str] = deque()
         self._waiting = 0
-        self._of_person: Counter[PersonId] = Counter()
+        self._of_person: dict[PersonId, int] = {}
         self._running = 0
         self._tasks = Tasks("lane_failed")
         self._left: set[tuple[str, str]] = set()
@@ -98,7 +98,7 @@ class Lanes:
 
     def is_crowded_by(self, person: PersonId) -> bool:
         """True when more than `CROWDED` entries wait and this person has `MAX_OF_ONE` of them."""
-        return self._waiting > CROWDED and self._of_person[person] >= MAX_OF_ONE
+        return self._waiting > CROWDED and self._of_person.get(person, 0) >= MAX_OF_ONE
 
     def submit(self, entry: InboxEntry) -> None:
         """Put an entry into its lane; once closed, leave it to the next start."""
@@ -172,9 +172,9 @@ class Lanes:
         for entry in entries:
             person = _person_of(entry)
             if person is not None:
-                self._of_person[person] += by
-                if not self._of_person[person]:
-                    del self._of_person[person]
+                waiting = self._of_person.pop(person, 0) + by
+                if waiting:
+                    self._of_person[person] = waiting
 
     def _revise(self, lane: _Lane, event: InboundEvent) -> None:
         """Let what has not begun follow an edit or a deletion; what has is revised after it."""

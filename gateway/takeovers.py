@@ -73,7 +73,7 @@ class Takeovers:
         insisted upon; the rest that the work raises is raised."""
         suspects = [entry for entry in entries if self._is_suspect(entry)]
         if not suspects:
-            with self._guard.working(*map(item_of, entries)):
+            with self._guard.working(*[item_of(entry) for entry in entries]):
                 await self._patience.insist(partial(work, entries))
             return
         counts = {entry.id: await self._insist(self._counted, entry) for entry in suspects}

@@ -80,7 +80,7 @@ class People:
         else:
             project, notice = room, ""
             await self._note_seen(tenant, person, room, known)
-        if room is None and not project:
+        if room is None and not project and not arrival.documents.keys() <= {"soul"}:
             soul = arrival.documents.get("soul")
             arrival = replace(arrival, documents={} if soul is None else {"soul": soul})
         occasion = Occasion(

@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 
 from gateway.crash_loop.deaths import HUNG, KILLED, MAX_DEATHS, NAMED, Deaths
-from gateway.crash_loop.record import Death, WorkRecord
+from gateway.crash_loop.record import Death, Working, WorkRecord
 from gateway.ports import Clock
 from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
 from gateway.stores import Quarantined, QuarantineStore
@@ -102,7 +102,7 @@ class CrashLoopGuard:
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
         """Within it these items are in work."""
-        return self.record.working(*items)
+        return Working(self.record, items)
 
     def deaths(self, item: WorkItem) -> int:
         """The weight of the deaths that earlier processes left."""

@@ -111,11 +111,12 @@ class WorkRecord:
 
     def end(self, slots: Iterable[int]) -> None:
         """Free these slots."""
-        if self._map.closed:
+        record = self._map
+        if record.closed:
             return
         for slot in slots:
             at = HEADER + slot * SLOT
-            self._map[at : at + 2] = b"\0\0"
+            record[at : at + 2] = b"\0\0"
             self._free.append(slot)
 
     def next_group(self) -> int:

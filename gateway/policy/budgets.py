@@ -4,7 +4,7 @@ Amounts are integers of a millionth of a dollar, so that sums are exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -58,12 +58,13 @@ def accounts_for(
 ) -> tuple[Account, ...]:
     """The sums that a call counts towards; `sender` is a `sender_key`. Days and months are of
     UTC."""
-    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+    a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
+    a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
+    limits = (a_day, a_month, budgets.workspace_per_day, budgets.workspace_per_month)
+    if all(limit is None for limit in limits):
         return ()
     workspace = f"{tenant}:{place.platform}:{place.account}:{place.workspace_id}"
     day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
-    a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
-    a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
     rows = (
         ("user_per_day", f"user:{tenant}:{sender}:{day}", a_day),
         ("user_per_month", f"user:{tenant}:{sender}:{month}", a_month),

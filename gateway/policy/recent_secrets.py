@@ -46,7 +46,7 @@ class RecentSecrets:
     def of(self, conversation: str, now: datetime) -> tuple[str, ...]:
         """The secrets of a conversation, oldest first."""
         said = self._said.get(conversation)
-        if said is None:
+        if said is None or not said.secrets:
             return ()
         return tuple(one for one, (at, _) in said.secrets.items() if now - at <= VALID_FOR)
 

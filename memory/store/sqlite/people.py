@@ -78,7 +78,8 @@ class SqlitePeople:
             meant = known.project if project is None else project
             documents = newest(db, tenant, known.persons if private else (), meant)
             remembers = project is not None or _remembers(db, tenant, known)
-            known = replace(known, seen=_seen(db, tenant, known.persons, meant))
+            if seen := _seen(db, tenant, known.persons, meant):
+                known = replace(known, seen=seen)
             return Arrival(known, _session(db, who, at), documents, remembers)
 
         return await self._engine.run(job)
