@@ -37,8 +37,8 @@ class Questions:
         """Keep a question; the two buttons to put under it."""
         await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
         return (
-            Button(yes, f"{PREFIX}yes:{question_id}"),
-            Button("Cancel", f"{PREFIX}no:{question_id}"),
+            Button(yes, f"{PREFIX}yes:{question_id}", typed="yes"),
+            Button("Cancel", f"{PREFIX}no:{question_id}", typed="no"),
         )
 
     async def take(self, question_id: str, person: str) -> Question | None:
