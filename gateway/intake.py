@@ -3,6 +3,7 @@
 import structlog
 
 from gateway.commands.spoken import spoken_command
+from gateway.commands.typed import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.message import (
     ButtonPressed,
@@ -40,6 +41,7 @@ class Intake:
         self._services = services
         self._workplace = workplace
         self._screening = Screening(services, workplace)
+        self._typed = TypedAnswers(services)
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
@@ -120,12 +122,30 @@ class Intake:
         if not invocation.decision.allowed:
             self._forget(event, key, invocation.decision)
             return
+        if await self._answers_question(event, invocation.content):
+            return
         known = {command.name for command in self._services.commands}
         command = spoken_command(event, invocation.content, known)
         if command is not None:
             await self._store(command, self.key_for(command))
         else:
             await self._store(event, key)
+
+    async def _answers_question(self, event: MessageReceived, content: str) -> bool:
+        """True when a message was typed in place of a button; anything else closes the question."""
+        if await self._typed.answered_before(event, content):
+            self._services.count("duplicate", event.message.platform)
+            return True
+        question = await self._typed.waiting(event)
+        if question is None:
+            return False
+        pressed = question.answer(event, content)
+        if pressed is None:
+            await self._typed.close(question)
+            return False
+        await self._store(pressed, self.key_for(pressed))
+        await self._typed.close(question, event)
+        return True
 
     async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
         """Whether the assistant has spoken in this thread; asked only where that matters."""
@@ -140,6 +160,9 @@ class Intake:
 
     async def _command(self, event: CommandInvoked) -> None:
         if any(command.name == event.name for command in self._services.commands):
+            question = await self._typed.waiting(event)
+            if question is not None:
+                await self._typed.close(question)
             await self._store(event, self.key_for(event))
         elif event.message is not None and event.message.is_direct_message:
             await self._message(MessageReceived(event.event_id, event.message))

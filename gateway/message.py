@@ -345,11 +345,14 @@ def author_of(event: InboundEvent) -> MessageAuthor | None:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under an answer; `value`, at most 64 bytes (Telegram), returns when pressed."""
+    """A button under an answer; `value`, at most 64 bytes (Telegram), returns when pressed. `typed`
+    is the word that answers a command's question where the platform has no buttons; empty: the
+    label."""
 
     label: str
     value: str
     description: str = ""
+    typed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import structlog
 
 from gateway.auditing import audit
 from gateway.authorship import Material, within_bounds
+from gateway.commands.typed import typed_form
 from gateway.conversation import key_of, place_to_answer
 from gateway.crash_loop.deaths import Deaths
 from gateway.delivery.live.answer import LiveAnswer
@@ -137,6 +138,7 @@ class Pipeline:
 
     async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
         """Answer with fixed words, and be done with the exchange."""
+        reply = await typed_form(exchange, reply, self._services)
         exchange.outbound = address(
             exchange.id,
             exchange.place,

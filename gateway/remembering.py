@@ -25,7 +25,8 @@ class Asker:
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
     `said` is the same as others read it: in a room with the name of who wrote it. `material` is
     what this person shows and somebody else wrote.
-    `conversation` is a `str(ConversationKey)`.
+    `conversation` is a `str(ConversationKey)`. `alone` is false where others read the answer to a
+    command of theirs: in a room whose platform shows nothing to one person alone.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Asker:
     words: tuple[str, ...] = ()
     said: str = ""
     material: tuple[Material, ...] = ()
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.forgetting import CERTAIN, names_one, own, waiting_about
 from memory.links import Links, identity_of
+from memory.listing import ListName, Page, page_of
 from memory.outside import Outside
 from memory.people import People
+from memory.proposals import Proposals, proposals_for
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
@@ -275,6 +277,20 @@ class MemoryHandle:
             if record is not None:
                 yield record
 
+    async def page(self, name: ListName, text: str, number: int) -> Page:
+        """Page `number`, from 0, of what was learned or of the turns; with a text of what fits."""
+        await self._parts.consolidation.of_reach(self.reach)
+        page = await page_of(self._parts.memories, self.reach, name, text, number)
+        query = "text" if text else "list"
+        await self._audit("memory_read", query=query, results=len(page.records))
+        return replace(page, records=tuple(map(_outward, page.records)))
+
+    def before_others(self) -> "MemoryHandle":
+        """The same for an answer that everybody in the room reads: nothing from elsewhere, also
+        where this person lets it be used."""
+        occasion = replace(self.occasion, shows_private=False)
+        return MemoryHandle(self._parts, occasion, self._arrival)
+
     async def count(self) -> int:
         """How many memories of their own this person has."""
         return await self._parts.memories.count(self.reach)
@@ -387,6 +403,11 @@ class MemoryHandle:
     async def waiting(self, limit: int = 10) -> list[Pending]:
         """What waits for this person's word, oldest first."""
         return await self._parts.reviews.waiting(self.reach, limit)
+
+    async def proposed(self) -> list[Proposals]:
+        """Where proposals wait for this person as an operator; told in private alone."""
+        parts = self._parts
+        return await proposals_for(parts.reviews, parts.people, self.occasion, self.reach)
 
     async def approve(self, review_id: str, *, beside: bool = False) -> WriteResult:
         """Keep what waits. `beside` keeps the memory that it would replace as well. Raises

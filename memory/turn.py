@@ -14,9 +14,11 @@ from gateway.remembering import Aftermath, Asker, TurnMemory
 from memory.brain.documents import Brain
 from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
+from memory.commands import words
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
 from memory.outside import Outside, shown_before
+from memory.proposals import Proposals
 from memory.recall.echoes import without_echoes
 from memory.recall.items import knowledge_item
 from memory.recall.ports import Recall
@@ -32,6 +34,7 @@ from memory.write.trust import Way
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
+MAX_NAMED: Final = 3
 MAX_SUGGESTED: Final = 5
 KEEP: Final = "memory:keep:"
 BESIDE: Final = "memory:beside:"
@@ -146,6 +149,8 @@ class _Turn:
         self._handle = handle
         self._remembrance = remembrance
         self._lines: Mapping[str, str] = {}
+        self._begins_session = handle.briefed is None
+        self._proposed: Sequence[str] = ()
         self._outside = outside = Outside(asker.material)
         self._documents = BrainTool(handle, remembrance.brain, outside)
         self._tools = TurnTools(
@@ -164,6 +169,8 @@ class _Turn:
 
     async def told(self) -> Told:
         """The skill, the person's SOUL and brief, the project's BIBLE, HEARTBEAT and memories."""
+        if self._begins_session:
+            self._proposed = proposals_told(await self._handle.proposed())
         brief = await self._remembrance.frozen_brief(self._handle)
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
@@ -192,14 +199,14 @@ class _Turn:
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
-        further = (*self._tools.notices, *notice_of(self._handle))
+        further = (*self._tools.notices, *notice_of(self._handle), *self._proposed)
         after = aftermath_of(self._tools.results, further)
         if not self._remembrance.keeps_turns:
             return after
         external = self._outside.any or bool(set(tools_used) - OWN_TOOLS)
-        words = self._asker.said or "\n".join(self._asker.words)
+        own = self._asker.said or "\n".join(self._asker.words)
         shown = shown_text(self._asker.material)
-        said = Said(self._handle.occasion, words, answer, external, shown)
+        said = Said(self._handle.occasion, own, answer, external, shown)
         turn = waiting_turn(self._asker.id, said, self._handle.reach)
         return Aftermath(after.note, after.buttons, turn)
 
@@ -250,11 +257,18 @@ def notice_of(handle: MemoryHandle) -> tuple[str, ...]:
     return (notice.replace("_", "\\_"),) if notice else ()
 
 
+def proposals_told(proposed: Sequence[Proposals]) -> tuple[str, ...]:
+    """What an operator is told of proposals that wait, fit to stand between underscores."""
+    places = words.places_told(proposed)
+    return (words.WAITS_FOR_OPERATORS.format(places=places),) if proposed else ()
+
+
 def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) -> Aftermath:
     """What the person is told, and asked, after the model stored something."""
     told = [unformatted(notice) for result in results for notice in result.notices]
     lines = list(dict.fromkeys((*told, *further)))
-    waiting = [result for result in results if result.outcome is Outcome.REVIEW]
+    reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
+    waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()
     if waiting:
         first, more = waiting[0], len(waiting) - 1
@@ -263,8 +277,17 @@ def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) ->
         if first.replaces:
             lines.append(unformatted(first.reason))
         if more:
-            lines.append(f"Also waiting for your decision: {more}. `/memories review` shows them.")
+            lines.append(f"After that I ask about: {_told(waiting[1:])}")
+    passed_on = (unformatted(one.reason) for one in reviewed if one.for_operators)
+    lines += dict.fromkeys(passed_on)
     return Aftermath("\n".join(f"_{line}_" for line in lines), buttons)
+
+
+def _told(waiting: Sequence[WriteResult]) -> str:
+    """The first of what waits, and how many there are beside."""
+    named = [f"“{shortened(one.content)}”" for one in waiting[:MAX_NAMED]]
+    more = len(waiting) - len(named)
+    return ", ".join(named) + (f", and {more} more" if more else "")
 
 
 def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...]:

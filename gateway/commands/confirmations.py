@@ -37,8 +37,8 @@ def is_confirmation(value: str) -> bool:
 def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
     """The two buttons under the question."""
     return (
-        Button(yes, f"{PREFIX}{confirmation_id}:yes"),
-        Button(no, f"{PREFIX}{confirmation_id}:no"),
+        Button(yes, f"{PREFIX}{confirmation_id}:yes", typed="yes"),
+        Button(no, f"{PREFIX}{confirmation_id}:no", typed="no"),
     )
 
 

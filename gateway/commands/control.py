@@ -219,9 +219,6 @@ class Control:
             await self._answer(exchange, Reply(NOT_YOURS))
             return
         asked = Confirmation("clear", str(exchange.who.person), exchange.key)
-        if exchange.connected.manifest.capabilities.max_buttons < len(("yes", "no")):
-            await self._answer(exchange, Reply(await self._settle(asked, True, True)))
-            return
         await confirmations.remember(self._services, exchange.id, asked)
         aside = self._aside(exchange, "clear")
         question = f"Delete what I remember of this conversation?{aside}"

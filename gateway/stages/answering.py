@@ -1,6 +1,7 @@
 """From the model's Markdown to sends that the platform takes."""
 
 from gateway.auditing import audit
+from gateway.commands.typed import typed_under_answer
 from gateway.exchange import Exchange
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.policy.decision import Decision
@@ -27,6 +28,7 @@ async def filter_answer(exchange: Exchange, services: Services) -> Decision:
 async def render_answer(exchange: Exchange, services: Services) -> Decision:
     """Render for the platform, split there, and address every part."""
     dialect = exchange.connected.manifest.dialect
+    await typed_under_answer(exchange, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
     parts = await render_aside(exchange.answer or NO_ANSWER, dialect)
     parts = parts or await render_aside(NO_ANSWER, dialect)

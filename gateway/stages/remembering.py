@@ -2,6 +2,7 @@
 
 from gateway.authorship import without_quotations
 from gateway.exchange import Exchange
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.remembering import Asker
 from gateway.services import Services
@@ -39,6 +40,8 @@ def asker_of(exchange: Exchange, services: Services) -> Asker:
         words=tuple(without_quotations(content) for content in exchange.contents),
         said=said_of(exchange, services),
         material=kept_material(exchange, exchange.material),
+        alone=exchange.place.audience is Audience.DIRECT
+        or exchange.connected.manifest.capabilities.ephemeral,
     )
 
 

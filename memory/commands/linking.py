@@ -96,8 +96,8 @@ class LinkCommands:
         group = await self._links.linked(request.tenant, other.person)
         text = link_words.question(request, other, [o for o in group if o.side.person != person])
         return text, (
-            Button(link_words.YES, f"{PREFIX}yes:{request.id}"),
-            Button(link_words.NO, f"{PREFIX}no:{request.id}"),
+            Button(link_words.YES, f"{PREFIX}yes:{request.id}", typed="yes"),
+            Button(link_words.NO, f"{PREFIX}no:{request.id}", typed="no"),
         )
 
     async def _confirm(self, asker: Asker, request_id: str) -> Reply:

@@ -10,7 +10,8 @@ from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.remembering import Asker
-from memory.commands import documents, link_words, linking, words
+from memory.commands import browsing, documents, link_words, linking, reviewing, words
+from memory.commands.browsing import MemoryLists
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
@@ -19,14 +20,18 @@ from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
 from memory.people import People
 from memory.record import Draft
-from memory.store.ports import Filter
-from memory.turn import BESIDE, DISCARD, KEEP, keep_buttons, notice_of, unformatted
-from memory.write.outcome import Outcome, WriteResult
+from memory.turn import keep_buttons, notice_of
+from memory.write.outcome import Outcome
 
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
     CommandSpec(
-        "memories", "Show what you remember of me", True, "words", True, "words to find, or: review"
+        "memories",
+        "Show what you learned of me",
+        True,
+        "words",
+        True,
+        "words to find, or: chat, review",
     ),
     CommandSpec("forget", "Forget something about me", True, "topic", False, "a topic, or an id"),
     CommandSpec(
@@ -80,6 +85,7 @@ class MemoryCommands:
         self._people = people
         self._questions = questions
         self._linking = link_commands
+        self._lists = MemoryLists(questions)
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._commands: Mapping[str, Command] = {
@@ -108,13 +114,10 @@ class MemoryCommands:
     async def press(self, value: str, asker: Asker) -> Reply:
         """Do what a button stands for."""
         handle = await self._memory.for_principal(asker)
-        if value.startswith(KEEP):
-            return Reply(kept(await handle.approve(value.removeprefix(KEEP))))
-        if value.startswith(BESIDE):
-            return Reply(kept(await handle.approve(value.removeprefix(BESIDE), beside=True)))
-        if value.startswith(DISCARD):
-            await handle.reject(value.removeprefix(DISCARD))
-            return Reply("I will not keep it.")
+        if value.startswith(reviewing.DECISIONS):
+            return await reviewing.decide(handle, asker, value)
+        if value.startswith(browsing.PREFIX):
+            return await self._lists.press(handle, asker, value)
         if value.startswith(linking.PREFIX):
             return await self._linking.press(asker, value)
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
@@ -128,27 +131,14 @@ class MemoryCommands:
             raise BadInput(words.WHAT_TO_REMEMBER)
         result = await handle.remember(Draft(text, kind_of(text)))
         buttons: tuple[Button, ...] = ()
-        if result.outcome is Outcome.REVIEW:
+        if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
-        return Reply(kept(result), buttons)
+        return Reply(reviewing.kept(result), buttons)
 
-    async def _memories(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+    async def _memories(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         if text.casefold() == "review":
-            return await self._review(handle)
-        found = await handle.search(Filter(text=text, own_only=True, limit=SHOWN))
-        if not found:
-            return Reply(words.NOT_FOUND if text else words.NOTHING)
-        records = [match.record for match in found]
-        total = len(records) if text else await handle.count()
-        return Reply(words.listed(records, total))
-
-    async def _review(self, handle: MemoryHandle) -> Reply:
-        waiting = await handle.waiting(SHOWN)
-        if not waiting:
-            return Reply(words.NOTHING_WAITS)
-        first = waiting[0]
-        buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
-        return Reply(words.question(first, len(waiting) - 1), buttons)
+            return await reviewing.review(handle, asker)
+        return await self._lists.first(handle, asker, text)
 
     async def _forget(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         topic = text[:MAX_TOPIC]
@@ -247,18 +237,3 @@ class MemoryCommands:
                 "Really erase all memories, conversations and links of this account?", buttons
             )
         return await self._erase(handle, asker)
-
-
-def kept(result: WriteResult) -> str:
-    """What became of something, in words for the person."""
-    match result.outcome:
-        case Outcome.STORED:
-            text = "I will remember that."
-        case Outcome.REVIEW:
-            asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
-            text = f"{result.reason}\n\n{asked}\n\n> {words.one_line(result.content)}"
-        case Outcome.BLOCKED if result.code == "duplicate":
-            text = words.KNOWN
-        case _:
-            text = result.reason
-    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))

@@ -13,6 +13,9 @@ VALID_FOR: Final = timedelta(minutes=10)
 ASKED_ELSEWHERE: Final = timedelta(days=1)
 """How long somebody has to answer who was asked without having written."""
 
+LISTED_FOR: Final = timedelta(hours=1)
+"""How long one can turn the pages of a list."""
+
 Deed = Literal["forget", "erase", "erase_surely"]
 
 
@@ -23,6 +26,14 @@ class Question:
     deed: Deed
     person: str
     topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Whose list was shown, and what was searched for in it."""
+
+    person: str
+    text: str = ""
 
 
 class Questions:
@@ -37,8 +48,8 @@ class Questions:
         """Keep a question; the two buttons to put under it."""
         await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
         return (
-            Button(yes, f"{PREFIX}yes:{question_id}"),
-            Button("Cancel", f"{PREFIX}no:{question_id}"),
+            Button(yes, f"{PREFIX}yes:{question_id}", typed="yes"),
+            Button("Cancel", f"{PREFIX}no:{question_id}", typed="no"),
         )
 
     async def take(self, question_id: str, person: str) -> Question | None:
@@ -51,3 +62,12 @@ class Questions:
             return None
         await self._state.put(question_id, "", VALID_FOR)
         return question
+
+    async def keep_list(self, list_id: str, shown: Shown) -> None:
+        """Keep what the pages of a list are made of."""
+        await self._state.put(f"list:{list_id}", json.dumps(asdict(shown)), LISTED_FOR)
+
+    async def list_of(self, list_id: str) -> Shown | None:
+        """What the pages of a list are made of, None when it is too old."""
+        stored = await self._state.get(f"list:{list_id}")
+        return Shown(**json.loads(stored)) if stored else None

@@ -3,10 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memory.record import MAX_DOCUMENT, Record
+from memory.listing import MAX_FOUND, Page
+from memory.proposals import Proposals
+from memory.record import MAX_DOCUMENT, Kind, Record
 from memory.store.ports import Pending
 
 MAX_LINE: Final = 160
+_KINDS_TOLD: Final = {
+    Kind.PREFERENCE: "Preferences",
+    Kind.INSTRUCTION: "Instructions",
+    Kind.CORRECTION: "Corrections",
+    Kind.DECISION: "Decisions",
+    Kind.FACT: "Facts",
+    Kind.CONTEXT: "Context",
+}
 _SAID: Final = {
     "user": "you said",
     "assistant": "I said",
@@ -14,8 +24,23 @@ _SAID: Final = {
     "other": "you showed",
 }
 
-NOTHING: Final = "I remember nothing of yours here. `/remember …` tells me something."
-NOT_FOUND: Final = "I find nothing about that. `/memories` shows the latest of what I remember."
+NOTHING: Final = "I have learned nothing of you here yet. `/remember …` tells me something."
+NOTHING_SAID: Final = "I keep none of your chat messages here. `/memories` shows what I learned."
+NOT_FOUND: Final = (
+    "I find nothing about that, neither in what I learned of you nor in chat messages. "
+    "`/memories` shows all that I learned."
+)
+NOT_LEARNED: Final = "I have learned nothing about that. Chat messages that fit: {count}."
+NOT_SAID: Final = "No chat message fits that. What I learned and fits: {count}."
+NO_SUCH_PAGE: Final = (
+    "There is nothing on this page. `/memories` shows the list from its beginning, "
+    "`/memories WORDS` searches it."
+)
+OLD_LIST: Final = "This list is too old to go on in it. Write `/memories` again."
+LIST_OF_OTHERS: Final = (
+    "Only the person who asked for this list can go on in it. `/memories` shows yours."
+)
+ELSEWHERE: Final = "In a direct message I can show what I learned in private, too."
 WAITING: Final = "This is not kept yet and waits for your decision:"
 NOTHING_WAITS: Final = "Nothing waits for your decision."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
@@ -70,6 +95,17 @@ NO_DOCUMENT: Final = "Nothing is written there yet. Write it after the command: 
 DOCUMENT_WAYS: Final = (
     "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
 )
+WAITS_PRIVATELY: Final = (
+    "More waits for your decision: write `/memories review` to me in a direct message."
+)
+WAITS_THERE: Final = (
+    "Proposals also wait for an operator in other projects: {places}. To see them, choose the "
+    "project with `/project`, then write `/memories review`."
+)
+WAITS_FOR_OPERATORS: Final = (
+    "Proposals wait for an operator's decision: {places}. Choose the project with `/project`, then "
+    "write `/memories review`."
+)
 PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
 
 
@@ -91,6 +127,61 @@ def listed(records: Sequence[Record], total: int) -> str:
     return "\n".join(lines)
 
 
+def page(shown: Page) -> str:
+    """A page of a list, with what can be done next."""
+    if not shown.records:
+        return _empty(shown)
+    last = shown.first + len(shown.records)
+    most = " best" * (bool(shown.text) and shown.total >= MAX_FOUND)
+    title = "What I learned of you" if shown.name == "learned" else "Chat messages that I keep"
+    title = f"{title} that fits" * bool(shown.text and shown.name == "learned") or title
+    lines = [f"**{title}** ({shown.first + 1}–{last} of{most} {shown.total})"]
+    grouped = shown.name == "learned" and not shown.text
+    kind: Kind | None = None
+    for record in shown.records:
+        if grouped and record.kind is not kind:
+            kind = record.kind
+            lines += ["", f"**{_KINDS_TOLD[kind]}**", ""]
+        elif len(lines) == 1:
+            lines.append("")
+        lines.append(_entry(record, grouped))
+    foot = f"{_other(shown)}`/forget ID` deletes one."
+    return "\n".join((*lines, "", f"_{foot}_"))
+
+
+def _entry(record: Record, grouped: bool) -> str:
+    at, told = record.provenance.at.date(), "" if grouped else f"{_kind(record)}, "
+    return f"- {one_line(record.content)} _({told}{at})_ `{short_id(record.id)}`"
+
+
+def _other(shown: Page) -> str:
+    if not shown.other or shown.text:
+        return ""
+    if shown.name == "said":
+        return f"What I learned of you: {shown.other} (`/memories`). "
+    return f"Chat messages that I keep: {shown.other} (`/memories chat`). "
+
+
+def _empty(shown: Page) -> str:
+    if shown.total:
+        return NO_SUCH_PAGE
+    if shown.text:
+        if not shown.other:
+            return NOT_FOUND
+        return (NOT_LEARNED if shown.name == "learned" else NOT_SAID).format(count=shown.other)
+    if shown.name == "said":
+        return NOTHING_SAID
+    return f"{NOTHING} {_other(shown)}".rstrip()
+
+
+def places_told(proposed: Sequence[Proposals]) -> str:
+    """Where proposals wait, and how many."""
+    return ", ".join(
+        f"“{one_line(one.title)}” ({one.count})" if one.project else f"for everybody ({one.count})"
+        for one in proposed
+    )
+
+
 def _kind(record: Record) -> str:
     """The kind of a memory, or of one side of a turn its speaker."""
     return _SAID[record.role] if record.role else record.kind
@@ -102,7 +193,9 @@ def question(pending: Pending, others: int) -> str:
     asked = f"Make this the {pending.target.upper()}?" if pending.target else "Keep this?"
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
     text = f"{asked}\n\n{shown}\n\n_{pending.reason}_"
-    return f"{text}\n\n{others} more wait after it." if others else text
+    if not others:
+        return text
+    return f"{text}\n\n{others} more wait{'s' * (others == 1)} after it."
 
 
 def one_line(text: str, most: int = MAX_LINE) -> str:

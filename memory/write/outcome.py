@@ -20,7 +20,8 @@ class Outcome(StrEnum):
 class WriteResult:
     """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
     it waits; `replaces` when it waits and would take the place of another memory. `notices` are
-    sentences for the person: on redaction, on shortening, on a memory that was replaced."""
+    sentences for the person: on redaction, on shortening, on a memory that was replaced.
+    `for_operators` when it waits for an operator's word, and the person is none."""
 
     outcome: Outcome
     code: str
@@ -31,3 +32,4 @@ class WriteResult:
     validation: ValidationResult | None = None
     notices: tuple[str, ...] = ()
     replaces: bool = False
+    for_operators: bool = False

@@ -371,6 +371,7 @@ class WritePath:
             validation=result,
             notices=prepared.notices,
             replaces=bool(record.supersedes),
+            for_operators=record.scope is not Scope.USER and not reach.operates,
         )
 
     def _record(

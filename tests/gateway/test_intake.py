@@ -9,6 +9,7 @@ from gateway.errors import StoreUnavailable
 from gateway.message import InlineQueried, MembershipChanged, MessageAuthor, Place
 from gateway.observe.correlation import correlation_id
 from gateway.policy.idempotency import dedupe_key
+from gateway.ports import Capabilities
 from gateway.ports.work_guard import WorkItem
 from gateway.remembering import Forgetful
 from tests.support.gateway import gateway
@@ -19,7 +20,7 @@ ADA = MessageAuthor("ada", "Ada")
 
 
 async def test_an_adapter_that_is_cut_off_while_storing_leaves_nothing_unanswered() -> None:
-    async with gateway() as g:
+    async with gateway(capabilities=Capabilities(max_buttons=10)) as g:
         handing_over = asyncio.create_task(g.intake(received("hello")))
         await asyncio.sleep(0)
         handing_over.cancel()

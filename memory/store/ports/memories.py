@@ -37,8 +37,8 @@ class Filter:
 
     `text` is looked up word by word, best first; without it the newest come first. `unfinished`
     says that its last word may go on, as while somebody types. `at` leaves out what is not true at
-    that time; `since` and `until` bound when it was written, the former included. `limit` is 1 to
-    1,000.
+    that time; `since` and `until` bound when it was written, the former included. `said` wants only
+    turns of conversations, or (False) only what was learned. `limit` is 1 to 1,000.
     """
 
     text: str = ""
@@ -54,6 +54,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     unfinished: bool = False
+    said: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,11 @@ class MemoryStore(Protocol):
 
     async def count(self, reach: Reach) -> int:
         """How many current memories of their own this person has; turns do not count."""
+        ...
+
+    async def tally(self, reach: Reach, wanted: Filter) -> dict[Kind, int]:
+        """How many of the person's own there are of each kind, of what `find` would give without a
+        text, a limit and an `after_id`."""
         ...
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:

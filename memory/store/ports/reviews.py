@@ -1,5 +1,6 @@
 """What waits for its owner's word."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -37,6 +38,11 @@ class ReviewStore(Protocol):
     async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
         """What waits for this person's word, oldest first; for operators also what waits for a
         project of theirs."""
+        ...
+
+    async def proposed(self, reach: Reach, projects: Sequence[str]) -> dict[str, int]:
+        """How many entries wait for an operator's word in each of these projects, and under ""
+        for everybody of the tenant; nothing for whoever is no operator."""
         ...
 
     async def get(self, reach: Reach, review_id: str) -> Pending | None: ...

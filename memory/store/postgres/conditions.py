@@ -35,6 +35,8 @@ def conditions_of(wanted: Filter) -> LiteralString:
         conditions.append("m.tier = ANY (%(tiers)s::text[])")
     if wanted.scopes:
         conditions.append("m.scope = ANY (%(scopes)s::text[])")
+    if wanted.said is not None:
+        conditions.append("m.role <> ''" if wanted.said else "m.role = ''")
     if wanted.tags:
         conditions.append("m.tags @> %(tags)s::text[]")
     if wanted.since is not None:

@@ -6,12 +6,13 @@ A statement is put together from constant parts, so that there are few different
 from datetime import datetime
 from typing import Final, LiteralString
 
+from memory.record import Kind
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
 from memory.store.postgres.conditions import VISIBLE, conditions_of, values_of
 from memory.store.postgres.engine import PostgresEngine
 from memory.store.postgres.lexical import having
-from memory.store.postgres.reach import SEES, parameters
+from memory.store.postgres.reach import OWN, SEES, parameters
 from memory.store.postgres.rows import SELECTED, record_from
 from memory.store.ranking import chunks
 from memory.store.rows import storable
@@ -24,6 +25,9 @@ OF_OWNERS: Final = """
     SELECT newest.at, newest.seq FROM unnest(%(owners)s::text[]) AS owners (name), LATERAL """
 NEWEST_ORDER: Final = " ORDER BY m.at DESC, m.seq DESC LIMIT %(limit)s"
 IN_ROOM: Final = "m.tenant = %(for_tenant)s AND m.room = %(for_room)s AND m.room <> '' AND "
+TALLY: Final = f"""
+    SELECT m.kind, count(*) FROM memories m WHERE m.tenant = %(for_tenant)s AND {OWN}
+"""  # noqa: S608 - constants
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = %(after)s AND {SEES})
 """  # noqa: S608 - constants
@@ -42,6 +46,16 @@ async def find(engine: PostgresEngine, reach: Reach, wanted: Filter, now: dateti
     rows = await engine.fetch(RECORDS, asked | {"seqs": [seq for seq, _ in found]})
     records = {row[0]: row[1:] for row in rows}
     return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
+
+
+async def tally(
+    engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime
+) -> dict[Kind, int]:
+    """What `MemoryStore.tally` does."""
+    asked = parameters(reach) | {"now": now} | values_of(wanted)
+    statement: LiteralString = f"{TALLY} AND {conditions_of(wanted)} GROUP BY m.kind"
+    rows = await engine.fetch(statement, asked)
+    return {Kind(kind): int(count) for kind, count in rows}
 
 
 async def _newest(

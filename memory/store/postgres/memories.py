@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from gateway.ports import Clock
-from memory.record import Embedding, Record, Tier
+from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
@@ -13,7 +13,7 @@ from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedd
 from memory.store.postgres.conditions import HOLDS, VISIBLE
 from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.filing import file_again, file_some
-from memory.store.postgres.finding import find
+from memory.store.postgres.finding import find, tally
 from memory.store.postgres.inserting import (
     CANDIDATES,
     COUNT,
@@ -172,6 +172,10 @@ class PostgresMemories:
         """How many memories count towards this person's plan."""
         rows = await self._engine.fetch(COUNT, parameters(reach) | {"now": self._clock.now()})
         return int(rows[0][0])
+
+    async def tally(self, reach: Reach, wanted: Filter) -> dict[Kind, int]:
+        """How many of the person's own there are of each kind."""
+        return await tally(self._engine, reach, wanted, self._clock.now())
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete what may be changed; the ids that went."""

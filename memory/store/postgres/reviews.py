@@ -1,5 +1,6 @@
 """The review queue in PostgreSQL. Whoever adds holds the queue's lock, so that its limits hold."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, LiteralString
 
@@ -45,6 +46,14 @@ ADD: Final = """
         'pending', %(record)s, %(reason)s, %(passed)s::text[], %(failed)s::text[],
         %(submitted_at)s, '')
     ON CONFLICT (id) DO NOTHING
+"""
+PROPOSED: Final = """
+    SELECT CASE WHEN m.scope = 'global' THEN '' ELSE m.project END AS whose, count(*)
+    FROM memory_reviews m
+    WHERE %(for_operates)s AND m.tenant = %(for_tenant)s AND m.state = 'pending'
+        AND (m.scope = 'global'
+            OR (m.scope = 'project' AND m.project = ANY (%(projects)s::text[])))
+    GROUP BY whose
 """
 TAKE: Final = f"""
     UPDATE memory_reviews m SET state = %(state)s, note = %(note)s, decided_at = %(at)s
@@ -101,6 +110,12 @@ class PostgresReviews:
     async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
         """What waits for this person's word, oldest first."""
         return await self._select(WAITING, reach, limit=limit)
+
+    async def proposed(self, reach: Reach, projects: Sequence[str]) -> dict[str, int]:
+        """How many entries wait for an operator's word, by project."""
+        asked = parameters(reach) | {"projects": [storable(project) for project in projects]}
+        rows = await self._engine.fetch(PROPOSED, asked)
+        return {str(project): int(count) for project, count in rows}
 
     async def history(self, reach: Reach, limit: int) -> list[Pending]:
         """What was decided, the latest first."""

@@ -41,6 +41,8 @@ def conditions_of(reach: Reach, wanted: Filter, now: float) -> tuple[list[str], 
     if wanted.until is not None:
         conditions.append("m.at < :until")
         values["until"] = wanted.until.timestamp()
+    if wanted.said is not None:
+        conditions.append("m.role <> ''" if wanted.said else "m.role = ''")
     if wanted.tags:
         conditions.append(
             "NOT EXISTS (SELECT 1 FROM json_each(:tags) tag WHERE tag.value NOT IN"

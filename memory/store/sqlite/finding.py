@@ -4,6 +4,7 @@ import json
 import sqlite3
 from typing import Final
 
+from memory.record import Kind
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
 from memory.store.ranking import chunks
@@ -11,7 +12,7 @@ from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.sqlite.lexical import having
-from memory.store.sqlite.reach import SEES
+from memory.store.sqlite.reach import OWN, SEES
 from memory.store.sqlite.rows import SELECTED, record_from
 from memory.store.terms import asked as asked_terms
 
@@ -20,6 +21,7 @@ PICK: Final = (
 )
 ARMS: Final = ("m.owner = :owner", "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''")
 NEWEST: Final = " ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
+TALLY: Final = f"SELECT m.kind, count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN}"  # noqa: S608 - constants
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
 """  # noqa: S608 - constants
@@ -78,6 +80,13 @@ def _best(
         if len(found) >= wanted.limit:
             break
     return found[: wanted.limit]
+
+
+def tally(db: sqlite3.Connection, reach: Reach, wanted: Filter, now: float) -> dict[Kind, int]:
+    """What `MemoryStore.tally` does, inside the caller's transaction."""
+    conditions, asked = conditions_of(reach, wanted, now)
+    rows = db.execute(f"{TALLY} AND {' AND '.join(conditions)} GROUP BY m.kind", asked)
+    return {Kind(kind): int(count) for kind, count in rows}
 
 
 def _number(db: sqlite3.Connection, memory_id: str) -> int:

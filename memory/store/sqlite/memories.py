@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from gateway.ports import Clock
-from memory.record import Embedding, Record, Tier
+from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import filed_under
 from memory.store.guard import check_limit, check_turn, check_writable
@@ -18,7 +18,7 @@ from memory.store.sqlite import inserting
 from memory.store.sqlite.conditions import HOLDS, VISIBLE
 from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.filing import file_again, file_some
-from memory.store.sqlite.finding import find
+from memory.store.sqlite.finding import find, tally
 from memory.store.sqlite.reach import MAY_CHANGE, OWN, parameters
 from memory.store.sqlite.rows import SELECTED, record_from, vector
 
@@ -143,6 +143,11 @@ class SqliteMemories:
         """How many memories count towards this person's plan."""
         asked = parameters(reach) | {"now": self._now()}
         return await self._engine.run(lambda db: inserting.count(db, asked))
+
+    async def tally(self, reach: Reach, wanted: Filter) -> dict[Kind, int]:
+        """How many of the person's own there are of each kind."""
+        now = self._now()
+        return await self._engine.run(lambda db: tally(db, reach, wanted, now))
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete what may be changed; the ids that went."""

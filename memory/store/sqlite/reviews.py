@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -26,6 +27,12 @@ SELECT: Final = f"""
     SELECT id, record, reason, submitted_at, passed, failed, state, decided_at, note, target
     FROM memory_reviews m WHERE {DECIDES}
 """  # noqa: S608 - constants
+PROPOSED: Final = """
+    SELECT iif(m.scope = 'global', '', m.project) AS whose, count(*) FROM memory_reviews m
+    WHERE :for_operates AND m.tenant = :for_tenant AND m.state = 'pending' AND (m.scope = 'global'
+        OR (m.scope = 'project' AND m.project IN (SELECT value FROM json_each(:projects))))
+    GROUP BY whose
+"""
 TAKE: Final = f"""
     UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES}
@@ -90,6 +97,13 @@ class SqliteReviews:
     async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
         """What waits for this person's word, oldest first."""
         return await self._select(reach, "m.state = 'pending' ORDER BY m.seq LIMIT :limit", limit)
+
+    async def proposed(self, reach: Reach, projects: Sequence[str]) -> dict[str, int]:
+        """How many entries wait for an operator's word, by project."""
+        names = json.dumps([storable(project) for project in projects])
+        asked = parameters(reach) | {"projects": names}
+        rows = await self._engine.run(lambda db: db.execute(PROPOSED, asked).fetchall())
+        return {str(project): int(count) for project, count in rows}
 
     async def history(self, reach: Reach, limit: int) -> list[Pending]:
         """What was decided, the latest first."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from memory.listing import ListName
 from memory.record import MAX_ARGUMENT, MAX_DOCUMENT, MAX_TAG, MAX_TAGS, Kind, Scope, Tier
 
 MAX_ID = 100
@@ -89,6 +90,9 @@ class MemoriesQuery(Plain):
     tags: Annotated[Tags, Field(description="All of them have to be there.")] = ()
     type: Annotated[Kind | None, Field(strict=False, description="Of this kind only.")] = None
     tier: Annotated[Tier | None, Field(strict=False, description="Of this tier only.")] = None
+    list: Annotated[
+        ListName | None, Field(description="What was learned, or chat messages; both without it.")
+    ] = None
     limit: Limit = 20
     after: Annotated[
         str | None,

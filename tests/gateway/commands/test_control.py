@@ -161,14 +161,6 @@ async def test_the_context_tells_only_what_the_model_would_see() -> None:
         assert g.texts[-1] == "I remember nothing of this conversation yet."
 
 
-async def test_without_buttons_clearing_is_done_at_once() -> None:
-    async with gateway() as g:
-        await g.take(received("hello"))
-        await g.take(command("clear"))
-        assert g.texts[-1] == "Done: 2 messages deleted."
-        assert await g.rows("turns") == 0
-
-
 async def test_a_denied_person_commands_nothing_and_hears_nothing() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(capabilities=BUTTONS, policies=policies) as g:

@@ -190,3 +190,22 @@ async def test_an_older_database_forgets_the_text_of_what_was_decided(
     assert entry.record.tags == ()
     assert entry.record.provenance == record().provenance
     assert [one.record.content for one in await reviews.waiting(reach(), 10)] == ["old word 1"]
+
+
+async def test_operators_learn_where_proposals_wait(reviews: ReviewStore) -> None:
+    for number, kept in enumerate(
+        (
+            record(scope=Scope.PROJECT, project="p"),
+            record(scope=Scope.PROJECT, project="p"),
+            record(scope=Scope.PROJECT, project="q"),
+            record(scope=Scope.PROJECT, project="r"),
+            record(scope=Scope.GLOBAL),
+            record("of her own"),
+        )
+    ):
+        await reviews.add(reach(), pending(number, kept))
+    await reviews.take(operator(project="p"), "r0", "approved", "", AT)
+    assert await reviews.proposed(operator(), ["p", "q"]) == {"p": 1, "q": 1, "": 1}
+    assert await reviews.proposed(operator(), []) == {"": 1}
+    assert await reviews.proposed(reach(project="p"), ["p", "q"]) == {}
+    assert await reviews.proposed(operator(tenant="u"), ["p", "q"]) == {}

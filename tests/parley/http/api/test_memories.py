@@ -18,10 +18,23 @@ async def remember(caller: Caller, content: str, **more: object) -> str:
 
 async def test_something_is_remembered_found_read_and_deleted(ada: Caller) -> None:
     memory = await remember(ada, "I prefer tabs.", type="preference", tags=["code"])
-    for path in ("", "?query=tabs", "?tags=code", "?type=preference", "?tier=semantic"):
+    for path in (
+        "",
+        "?query=tabs",
+        "?tags=code",
+        "?type=preference",
+        "?tier=semantic",
+        "?list=learned",
+    ):
         found = (await ada("GET", f"/brain/memories{path}")).json["memories"]
         assert [each["id"] for each in found] == [memory], path
-    for path in ("?query=spaces", "?tags=code&tags=other", "?type=fact", "?tier=episodic"):
+    for path in (
+        "?query=spaces",
+        "?tags=code&tags=other",
+        "?type=fact",
+        "?tier=episodic",
+        "?list=said",
+    ):
         assert (await ada("GET", f"/brain/memories{path}")).json["memories"] == [], path
     read = await ada("GET", f"/brain/memories/{memory}")
     assert (read.json["source"], read.json["trust"]) == ("explicit_save", "high")

@@ -1,0 +1,215 @@
+"""Answers that people type to a question of ours, where the platform shows too few buttons for it.
+
+A question is kept for five minutes, under its conversation and the person who was asked. It is
+answered by that person's next message in this conversation, when that is one of the words and
+nothing else. Any other message or command of the person closes it, and so does a later answer of
+the model there: a "yes" may be meant for that. What is forwarded, quoted, or sent with a file
+answers nothing.
+
+What people type becomes the press of the button: who may do what is decided there.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from gateway.conversation import ConversationKey, key_of
+from gateway.exchange import Exchange
+from gateway.message import (
+    Button,
+    ButtonPressed,
+    CommandInvoked,
+    MessageAuthor,
+    MessageReceived,
+    Place,
+    Reply,
+)
+from gateway.people import Audience, PersonId
+from gateway.ports import AdapterState
+from gateway.services import Services
+
+VALID_FOR: Final = timedelta(minutes=5)
+MAX_CHOICES: Final = 5
+"""Buttons under one of our questions at most: a platform that shows as many needs no typing."""
+MAX_WORD: Final = 30
+"""Characters of a word that is typed, and of a label that is named beside it."""
+SHARED: Final = (
+    "Several people write under this account, so I cannot take an answer from it. Write the "
+    "command from an account of your own."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedQuestion:
+    """A question that waits. `values` are those of its buttons, by the word for each."""
+
+    id: str
+    values: Mapping[str, str]
+
+    def answer(self, event: MessageReceived, content: str) -> ButtonPressed | None:
+        """The press that a message stands for; None where it is no answer. `content` is the
+        message without what called the assistant."""
+        message = event.message
+        alone = not (message.attachments or message.material or message.quote)
+        word = spoken(content)
+        if not alone or word not in self.values:
+            return None
+        return ButtonPressed(
+            event.event_id, message.place, message.author, self.values[word], label=word
+        )
+
+
+class TypedAnswers:
+    """Recognises the answers among what arrives. Every method raises `StoreUnavailable`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._state = _state_of(services)
+
+    async def waiting(self, event: MessageReceived | CommandInvoked) -> TypedQuestion | None:
+        """The open question to the author of an event, in its conversation."""
+        if isinstance(event, MessageReceived):
+            place, author = event.message.place, event.message.author
+        else:
+            place, author = event.place, event.author
+        services = self._services
+        if _shows_enough(services, place) or author.is_bot or author.is_chat:
+            return None
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        return await _open(self._state, _key(key_of(tenant, place), _person(place, author)))
+
+    async def answered_before(self, event: MessageReceived, content: str) -> bool:
+        """True for a message that was taken as an answer already and was sent again."""
+        place = event.message.place
+        if _shows_enough(self._services, place) or not spoken(content):
+            return False
+        return await self._state.get(_used(event)) is not None
+
+    async def close(self, question: TypedQuestion, by: MessageReceived | None = None) -> None:
+        """Nothing answers this question any more; `by` is the message that did."""
+        if by is not None:
+            place = by.message.place
+            connected = self._services.connected[place.platform, place.account]
+            await self._state.put(_used(by), "1", connected.manifest.dedupe_for)
+        await self._state.put(_closed(question), "1", VALID_FOR)
+
+
+async def typed_form(exchange: Exchange, reply: Reply, services: Services) -> Reply:
+    """The reply as it can be answered on its platform: with its buttons, or with a sentence that
+    says what to type. Raises `StoreUnavailable`."""
+    if _fits(services, exchange.place, reply.buttons):
+        return reply
+    words = {spoken(button.typed): button for button in reply.buttons if button.typed}
+    if len(words) < len(reply.buttons):
+        words = _by_label(reply.buttons)
+    sentence = await _ask(exchange, words, services)
+    return replace(reply, markdown=f"{reply.markdown}\n\n{sentence}", buttons=())
+
+
+async def typed_under_answer(exchange: Exchange, services: Services) -> None:
+    """The same for what stands under an answer of the model. It is answered by the labels: a "yes"
+    may be meant for the answer. Without a question of its own the answer closes an earlier one."""
+    after = exchange.aftermath
+    if _shows_enough(services, exchange.place):
+        return
+    if _fits(services, exchange.place, after.buttons):
+        state = _state_of(services)
+        earlier = await _open(state, _key(exchange.key, str(exchange.last.person)))
+        if earlier is not None:
+            await state.put(_closed(earlier), "1", VALID_FOR)
+        return
+    sentence = await _ask(exchange, _by_label(after.buttons), services)
+    exchange.aftermath = replace(after, note=f"{after.note}\n\n{sentence}", buttons=())
+
+
+def spoken(content: str) -> str:
+    """A text as an answer is compared: in small letters, without punctuation around it; empty
+    where it is too long for one."""
+    if len(content) > 2 * MAX_WORD:
+        return ""
+    word = " ".join(content.split()).casefold().strip(" .,!*_`'\"“”„‘’«»()")
+    return word if len(word) <= MAX_WORD else ""
+
+
+def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
+    """What to type, for the person who was asked."""
+    named = [_named(word, button.label) for word, button in words.items()]
+    choice = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    begin = "Reply" if audience is Audience.DIRECT else "In a message to me, reply"
+    return f"{begin} {choice} within {VALID_FOR.seconds // 60} minutes."
+
+
+async def _ask(exchange: Exchange, words: Mapping[str, Button], services: Services) -> str:
+    if exchange.last.author.is_chat:
+        return SHARED
+    values = {word: button.value for word, button in words.items()}
+    await _state_of(services).put(
+        _key(exchange.key, str(exchange.last.person)),
+        json.dumps({"id": exchange.id, "values": values}, ensure_ascii=False),
+        VALID_FOR,
+    )
+    return sentence_of(words, exchange.place.audience)
+
+
+async def _open(state: AdapterState, key: str) -> TypedQuestion | None:
+    stored = await state.get(key)
+    if not stored:
+        return None
+    question = TypedQuestion(**json.loads(stored))
+    return None if await state.get(_closed(question)) else question
+
+
+def _by_label(buttons: Sequence[Button]) -> dict[str, Button]:
+    """The buttons by their labels, by their numbers where two would be the same word."""
+    words: dict[str, Button] = {}
+    for number, button in enumerate(buttons, 1):
+        word = spoken(_plain(button.label))
+        words[word if word and word not in words else str(number)] = button
+    return words
+
+
+def _named(word: str, label: str) -> str:
+    shown = _plain(label)
+    return f"**{_plain(word)}**" + ("" if spoken(shown) == word else f" ({shown})")
+
+
+def _plain(label: str) -> str:
+    """A label without what formats a text."""
+    kept = "".join(char if char.isalnum() else " " for char in label)
+    return " ".join(kept.split())[:MAX_WORD].strip()
+
+
+def _fits(services: Services, place: Place, buttons: Sequence[Button]) -> bool:
+    most = services.connected[place.platform, place.account].manifest.capabilities.max_buttons
+    return len(buttons) <= most or most >= MAX_CHOICES
+
+
+def _shows_enough(services: Services, place: Place) -> bool:
+    connected = services.connected[place.platform, place.account]
+    return connected.manifest.capabilities.max_buttons >= MAX_CHOICES
+
+
+def _state_of(services: Services) -> AdapterState:
+    return services.stores.states.of("parley", "typed-answers")
+
+
+def _person(place: Place, author: MessageAuthor) -> str:
+    return str(PersonId(place.platform, place.account, author.id))
+
+
+def _key(conversation: ConversationKey, person: str) -> str:
+    text = f"{conversation}\n{person}".encode("utf-8", "surrogatepass")
+    return f"asked:{hashlib.sha256(text).hexdigest()}"
+
+
+def _closed(question: TypedQuestion) -> str:
+    return f"closed:{question.id}"
+
+
+def _used(event: MessageReceived) -> str:
+    place = event.message.place
+    text = f"{place.platform}:{place.account}:{event.event_id}".encode("utf-8", "surrogatepass")
+    return f"used:{hashlib.sha256(text).hexdigest()}"

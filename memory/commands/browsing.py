@@ -1,0 +1,72 @@
+"""`/memories`: the lists of what was learned of a person and of their chat messages, page by
+page."""
+
+from typing import Final
+
+from gateway.message import Button, Reply
+from gateway.people import Audience
+from gateway.remembering import Asker
+from memory.commands import words
+from memory.commands.questions import Questions, Shown
+from memory.handle import MemoryHandle
+from memory.listing import ListName, Page
+
+PREFIX: Final = "memory:page:"
+CHAT: Final = "chat"
+"""What is written after `/memories` for the list of chat messages."""
+MAX_SEARCH: Final = 500
+_LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
+
+
+class MemoryLists:
+    """A person's own memories alone. Where others read the answer, only what was learned there."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+
+    async def first(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        """The first page of what was learned, of the chat messages, or of what fits a text."""
+        name: ListName = "said" if text.casefold() == CHAT else "learned"
+        shown = Shown(str(asker.principal.person), "" if name == "said" else text[:MAX_SEARCH])
+        page = await _reader(handle, asker).page(name, shown.text, 0)
+        reply = _told(page, asker.id, asker)
+        if reply.buttons:
+            await self._questions.keep_list(asker.id, shown)
+        return reply
+
+    async def press(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
+        """The page that a button stands for."""
+        list_id, _, wanted = value.removeprefix(PREFIX).partition(":")
+        name, number = _LETTERS.get(wanted[:1]), wanted[1:]
+        shown = await self._questions.list_of(list_id)
+        if shown is None or name is None or not (number.isascii() and number.isdigit()):
+            return Reply(words.OLD_LIST)
+        if shown.person != str(asker.principal.person):
+            return Reply(words.LIST_OF_OTHERS)
+        page = await _reader(handle, asker).page(name, shown.text, int(number[:6]))
+        return _told(page, list_id, asker)
+
+
+def _reader(handle: MemoryHandle, asker: Asker) -> MemoryHandle:
+    return handle if asker.alone else handle.before_others()
+
+
+def _told(page: Page, list_id: str, asker: Asker) -> Reply:
+    text = words.page(page)
+    if asker.place.audience is not Audience.DIRECT and not page.total:
+        text = f"{text}\n\n{words.ELSEWHERE}"
+    return Reply(text, _buttons(page, list_id))
+
+
+def _buttons(page: Page, list_id: str) -> tuple[Button, ...]:
+    """At most three, of at most 20 characters: what every platform shows as buttons."""
+    here, there = ("l", "s") if page.name == "learned" else ("s", "l")
+    other = "Chat messages" if page.name == "learned" else "What I learned"
+    buttons: list[Button] = []
+    if page.first:
+        buttons.append(Button("Previous page", f"{PREFIX}{list_id}:{here}{page.next - 2}"))
+    if page.more:
+        buttons.append(Button("Next page", f"{PREFIX}{list_id}:{here}{page.next}"))
+    if page.other:
+        buttons.append(Button(other, f"{PREFIX}{list_id}:{there}0"))
+    return tuple(buttons)

@@ -1,0 +1,100 @@
+"""`/memories review`, and the buttons under what waits for a person's decision: one after the
+other."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.message import Button, Reply
+from gateway.remembering import Asker
+from memory.commands import words
+from memory.handle import MemoryHandle
+from memory.recall.selection import without_secrets
+from memory.store.ports import Pending
+from memory.turn import BESIDE, DISCARD, KEEP, keep_buttons, unformatted
+from memory.write.outcome import Outcome, WriteResult
+
+LATER: Final = "memory:later:"
+MAX_WAITING: Final = 100
+DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
+
+
+async def review(handle: MemoryHandle, asker: Asker) -> Reply:
+    """The first of what waits here, or where else something does."""
+    here = handle if asker.alone else handle.before_others()
+    waiting, hidden = _decidable(here, await here.waiting(MAX_WAITING))
+    asked = await _asked(waiting)
+    text = asked.markdown or words.NOTHING_WAITS
+    return replace(asked, markdown="\n\n".join((text, *await _elsewhere(handle, hidden))))
+
+
+async def decide(handle: MemoryHandle, asker: Asker, value: str) -> Reply:
+    """Do what a button says, and ask about the next one. Raises `NotThere` for what is decided."""
+    here = handle if asker.alone else handle.before_others()
+    deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
+    review_id = value.removeprefix(deed)
+    waiting, _ = _decidable(here, await here.waiting(MAX_WAITING))
+    following = _after(waiting, review_id)
+    told = ""
+    if deed == DISCARD:
+        await here.reject(review_id)
+        told = "I will not keep it."
+    elif deed != LATER:
+        result = await here.approve(review_id, beside=deed == BESIDE)
+        told = kept(result)
+        if result.outcome is Outcome.REFUSED:
+            return Reply(told)
+    asked = await _asked(following)
+    text = "\n\n".join(filter(None, (told, asked.markdown)))
+    return replace(asked, markdown=text or words.NOTHING_WAITS)
+
+
+def kept(result: WriteResult) -> str:
+    """What became of something, in words for the person."""
+    match result.outcome:
+        case Outcome.STORED:
+            text = "I will remember that."
+        case Outcome.REVIEW:
+            asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
+            text = f"{result.reason}\n\n{asked}\n\n> {words.one_line(result.content)}"
+        case Outcome.BLOCKED if result.code == "duplicate":
+            text = words.KNOWN
+        case _:
+            text = result.reason
+    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))
+
+
+def _decidable(handle: MemoryHandle, waiting: Sequence[Pending]) -> tuple[list[Pending], bool]:
+    """What can be decided here, and whether something cannot: a SOUL is private."""
+    here = [one for one in waiting if not (one.target == "soul" and handle.reach.room)]
+    return here, len(here) < len(waiting)
+
+
+def _after(waiting: Sequence[Pending], review_id: str) -> list[Pending]:
+    """What waits behind an entry, and then what waits before it."""
+    ids = [one.id for one in waiting]
+    place = ids.index(review_id) + 1 if review_id in ids else 0
+    return [one for one in (*waiting[place:], *waiting[:place]) if one.id != review_id]
+
+
+async def _asked(waiting: Sequence[Pending]) -> Reply:
+    """The question about the first of them; nothing where there is none."""
+    if not waiting:
+        return Reply("")
+    first, others = waiting[0], len(waiting) - 1
+    # A document may be long, and is read for secrets again.
+    shown = replace(first, record=await asyncio.to_thread(without_secrets, first.record))
+    buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
+    if others:
+        buttons = (*buttons, Button("Later", f"{LATER}{first.id}"))
+    return Reply(words.question(shown, others), buttons)
+
+
+async def _elsewhere(handle: MemoryHandle, hidden: bool) -> list[str]:
+    lines = [words.WAITS_PRIVATELY] if hidden else []
+    proposed = await handle.proposed()
+    others = [one for one in proposed if one.project not in ("", handle.reach.project)]
+    if others:
+        lines.append(words.WAITS_THERE.format(places=words.places_told(others)))
+    return lines

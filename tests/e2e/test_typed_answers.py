@@ -1,0 +1,111 @@
+"""The platform without buttons, over its real socket: what is asked is answered by typing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from parley.app import App
+from parley.settings import from_mapping
+from tests.e2e.harness import FAST, LIFTED
+from tests.examples.test_lines_adapter import PASSWORD, a_person, install
+from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
+
+YES_OR_NO = "Reply yes ("
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Somebody who is connected."""
+
+    app: App
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def say(self, text: str) -> str:
+        """Everything that is answered."""
+        self.writer.write(f"{text}\n".encode())
+        async with asyncio.timeout(PATIENCE):
+            told = await self.reader.readline()
+            while not self.app.settled():
+                await asyncio.sleep(0.01)
+        try:
+            while True:
+                async with asyncio.timeout(0.1):
+                    told += await self.reader.readline()
+        except TimeoutError:
+            return told.decode()
+
+
+@pytest.fixture
+async def program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[App, int]]:
+    for folder in install(tmp_path):
+        monkeypatch.syspath_prepend(str(folder))
+    port = free_port()
+    app = App(
+        from_mapping(
+            {
+                "model": {"provider": "offline"},
+                "platforms": {"lines": {"port": port, "password": PASSWORD}},
+                "limits": LIFTED,
+                "delivery": FAST,
+                "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+                "webhooks": {"port": 0},
+                "server": {"port": 0},
+            }
+        )
+    )
+    await app.start()
+    try:
+        assert not app.supervisor.errors
+        yield app, port
+    finally:
+        await app.stop()
+
+
+@asynccontextmanager
+async def line(program: tuple[App, int], name: str) -> AsyncIterator[Line]:
+    app, port = program
+    async with a_person(port, f"{name} {PASSWORD}") as (reader, writer):
+        await reader.readline()
+        yield Line(app, reader, writer)
+
+
+async def test_forgetting_is_confirmed_by_typing(program: tuple[App, int]) -> None:
+    async with line(program, "ada") as ada, line(program, "ben") as ben:
+        await ada.say("/remember I prefer tabs")
+        asked = await ada.say("/forget tabs")
+        assert "I prefer tabs" in asked
+        assert YES_OR_NO in asked
+        assert "within 5 minutes" in asked
+        assert "Forgotten" not in await ben.say("yes")
+        assert "I prefer tabs" in await ada.say("/memories")
+        assert "Forgotten" not in await ada.say("yes"), "another command came between"
+        await ada.say("/forget tabs")
+        assert "Forgotten" in await ada.say("yes")
+        assert "I prefer tabs" not in await ada.say("/memories")
+        assert "Forgotten" not in await ada.say("yes")
+
+
+async def test_pages_are_turned_and_decisions_made_by_typing(program: tuple[App, int]) -> None:
+    async with line(program, "ada") as ada:
+        for number in range(12):
+            await ada.say(f"/remember Boat {number} is blue")
+        first = await ada.say("/memories")
+        assert "Reply next page within 5 minutes." in first
+        second = await ada.say("next page")
+        assert "Boat 0 is blue" in second
+        assert "previous page" in second
+        assert "Boat 11 is blue" in await ada.say("Previous page.")
+        asked = await ada.say("remember that the pump might leak")
+        assert "Reply keep or forget it within 5 minutes." in asked
+        assert await ada.say("keep") == "I will remember that.\n"
+        asked = await ada.say("/clear")
+        assert YES_OR_NO in asked
+        assert "Nothing was deleted" in await ada.say("no")
