@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from memory.recall.courtesies import without_courtesies
 from memory.recall.dates import Asked, dates_in
 from memory.recall.function_words import telling
 from memory.store.ports import Filter
@@ -75,8 +76,10 @@ class Question:
 
 
 def understood(query: Query) -> Question:
-    """A query, read once."""
+    """A query, read once: without what only greets or thanks; `text` is empty for nothing else."""
     text = " ".join(query.text[:MAX_QUERY].split())
+    if not query.unfinished:
+        text = without_courtesies(text)
     words = words_of(text)
     literals = literals_in(text)
     told = frozenset(words)

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.recall.courtesies import words_of
 from memory.record import Record, Scope
 from memory.store import terms
-from memory.write.standalone import telling_words, words_of
+from memory.write.standalone import telling_words
 
 CERTAIN: Final = 2
 """Shared words from which a statement replaces a memory without a question."""
