@@ -19,6 +19,7 @@ from gateway.errors import StoreUnavailable
 from memory.handle import MemoryHandle
 from memory.recall.labels import label_of
 from memory.record import Kind, Record, SourceType, Tier, Trust
+from memory.shown import short_id
 from memory.store.ports import Filter
 from safety.secrets import redact_secrets
 
@@ -69,6 +70,12 @@ class Brief:
         left = replace(self.limits, characters=self.limits.characters - len(personal))
         shared = replace(self, records=tuple(blocks[BlockKind.PROJECT]), limits=left)
         return personal, shared.text()
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of those that found room."""
+        told = "\n".join(self.by_block)
+        return tuple(id_ for id_, line in self.lines.items() if line in told)
 
     @cached_property
     def lines(self) -> Mapping[str, str]:
@@ -124,7 +131,7 @@ def _line(record: Record, *, with_provenance: bool) -> str:
     said = record.provenance
     if said.source is SourceType.USER_MESSAGE and said.trust is Trust.HIGH:
         content = f"“{content}”"  # their own words, which may say "I"
-    line = f"- [{record.kind}] {content} ({said.at.date().isoformat()})"
+    line = f"- [{record.kind}] {content} ({said.at.date().isoformat()}) {short_id(record.id)}"
     if said.external:
         line += f" [{label_of(record)}]"
     if with_provenance:

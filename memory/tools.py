@@ -20,6 +20,7 @@ from memory.handle import MemoryHandle
 from memory.outside import Outside, shown_before
 from memory.recall.query import Query
 from memory.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
+from memory.shown import Shown
 from memory.store.ports import Filter
 from memory.write.outcome import Outcome, WriteResult
 
@@ -91,6 +92,8 @@ ONLY_THE_PERSON: Final = (
     "themselves by writing `/forget` and the topic."
 )
 
+NOT_SHOWN: Final = "You were shown no memory with that id. Search for it, or leave `supersedes` out."
+
 
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -133,10 +136,16 @@ class MemoryTools:
     """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
 
     def __init__(
-        self, handle: MemoryHandle, brief: Callable[[], Awaitable[Brief]], outside: Outside
+        self,
+        handle: MemoryHandle,
+        brief: Callable[[], Awaitable[Brief]],
+        outside: Outside,
+        shown: Shown,
     ) -> None:
-        """`outside` is what the model reads in this turn that the person did not write."""
+        """`outside` is what the model reads in this turn that the person did not write, `shown` are
+        the memories that it reads."""
         self._handle = handle
+        self._shown = shown
         self._outside = outside
         self._brief_of = brief
         self.results: list[WriteResult] = []
@@ -162,16 +171,20 @@ class MemoryTools:
         """Nothing to close."""
 
     async def _store(self, wanted: _Store) -> str:
+        old = replaced_id(wanted.supersedes, self._shown)
+        if old is None:
+            return _json({"success": False, "error": NOT_SHOWN})
         draft = Draft(
             wanted.content,
             Kind(wanted.type),
             tuple(wanted.tags),
             Scope(wanted.scope),
-            wanted.supersedes or "",
+            old,
             wanted.quote,
         )
         result = await self._handle.infer(draft, self._outside)
         self.results.append(result)
+        self._shown.add((result.memory_id,) if result.memory_id else ())
         answer = stored_answer(result)
         if result.outcome is Outcome.STORED and result.content != wanted.content:
             answer["content"] = result.content
@@ -192,6 +205,7 @@ class MemoryTools:
             found = [(one.record, one.score) for one in recalled.results]
         else:
             found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+        self._shown.add(record.id for record, _ in found)
         for record, _ in found:
             for piece in shown_before(record, self._handle.reach.persons):
                 self._outside.add(piece)
@@ -199,18 +213,26 @@ class MemoryTools:
 
     async def _brief(self, wanted: _Brief) -> str:
         brief = await self._brief_of()
+        self._shown.add(brief.ids)
         return brief.text(with_provenance=wanted.include_provenance)
 
     async def _delete(self, wanted: _Delete) -> str:
         if self._outside.any:
             return _json({"success": False, "error": ONLY_THE_PERSON})
+        memory_id = self._shown.named(wanted.id)
         try:
-            gone = await self._handle.delete_for_model(wanted.id)
+            gone = memory_id is not None and await self._handle.delete_for_model(memory_id)
         except BadInput as error:
             return _json({"success": False, "error": str(error)})
         if not gone:
             return _json({"success": False, "error": "no memory of this person has that id"})
         return _json({"success": True, "id": wanted.id})
+
+
+def replaced_id(name: str | None, shown: Shown) -> str | None:
+    """The id of the memory that the model says is replaced, empty for none; None where it was not
+    shown."""
+    return shown.named(name) if name else ""
 
 
 def stored_answer(result: WriteResult) -> dict[str, object]:

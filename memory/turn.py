@@ -25,6 +25,7 @@ from memory.recall.ports import Recall
 from memory.recall.query import MAX_RESULTS, Query
 from memory.record import Tier
 from memory.scope import Reach
+from memory.shown import Shown
 from memory.skill import SKILL
 from memory.store.ports import Filter, MemoryStore
 from memory.tools import TOOLS, MemoryTools
@@ -152,9 +153,11 @@ class _Turn:
         self._begins_session = handle.briefed is None
         self._proposed: Sequence[str] = ()
         self._outside = outside = Outside(asker.material)
-        self._documents = BrainTool(handle, remembrance.brain, outside)
+        self._shown = shown = Shown()
+        self._documents = BrainTool(handle, remembrance.brain, outside, shown)
         self._tools = TurnTools(
-            MemoryTools(handle, lambda: remembrance.fresh_brief(handle), outside), self._documents
+            MemoryTools(handle, lambda: remembrance.fresh_brief(handle), outside, shown),
+            self._documents,
         )
 
     @property
@@ -175,6 +178,7 @@ class _Turn:
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
         self._lines = brief.lines
+        self._shown.add(brief.ids)
         personal, shared = brief.by_block
         return Told(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
 
@@ -192,6 +196,7 @@ class _Turn:
         found = await retriever.recall(self._handle.reach, query)
         here, lines, persons = self._asker.conversation, self._lines, self._handle.reach.persons
         kept = without_echoes(question, found.results)
+        self._shown.add(one.id for one in kept if not one.record.role)
         self.reads([piece for one in kept for piece in shown_before(one.record, persons)])
         return [
             replace(knowledge_item(one, here, persons), line=lines.get(one.id, "")) for one in kept

@@ -18,6 +18,8 @@ def written(item: KnowledgeItem) -> str:
         told["date"] = item.at.date().isoformat()
     if item.label:
         told["trust"] = item.label
+    if item.ref:
+        told["id"] = item.ref
     return tagged("memory", escaped(item.text), told)
 
 

@@ -12,7 +12,8 @@ from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.handle import MemoryHandle
 from memory.outside import Outside
 from memory.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
-from memory.tools import stored_answer
+from memory.shown import Shown
+from memory.tools import MAX_ID, NOT_SHOWN, replaced_id, stored_answer
 from memory.write.outcome import WriteResult
 from memory.write.trust import Way
 
@@ -27,6 +28,7 @@ UPDATE: Final = ToolSpec(
             "target": {"enum": ["soul", "bible", "memory"]},
             "content": {"type": "string", "maxLength": MAX_DOCUMENT},
             "quote": {"type": "string"},
+            "supersedes": {"type": "string"},
         },
     },
     side_effects=False,
@@ -44,14 +46,19 @@ class _Update(BaseModel):
     target: Literal["soul", "bible", "memory"]
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
     quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
+    supersedes: Annotated[str, StringConstraints(max_length=MAX_ID)] = ""
 
 
 class BrainTool:
     """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
 
-    def __init__(self, handle: MemoryHandle, brain: Brain, outside: Outside) -> None:
-        """`outside` is what the model reads in this turn that the person did not write."""
+    def __init__(
+        self, handle: MemoryHandle, brain: Brain, outside: Outside, shown: Shown
+    ) -> None:
+        """`outside` is what the model reads in this turn that the person did not write, `shown` are
+        the memories that it reads."""
         self._handle = handle
+        self._shown = shown
         self._outside = outside
         self._brain = brain
         self._based_on: dict[str, int] = {}
@@ -76,10 +83,7 @@ class BrainTool:
             problem = error.errors(include_url=False, include_input=False)[0]
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
         if wanted.target == "memory":
-            draft = Draft(wanted.content, Kind.FACT, quote=wanted.quote)
-            result = await self._handle.infer(draft, self._outside)
-            self.results.append(result)
-            return _json(stored_answer(result))
+            return await self._remember(wanted)
         try:
             written = await self._brain.write(
                 self._handle.occasion,
@@ -98,6 +102,15 @@ class BrainTool:
         if written.written == "proposed":
             self.notices.append(PROPOSED[wanted.target])
         return _json(_answer(written))
+
+    async def _remember(self, wanted: _Update) -> str:
+        old = replaced_id(wanted.supersedes, self._shown)
+        if old is None:
+            return _json({"success": False, "error": NOT_SHOWN})
+        draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
+        result = await self._handle.infer(draft, self._outside)
+        self.results.append(result)
+        return _json(stored_answer(result))
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -1,7 +1,8 @@
 """What stands beside a turn: an answer is found by its question, a reply by what it replies to.
 
 In a chat the words that are asked for often stand in one turn and the answer in the next. So every
-strong candidate lends a share of its score to the turns around it.
+strong candidate lends a share of its score to the turns around it. What repeats the question lends
+to its answer alone, and what says that nothing is known lends nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,12 +10,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from memory.recall.repeats import asks
 from memory.recall.rules import Weights
 from memory.record import Record
 
 SITTING: Final = timedelta(hours=6)
 """A longer silence begins a new sitting; what was said before it is not beside."""
-_ASKING: Final = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,13 @@ class Surroundings:
 
     `beside` is as `RecallStore.neighbours` gives it for the ids `lending`: of one conversation
     together, oldest first, with all turns next to a lending one. `alone` are the other candidates.
+    `silent` are the ids of those that are not recalled (`repeats.silent_in`).
     """
 
     lending: tuple[str, ...] = ()
     beside: tuple[Record, ...] = ()
     alone: tuple[Record, ...] = ()
+    silent: frozenset[str] = frozenset()
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -46,12 +49,14 @@ def with_context(
         place = places.get(lender)
         if place is None or not records[place].role:
             continue
-        for step, share in _shares(records[place], weights):
+        for step, share in _shares(around, place, weights):
             other = _beside(records, place, step)
             if other is not None:
                 found[other.id] += share * scores.get(lender, 0.0)
     for record in around.records:
-        if record.role:
+        if record.id in around.silent:
+            found[record.id] = 0.0
+        elif record.role:
             found[record.id] /= whole
     return found
 
@@ -62,12 +67,16 @@ def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:
     return ordered[: weights.spreading] if weights.span else []
 
 
-def asks(text: str) -> bool:
-    """Whether a turn ends with a question."""
-    return text.rstrip().endswith(_ASKING)
-
-
-def _shares(lender: Record, weights: Weights) -> list[tuple[int, float]]:
+def _shares(around: Surroundings, place: int, weights: Weights) -> list[tuple[int, float]]:
+    """What the turn at a place lends, and how far away."""
+    lender, silent = around.beside[place], around.silent
+    if lender.id in silent:
+        first = weights.after[0] if weights.after else 0.0
+        return [(1, first + weights.answer)] if lender.role != "assistant" else []
+    if lender.role != "assistant" and asks(lender.content):
+        answer = _beside(around.beside, place, 1)
+        if answer is not None and answer.role == "assistant" and answer.id in silent:
+            return []
     shares = dict(enumerate(weights.after, start=1))
     shares |= {-step: share for step, share in enumerate(weights.before, start=1)}
     if weights.answer and asks(lender.content):

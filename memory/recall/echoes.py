@@ -2,8 +2,8 @@
 
 Whoever asks about their memories gets them, and not the conversations in which they were made or
 were talked about. A turn is an echo when next to nothing in it is new: "What do you know about
-tea?" and "I will remember that." tell nothing of tea. They stay in the store, where they lend their
-scores to the turns around them.
+tea?" and "I will remember that." tell nothing of tea. A statement is none, even in the words of the
+question: it answers "Do I like tea?". Echoes stay in the store.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Final
 
 from memory.recall.function_words import FUNCTION_WORDS
 from memory.recall.provenance import Recalled
+from memory.recall.repeats import asks, begins_question
 
 NEXT_TO_NOTHING: Final = 0.4
 """Up to this share of its telling words may be new in an echo."""
@@ -41,11 +42,20 @@ def without_echoes(question: str, found: Sequence[Recalled]) -> list[Recalled]:
     kept = {one.id for one in found if not one.record.role}
     turns = [one for one in found if one.record.role]
     for one in sorted(turns, key=lambda turn: turn.record.provenance.at):
-        new = _words(one.record.content) - asked - _TELLS_NOTHING
+        text = one.record.content
+        new = _words(text) - asked - _TELLS_NOTHING
+        if not new and _states(text):
+            new = _words(text)
         if new and not any(_adds_little(new, other) for other in told):
             told.append(new)
             kept.add(one.id)
     return [one for one in found if one.id in kept]
+
+
+def _states(text: str) -> bool:
+    """True for what neither asks nor says that something is known or understood."""
+    words = _WORD.findall(text.casefold())
+    return _TELLS_NOTHING.isdisjoint(words) and not asks(text) and not begins_question(words)
 
 
 def _adds_little(new: frozenset[str], told: frozenset[str]) -> bool:

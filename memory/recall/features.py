@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.recall.context import asks
 from memory.recall.dates import how_well
 from memory.recall.query import Question, holds
+from memory.recall.repeats import asks
 from memory.recall.rules import Weights
 from memory.record import Record, Scope, Tier
 from memory.scope import Reach

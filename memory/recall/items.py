@@ -5,6 +5,7 @@ from collections.abc import Collection
 from gateway.context.blocks import KnowledgeItem
 from memory.recall.labels import said_by
 from memory.recall.provenance import Recalled
+from memory.shown import short_id
 
 
 def knowledge_item(
@@ -30,5 +31,6 @@ def knowledge_item(
         label=recalled.label,
         at=record.provenance.at,
         score=recalled.score,
+        ref="" if record.role else short_id(record.id),
         message_id=record.provenance.message_id if record.provenance.group == conversation else "",
     )

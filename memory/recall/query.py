@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from memory.recall.courtesies import without_courtesies
 from memory.recall.dates import Asked, dates_in
-from memory.recall.function_words import telling
+from memory.recall.function_words import telling, unspaced_telling
 from memory.store.ports import Filter
 
 MAX_QUERY: Final = 2_000
@@ -17,6 +18,8 @@ FEW_WORDS: Final = 2
 """Words up to which a question is a search for these very words."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_WHOLE_WORD: Final = re.compile(r"(?:[^\W_]|(?!\w)[\u0900-\u0963\u0966-\u0dff])+")
+"""A word with the vowel signs of India's scripts."""
 _QUOTED: Final = re.compile(
     r'"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|`([^`\n]{2,80})`'
 )
@@ -75,8 +78,10 @@ class Question:
 
 
 def understood(query: Query) -> Question:
-    """A query, read once."""
+    """A query, read once: without what only greets or thanks; `text` is empty for nothing else."""
     text = " ".join(query.text[:MAX_QUERY].split())
+    if not query.unfinished:
+        text = without_courtesies(text)
     words = words_of(text)
     literals = literals_in(text)
     told = frozenset(words)
@@ -99,7 +104,8 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def _search(text: str) -> str:
     """The text without its language's function words, as far as it is not English."""
-    spans = list(_WORD.finditer(text))
+    text = unspaced_telling(text)
+    spans = list(_WHOLE_WORD.finditer(text))
     kept = set(telling([span[0].casefold() for span in spans]))
     parts, end = [], 0
     for span in spans:

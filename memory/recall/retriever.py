@@ -19,6 +19,7 @@ from memory.recall.labels import told
 from memory.recall.ports import Embedder, Hit, RecallStore, Reranker
 from memory.recall.provenance import Recollection, Stage
 from memory.recall.query import Query, Question, understood
+from memory.recall.repeats import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import reranked, scored
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
@@ -176,7 +177,8 @@ class Retriever:
         others = sorted(scores.keys() - set(best))
         found = await self._store.neighbours(work.reach, best, weights.span, others)
         beside = [one for one in found if one.id in scores or _fits(one, work.wanted)]
-        return Surroundings(tuple(best), tuple(beside))
+        silent = silent_in(work.question.text, beside)
+        return Surroundings(tuple(best), tuple(beside), silent=silent)
 
     async def _alone(
         self, work: _Work, scores: Mapping[str, float], there: Sequence[Record]
@@ -189,7 +191,8 @@ class Retriever:
     ) -> tuple[dict[str, float], Surroundings]:
         """The vector arm asked again, with the question moved towards what was found."""
         rules, asked = self._rules.arms, work.vector
-        best = sorted(scores, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
+        telling = scores.keys() - around.silent
+        best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
         standing = {record.id for record in around.records if not record.role}
         found = [await self._memories.get(work.reach, id_) for id_ in best if id_ in standing]
         vectors = [
@@ -206,7 +209,8 @@ class Retriever:
         work.arms[VECTOR] = await self._alike(work, moved)
         again = fused(work.arms, rules)
         more = await self._alone(work, again, around.records)
-        return again, replace(around, alone=(*around.alone, *more))
+        silent = around.silent | silent_in(work.question.text, more)
+        return again, replace(around, alone=(*around.alone, *more), silent=silent)
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -32,14 +32,14 @@ from memory.record import (
     Trust,
     new_id,
 )
-from memory.scope import Occasion, Reach, channel_of
+from memory.scope import Occasion, Reach, channel_of, may_change
 from memory.store.ports import Filter, Insertion, Like, MemoryStore, Pending, ReviewStore
 from memory.write.grounding import Claim, Grounding
 from memory.write.meaning import MeaningCheck
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past, relived
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
-from memory.write.replacing import Replaced, announces_change, replaced_by
+from memory.write.replacing import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.result import Code, IngestionTier, ValidationResult
 from memory.write.similarity import JACCARD_THRESHOLD
 from memory.write.trust import CONFIDENCE, Way
@@ -60,7 +60,6 @@ NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
 MAY_REPLACE: Final = "It may replace “{text}”."
 WOULD_REPLACE: Final = "It would replace “{text}”."
-WOULD_REPLACE_ANOTHER: Final = "It would replace another memory."
 CANDIDATES: Final = 10
 """Memories that are compared with a statement that announces a change."""
 MAX_IN_NOTICE: Final = 120
@@ -134,6 +133,8 @@ class WritePath:
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await self._note_findings(occasion, prepared)
         replaced = await self._replaced(reach, draft, prepared, way, past)
+        if isinstance(replaced, WriteResult):
+            return replaced
         if replaced is not None:
             draft = replace(draft, supersedes=replaced.record.id)
         record = self._record(occasion, reach, draft, prepared, external=external)
@@ -152,8 +153,6 @@ class WritePath:
             if replaced is not None:
                 old = shown_in_notice(replaced.record.content)
                 reason = f"{reason} {WOULD_REPLACE.format(text=old)}"
-            elif record.supersedes:
-                reason = f"{reason} {WOULD_REPLACE_ANOTHER}"
             return await self._queue(occasion, reach, record, result, reason, prepared)
         if replaced is not None and not replaced.certain:
             result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
@@ -168,11 +167,20 @@ class WritePath:
 
     async def _replaced(
         self, reach: Reach, draft: Draft, prepared: Prepared, way: Way, past: Past | None
-    ) -> Replaced | None:
-        """The memory that the person's own statement replaces, where nobody named one."""
+    ) -> Replaced | WriteResult | None:
+        """The memory that is replaced: the one that the model names, as long as it is there, or the
+        one that the person's own statement contradicts; a refusal where it is not there."""
+        if past is not None:
+            return None
+        if draft.supersedes:
+            old = await self.memories.get(reach, draft.supersedes)
+            if old is None or not old.current or old.role or not may_change(reach, old):
+                return WriteResult(Outcome.REFUSED, "missing", NOT_THERE)
+            certain = way is Way.EXPLICIT or named_rightly(prepared.content, old)
+            return Replaced(old, certain=certain)
         own = way in (Way.OWN_WORDS, Way.EXPLICIT) and draft.scope is Scope.USER
-        named = draft.supersedes or past is not None or draft.kind.tier is not Tier.SEMANTIC
-        if not own or named or prepared.injections or not announces_change(prepared.content):
+        kept = draft.kind.tier is Tier.SEMANTIC and not prepared.injections
+        if not own or not kept or not announces_change(prepared.content):
             return None
         wanted = Filter(
             text=prepared.content, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES

@@ -2,16 +2,18 @@
 
 "I prefer spaces now, not tabs" announces a change. It replaces the memory that it shares at least
 two words with; where it shares one ("I live in Bern now", "I live in Basel"), the person is asked.
-A statement that announces no change replaces nothing: people prefer tea and coffee.
+A statement that announces no change replaces nothing: people prefer tea and coffee. Where the model
+names the memory that is replaced, one shared word less is enough.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.recall.courtesies import words_of
 from memory.record import Record, Scope
 from memory.store import terms
-from memory.write.standalone import telling_words, words_of
+from memory.write.standalone import telling_words
 
 CERTAIN: Final = 2
 """Shared words from which a statement replaces a memory without a question."""
@@ -68,10 +70,9 @@ def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
     `current` are the person's own memories that share words with the text; the text announces a
     change.
     """
-    left_out = _left_out(text)
-    asked = [term for term in terms.asked(text) if term.text not in left_out]
+    asked = _subject(text)
     shared = [
-        (sum(term.stands_in(f" {terms.filed(record.content)} ") for term in asked), record)
+        (_shared(asked, record), record)
         for record in current
         if record.scope is Scope.USER and not record.role and record.current
     ]
@@ -80,6 +81,13 @@ def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
     if best == 0:
         return None
     return Replaced(found[0], certain=best >= CERTAIN and len(found) == 1)
+
+
+def named_rightly(text: str, old: Record) -> bool:
+    """True where the memory that a model says is replaced is surely about the same: it shares a
+    word with a statement that announces a change, or two with any other."""
+    needed = 1 if announces_change(text) else CERTAIN
+    return _shared(_subject(text), old) >= needed
 
 
 def announces_change(text: str) -> bool:
@@ -91,6 +99,17 @@ def announces_change(text: str) -> bool:
         or any(f" {several} " in joined for several in _CHANGES_IN_WORDS)
         or any(marker in text for marker in _CHANGES_UNSPACED)
     )
+
+
+def _subject(text: str) -> list[terms.Term]:
+    left_out = _left_out(text)
+    return [term for term in terms.asked(text) if term.text not in left_out]
+
+
+def _shared(asked: Sequence[terms.Term], record: Record) -> int:
+    """How many of the words stand in the memory."""
+    content = f" {terms.filed(record.content)} "
+    return sum(term.stands_in(content) for term in asked)
 
 
 def _left_out(text: str) -> frozenset[str]:

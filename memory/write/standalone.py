@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import Final
 
+from memory.recall.courtesies import CONSENT, words_of
 from memory.recall.function_words import FUNCTION_WORDS
 from memory.store.stop_words import STOP_WORDS
 
@@ -28,27 +29,6 @@ _UNSPACED_SCRIPTS: Final = (
 _UNSPACED_STATEMENT: Final = 5
 """Letters from which a run of Chinese, Japanese, Thai ... counts as a sentence."""
 
-_AGREES: Final = frozenset(
-    """
-    absolutely alright correct definitely done exactly fine good great indeed maybe nope okay ok
-    one ones please precisely right same sure surely thank thanks too true well yeah yep yes yup
-    ja jawohl klar genau stimmt richtig gerne gern danke bitte nein nee doch eben passt sicher
-    oui non exactement merci accord bien sûr parfait voilà
-    sí si no claro exacto vale gracias perfecto bueno así
-    sì certo esatto grazie va bene perfetto
-    sim não isso exato obrigado obrigada tudo bem
-    klopt precies graag dank
-    tak nie dokładnie dobrze dzięki oczywiście jasne
-    evet hayır tamam aynen doğru teşekkürler
-    да нет точно верно хорошо ладно спасибо конечно именно ага так ні добре дякую
-    نعم لا تمام صحيح شكرا بالضبط طيب بله نه ممنون
-    हाँ हां नहीं ठीक सही धन्यवाद है हूँ
-    ya iya tidak betul benar baik terima kasih
-    vâng dạ không đúng được cảm ơn
-    네 예 아니요 그래 그래요 맞아 맞아요 좋아 좋아요 이에요
-    """.split()  # noqa: SIM905 - reads better
-)
-"""Words of consent, refusal and thanks."""
 _POINTS: Final = frozenset(
     """
     that this it those these them they he she him her there
@@ -105,7 +85,7 @@ _UNSPACED_AGREES: Final = frozenset(
         "ใช่ครับ", "ใช่ค่ะ", "ไม่ใช่", "อันนั้น", "อันนี้", "อันนี้ครับ", "อันนี้ค่ะ",
     )
 )  # fmt: skip
-_EMPTY: Final = _AGREES | _POINTS | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
+_EMPTY: Final = CONSENT | _POINTS | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WORDS
 
 
 def stands_alone(sentence: str) -> bool:
@@ -139,12 +119,3 @@ def _unspaced_stands(words: list[str]) -> bool:
     if "".join(words) in _UNSPACED_AGREES or not letters:
         return False
     return len(letters) >= _UNSPACED_STATEMENT or any(who in letters for who in _UNSPACED_SPEAKER)
-
-
-def words_of(text: str) -> list[str]:
-    r"""Words in order, with the vowel signs of Indic scripts, which `\w` leaves out."""
-    kept = (
-        character if character.isalnum() or unicodedata.category(character)[0] == "M" else " "
-        for character in text.casefold()
-    )
-    return "".join(kept).split()

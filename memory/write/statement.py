@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from memory.recall.courtesies import words_of
 from memory.record import MAX_MEMORY
 from memory.write.sentence_ends import ITEM, LEADS, Span, only_asks, sentence_ends
-from memory.write.standalone import is_unspaced, stands_alone, words_of
+from memory.write.standalone import is_unspaced, stands_alone
 
 MIN_QUOTE: Final = 3
 """Letters and digits that a quote has at least; two where one of them is a syllable or a word."""

@@ -231,7 +231,7 @@ async def test_what_found_no_room_in_the_brief_can_be_recalled() -> None:
         assert "Penelope" not in told.brief
         (found,) = await turn.knowledge("what is the boat called?")
         assert found.text == "The boat is called Penelope"
-        assert found.line == "- [fact] The boat is called Penelope (2026-11-21)"
+        assert found.line == f"- [fact] The boat is called Penelope (2026-11-21) {found.ref}"
         (known,) = await turn.knowledge("what is w11x7?")
         assert known.line in told.brief
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.context import Surroundings, asks, with_context
+from memory.recall.context import Surroundings, with_context
+from memory.recall.repeats import asks
 from memory.recall.rules import Weights
 from memory.record import Record
 from tests.memory.recall.making import talk, turn

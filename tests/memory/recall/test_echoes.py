@@ -81,6 +81,18 @@ def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, sa
     assert told(question, turn(said)) == [said]
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Do I like green tea?", "I like green tea"),
+        ("Mag ich grünen Tee?", "ich mag grünen Tee"),
+        ("Is the key under the pot?", "The key is under the pot."),
+    ],
+)
+def test_a_statement_in_the_words_of_the_question_answers_it(question: str, said: str) -> None:
+    assert told(question, turn(said), turn(question, 1)) == [said]
+
+
 def test_words_without_meaning_of_their_own_are_told_by_themselves() -> None:
     assert told("x", turn("who are you"), turn("东京的天气")) == ["who are you", "东京的天气"]
 
