@@ -18,6 +18,7 @@ from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.services import Assistant, Policies, Voice
 from gateway.turn.mcp import McpServer
+from gateway.turn.types import TurnLimits
 from parley.settings import Settings, sections
 
 
@@ -59,6 +60,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
+        turn=TurnLimits(patience_seconds=settings.model.patience),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
     )

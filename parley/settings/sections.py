@@ -159,6 +159,9 @@ class ModelChoice(Section):
 class Model(ModelChoice):
     """The language model that answers."""
 
+    patience: float = Field(default=90.0, ge=0, le=110)
+    """Seconds of a question for which models that do not answer are asked again, with growing
+    pauses; then one sentence says that there is no answer. A question may take 120 in all."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are asked in turn when the one before them does not answer; the same keys."""
 
