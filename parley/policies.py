@@ -32,6 +32,8 @@ def policies_of(settings: Settings) -> Policies:
             frozenset(access.blocked_channels or ()),
             frozenset(access.allowed_users or ()),
             frozenset(access.blocked_users or ()),
+            frozenset(access.allowed_workspaces or ()),
+            frozenset(access.blocked_workspaces or ()),
         ),
         roles=RolePolicy(
             frozenset(access.owners or ()),

@@ -298,6 +298,12 @@ class Access(Section):
     """Only these people are served."""
     blocked_users: tuple[Id, ...] = ()
     """These people, and accounts that are linked with theirs, are never served."""
+    allowed_workspaces: IdList | None = None
+    """Only these workspaces are served: ids of Discord's servers and Slack's teams, or "telegram:*"
+    for a whole platform. What is in none of them is refused, Discord's direct messages included,
+    but for those of people in `allowed_users`."""
+    blocked_workspaces: tuple[Id, ...] = ()
+    """These workspaces are never served."""
     owners: tuple[Id, ...] = ()
     """People with the role owner: everything."""
     operators: tuple[Id, ...] = ()
