@@ -86,11 +86,17 @@ class ModelError(ParleyError):
 
 
 class ModelUnavailable(ModelError):
-    """Overloaded, unreachable or too slow; `retry_after` in seconds where the service said so."""
+    """Overloaded, unreachable or too slow; `retry_after` in seconds where the service said so.
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    `passes` is false for what another attempt is not known to mend: a fault of the provider.
+    """
+
+    def __init__(
+        self, reason: str, retry_after: float | None = None, *, passes: bool = True
+    ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.passes = passes
 
 
 class ModelRefused(ModelError):

@@ -18,6 +18,7 @@ from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.services import Assistant, Policies, Voice
 from gateway.turn.mcp import McpServer
+from gateway.turn.types import TurnLimits
 from parley.settings import Settings, sections
 
 
@@ -31,6 +32,8 @@ def policies_of(settings: Settings) -> Policies:
             frozenset(access.blocked_channels or ()),
             frozenset(access.allowed_users or ()),
             frozenset(access.blocked_users or ()),
+            frozenset(access.allowed_workspaces or ()),
+            frozenset(access.blocked_workspaces or ()),
         ),
         roles=RolePolicy(
             frozenset(access.owners or ()),
@@ -59,6 +62,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
+        turn=TurnLimits(patience_seconds=settings.model.patience),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
     )

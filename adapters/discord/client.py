@@ -22,13 +22,15 @@ MESSAGES: Final = ("MESSAGE_", "INTERACTION_CREATE")
 """Events of which the library keeps nothing that is needed here; its objects are not built."""
 
 
-def intents() -> discord.Intents:
-    """What is asked of Discord: servers, messages with their text, reactions; nothing else."""
+def intents(*, members: bool) -> discord.Intents:
+    """What is asked of Discord: servers, messages with their text, reactions, and the coming and
+    going of members where that is wanted; nothing else."""
     wanted = discord.Intents.none()
     wanted.guilds = True
     wanted.guild_messages = wanted.dm_messages = True
     wanted.guild_reactions = wanted.dm_reactions = True
     wanted.message_content = True
+    wanted.members = members
     return wanted
 
 
@@ -42,7 +44,7 @@ class AccountClient(discord.Client):
         self._lost = lost
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
-            intents=intents(),
+            intents=intents(members=settings.members_intent),
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
             max_messages=None,

@@ -237,8 +237,9 @@ def start_error(error: BaseException) -> StartError:
         )
     if isinstance(error, discord.PrivilegedIntentsRequired) or code in BAD_INTENTS:
         return StartError(
-            "Discord does not let this bot read messages.",
-            f"Switch on Message Content Intent at {PORTAL}, page Bot, and start again.",
+            "Discord does not let this bot read messages, or see members.",
+            f"Switch on Message Content Intent at {PORTAL}, page Bot, with members_intent also "
+            "Server Members Intent, and start again.",
             permanent=True,
         )
     if code == NEEDS_SHARDING:

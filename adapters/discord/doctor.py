@@ -17,6 +17,8 @@ from gateway.ports import Check, CommandSpec
 DOCTOR_SECONDS: Final = 30.0
 READS_MESSAGES: Final = 1 << 18 | 1 << 19
 """Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED."""
+SEES_MEMBERS: Final = 1 << 14 | 1 << 15
+"""Application flags GATEWAY_GUILD_MEMBERS and GATEWAY_GUILD_MEMBERS_LIMITED."""
 PERMISSIONS: Final = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
 """Add reactions, view channels, send, embed links, attach files, read history, send in threads."""
 
@@ -34,6 +36,7 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
             application = mapping(await http.application_info())
             application_id = identity(application.get("id"))
             checks += [_application(settings, application), _intent(application)]
+            checks += [_members(application)] if settings.members_intent else []
             checks.append(_servers(application_id, await http.get_guilds(200)))
             checks.append(await _commands(http, application_id, settings, commands))
     except _TROUBLE as error:
@@ -59,6 +62,13 @@ def _intent(application: Mapping[str, object]) -> Check:
         return Check("message content intent", True, "the bot may read messages")
     advice = f"Switch on Message Content Intent at {PORTAL}, page Bot."
     return Check("message content intent", False, "the bot may not read messages", advice)
+
+
+def _members(application: Mapping[str, object]) -> Check:
+    if (integer(application.get("flags")) or 0) & SEES_MEMBERS:
+        return Check("server members intent", True, "the bot is told who leaves")
+    advice = f"Switch on Server Members Intent at {PORTAL}, page Bot, or remove members_intent."
+    return Check("server members intent", False, "the bot may not see who leaves", advice)
 
 
 def _servers(application_id: str, guilds: object) -> Check:

@@ -20,6 +20,9 @@ class DiscordSettings(AccountSettings, extra="forbid", frozen=True, coerce_numbe
     """From "General Information"; a different application's token is then refused at start."""
     guild_id: str = Field(default="", pattern=r"^\d{0,20}$")
     """Register the slash commands in this server only, where they appear at once."""
+    members_intent: bool = False
+    """Be told when somebody leaves a server; needs Server Members Intent on the page "Bot". Without
+    it Discord is asked when it matters."""
     api_base: str = Field(default="", pattern=r"^(https?://[^\s/]+(/\S*)?)?$")
     """Where the REST API is, if not at Discord: a simulator, a proxy; with the version."""
     gateway_url: str = Field(default="", pattern=r"^(wss?://[^\s/]+(/\S*)?)?$")

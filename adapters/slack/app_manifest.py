@@ -39,6 +39,9 @@ EVENTS: Final = (
 )
 """The events the bot subscribes to."""
 
+RESERVED: Final = frozenset({"help"})
+"""Commands that Slack keeps for itself; people write them to the app as a message."""
+
 _NAME_LIMIT: Final = 35
 """Characters of an app's name (docs.slack.dev, reference/app-manifest)."""
 
@@ -70,7 +73,11 @@ def app_manifest(
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": name[:_NAME_LIMIT] or "Parley", "always_online": True},
-            "slash_commands": [_slash_command(command) | slash for command in commands],
+            "slash_commands": [
+                _slash_command(command) | slash
+                for command in commands
+                if command.name not in RESERVED
+            ],
         },
         "oauth_config": {"scopes": {"bot": sorted(SCOPES)}},
         "settings": {

@@ -51,7 +51,7 @@ class SlackSettings(AccountSettings, extra="forbid", frozen=True):
         return tuple(name for name, value in needed.items() if not value.get_secret_value())
 
 
-STREAM: Final = LiveStyle(pause=0.8)
+STREAM: Final = LiveStyle(pause=0.8, appends=True)
 """chat.appendStream is of tier 4, "100+ per minute" (docs.slack.dev, rate limits)."""
 UPDATE: Final = LiveStyle(pause=1.5)
 """chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""

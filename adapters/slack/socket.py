@@ -1,12 +1,13 @@
 """Socket Mode: slack-bolt's connection, watched, with acknowledgements only for what is stored."""
 
 import asyncio
+import random
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
 import aiohttp
 import structlog
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
@@ -14,8 +15,9 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.client import LOG
-from adapters.slack.errors import start_error
+from adapters.slack.errors import refusal, start_error
 from adapters.slack.pulse import Pulse
+from adapters.slack.socket_client import EventedClient, EventedHandler
 from gateway.errors import StartError
 
 log = structlog.get_logger(__name__)
@@ -27,7 +29,16 @@ CLOSE_SECONDS: Final = 3.0
 PING_SECONDS: Final = 10.0
 """Between pings; after four without a pong the library calls the connection dead."""
 
-WATCH_SECONDS: Final = 1.0
+LATELY_SECONDS: Final = 60.0
+QUICK_PAUSE: Final = 0.2
+"""Before another socket when the last ones did not hold for long."""
+FLAPPING: Final = 30
+SLOW_PAUSE: Final = 5.0
+"""The same after more than `FLAPPING` sockets within `LATELY_SECONDS`."""
+LONGEST_PAUSE: Final = 10.0
+LONGEST_WAIT: Final = 300.0
+"""Seconds, however long Slack asks to wait."""
+JITTER: Final = 0.2
 GIVE_UP_SECONDS: Final = 120.0
 """Without a connection for so long, the adapter is started anew from scratch."""
 
@@ -45,9 +56,8 @@ class SocketConnection:
             # Runs before bolt's own handling, which would answer first and work afterwards.
             before_authorize=self._handle,
         )
-        self._handler = AsyncSocketModeHandler(app, app_token, ping_interval=PING_SECONDS)
-        self._client = self._handler.client
-        self._client.proxy = client.proxy
+        self._client = EventedClient(app_token, client, LOG, PING_SECONDS)
+        self._handler = EventedHandler(app, self._client)
         self.pulse = Pulse(self._client)
         self._client.message_listeners.append(self._notice)
         self._greeted = asyncio.Event()
@@ -58,13 +68,11 @@ class SocketConnection:
         """Connect and wait for Slack's greeting. Raises `StartError`."""
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                # Asked for here because the library would repeat a refusal for ever.
-                self._client.wss_uri = await self._client.issue_new_wss_url()
-                await self._handler.connect_async()  # type: ignore[no-untyped-call]  # bolt's
+                await self._client.connect()
                 await self._greeted.wait()
         except (SlackApiError, aiohttp.ClientError, OSError) as error:
             raise start_error(error, "platforms.slack.app_token") from error
-        self._watching = asyncio.create_task(self._watch(), name="slack socket")
+        self._watching = asyncio.create_task(self._keep_open(), name="slack socket")
         self._watching.add_done_callback(self._watched)
 
     async def wait_closed(self) -> None:
@@ -100,28 +108,43 @@ class SocketConnection:
         if message.get("type") == "hello":
             self._greeted.set()
 
-    async def _watch(self) -> None:
-        """Reconnect sooner than the library does, and notice when that is of no use."""
+    async def _keep_open(self) -> None:
+        """Open another socket whenever one is lost; end when that is of no use."""
         loop = asyncio.get_running_loop()
-        alive = loop.time()
+        losses: deque[float] = deque(maxlen=FLAPPING + 1)
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
-            if await self._client.is_connected():
-                alive = loop.time()
-                continue
+            await self._client.lost.wait()
+            began = loop.time()
+            losses.append(began)
+            lately = sum(began - at < LATELY_SECONDS for at in losses)
+            error = await self._reopen(lately, began)
+            if error is not None:
+                self._end(error)
+                return
+            seconds = round(loop.time() - began, 3)
+            log.info("socket_reopened", platform="slack", seconds=seconds)
+
+    async def _reopen(self, losses: int, began: float) -> StartError | None:
+        """Try until there is a socket, then None; else why there will be none. `losses` is how many
+        sockets were lost lately, `began` the loop's time when the last one was."""
+        loop, failures, asked = asyncio.get_running_loop(), 0, 0.0
+        while True:
+            wait = max(asked, pause_before(failures, losses))
+            await asyncio.sleep(wait * (1 + JITTER * random.random()))  # noqa: S311 - no secret
             try:
                 async with asyncio.timeout(OPEN_SECONDS):
-                    await self._client.connect_to_new_endpoint()
+                    await self._client.connect()
+                return None
             except SlackApiError as error:
                 reason = start_error(error, "platforms.slack.app_token")
                 if reason.permanent:
-                    self._end(reason)
-                    return
+                    return reason
+                asked = min(refusal(error, sends=False).retry_after or 0.0, LONGEST_WAIT)
             except (aiohttp.ClientError, OSError):
                 log.warning("not_reached", platform="slack")
-            if loop.time() - alive > GIVE_UP_SECONDS:
-                self._end(StartError("The connection to Slack is lost.", "It is made anew."))
-                return
+            failures += 1
+            if loop.time() - began > GIVE_UP_SECONDS:
+                return StartError("The connection to Slack is lost.", "It is made anew.")
 
     def _watched(self, task: asyncio.Task[None]) -> None:
         failure = None if task.cancelled() else task.exception()
@@ -131,3 +154,16 @@ class SocketConnection:
     def _end(self, error: StartError | None) -> None:
         if not self._ended.done():
             self._ended.set_result(error)
+
+
+def pause_before(failures: int, losses: int) -> float:
+    """Seconds before the next attempt after so many vain ones, with so many sockets lost lately.
+
+    The first loss costs no pause at all; a server that takes sockets and drops them again is left
+    in peace after some time.
+    """
+    if failures:
+        return min(QUICK_PAUSE * 2.0 ** min(failures, 10), LONGEST_PAUSE)
+    if losses <= 1:
+        return 0.0
+    return QUICK_PAUSE if losses <= FLAPPING else SLOW_PAUSE

@@ -154,7 +154,8 @@ class WhatsAppAdapter:
                 "WhatsApp: more than 24 hours since the person wrote; only a template with a text "
                 "may be sent (platforms.whatsapp.template)"
             )
-        return compose.template_message(compose.text_body(outbound.part), template)
+        text, now = compose.text_body(outbound.part), self._context.clock.now().astimezone(UTC)
+        return compose.template_message(text, template, self._context.assistant_name, now)
 
     # --- optional abilities ---------------------------------------------------------------------
 

@@ -6,10 +6,10 @@ text of at most 1,024 characters; otherwise the choices become a list, whose tex
 text is ever cut, and nothing has to be sent twice.
 """
 
-import re
+from datetime import datetime
 from typing import Final, TypeAlias
 
-from adapters.whatsapp.manifest import WhatsAppTemplate
+from adapters.whatsapp.template import WhatsAppTemplate, filled
 from gateway.errors import Permanent, WindowClosed
 from gateway.message import Button, OutboundFile, Part
 
@@ -97,26 +97,22 @@ def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
     return _interactive("list", text, action)
 
 
-def template_message(text: str, template: WhatsAppTemplate) -> Body:
-    """The text as the template's parameter. Raises `WindowClosed` when it does not fit.
-
-    A parameter takes no line breaks, no tabs and no more than four spaces in a row (error 132018).
-    """
-    flat = re.sub(r"\s+", " ", text).strip()
+def template_message(text: str, template: WhatsAppTemplate, assistant: str, at: datetime) -> Body:
+    """The text in the template's variable for it, beside the others. Raises `WindowClosed` when it
+    does not fit."""
+    flat = " ".join(text.split())
     if not flat or len(flat) > template.max_chars:
         raise WindowClosed(
             f"WhatsApp: the 24-hour window is closed, and {len(flat)} characters do not fit the "
             f"template {template.name} (at most {template.max_chars})"
         )
-    parameter: Body = {"type": "text", "text": flat}
-    if not template.parameter.isdigit():
-        parameter["parameter_name"] = template.parameter
+    facts = {"text": flat, "assistant": assistant, "date": f"{at:%Y-%m-%d}"}
     return {
         "type": "template",
         "template": {
             "name": template.name,
             "language": {"code": template.language},
-            "components": [{"type": "body", "parameters": [parameter]}],
+            "components": [{"type": "body", "parameters": filled(template, facts)}],
         },
     }
 

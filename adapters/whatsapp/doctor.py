@@ -5,6 +5,7 @@ from typing import Final
 from adapters.whatsapp.codes import TOKEN_CODES, WRONG_ID_SUBCODE, GraphFailure
 from adapters.whatsapp.graph import GraphClient, GraphRefused
 from adapters.whatsapp.manifest import API_VERSION, WhatsAppSettings
+from adapters.whatsapp.template import WhatsAppTemplate
 from adapters.whatsapp.wire import text
 from gateway.errors import DeliveryError
 from gateway.ports import Check
@@ -100,4 +101,9 @@ def _template(settings: WhatsAppSettings) -> Check:
     if settings.template is None:
         detail = "none: people who have not written for 24 hours cannot be reached"
         return Check("template", True, detail, "Set template.name and template.language for that.")
-    return Check("template", True, f"{settings.template.name} ({settings.template.language})")
+    return Check("template", True, _described(settings.template))
+
+
+def _described(template: WhatsAppTemplate) -> str:
+    variables = ", ".join(template.values)
+    return f"{template.name} ({template.language}), variables: {variables}"

@@ -5,29 +5,15 @@ from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, Field, SecretStr, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
+from adapters.whatsapp.template import WhatsAppTemplate
 from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
 
 GRAPH_URL: Final = "https://graph.facebook.com"
 API_VERSION: Final = "v25.0"
-MAX_TEMPLATE_BODY: Final = 1024
-"""Characters of a template's body with its parameters (Meta, "Message templates")."""
 
 _CREDENTIALS: Final = ("access_token", "phone_number_id", "app_secret", "verify_token")
-
-
-class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
-    """An approved template whose body has one parameter, which takes the answer's text."""
-
-    name: str = Field(pattern=r"^[a-z0-9_]{1,512}$")
-    """As in WhatsApp Manager > Message templates."""
-    language: str = Field(default="en_US", pattern=r"^[a-zA-Z_]{2,12}$")
-    """The language it was approved in."""
-    parameter: str = Field(default="1", pattern=r"^[a-z0-9_]{1,60}$")
-    """`1` for a body with `{{1}}`, otherwise the name of its variable."""
-    max_chars: int = Field(default=900, ge=1, le=MAX_TEMPLATE_BODY)
-    """The longest text that fits beside the template's own words; 1,024 for both together."""
 
 
 def _from_short_form(value: object) -> object:

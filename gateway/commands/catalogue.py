@@ -4,6 +4,9 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import Capabilities, CommandSpec
 
+HELP = "help"
+START = "start"
+
 REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
     CommandSpec("context", "Show current conversation context"),
@@ -12,16 +15,17 @@ REGISTERED = (
         "task",
         "Show, set or end this conversation's task",
         takes_arguments=True,
-        argument_help="a text, or: clear",
+        argument_name="task",
+        argument_optional=True,
+        argument_help="a text, or: end",
     ),
     CommandSpec("stop", "Stop the answer that is being written"),
+    CommandSpec(HELP, "Show what I can do"),
 )
 """What platforms offer while a person types (the first three texts are the source's)."""
 
-HELP = "help"
-START = "start"
-UNLISTED = (CommandSpec(HELP, "Show what I can do"), CommandSpec(START, "Begin"))
-"""Understood, but not registered: Slack keeps /help for itself, Telegram sends /start unasked."""
+UNLISTED = (CommandSpec(START, "Begin"),)
+"""Understood, but not registered: Telegram sends /start unasked."""
 
 COMMANDS = REGISTERED + UNLISTED
 
@@ -46,5 +50,7 @@ def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
     lines = [f"- {_usage(command)}: {command.description}" for command in (*REGISTERED, *more)]
     return (
         f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "
-        "of my messages.\n\n" + "\n".join(lines)
+        "of my messages.\n\n" + "\n".join(lines) + "\n\n"
+        "Where your app offers no command of mine, write it to me as a message. `help` alone does, "
+        "too."
     )

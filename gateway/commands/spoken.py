@@ -10,9 +10,9 @@ from typing import Final
 from gateway.message import CommandInvoked, MessageReceived
 
 _WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
-_BARE: Final = re.compile(r"stop[.!]*", re.IGNORECASE)
-"""The one command that is understood without its slash: whoever wants it is in a hurry, and as a
-question to the model it means nothing else."""
+_BARE: Final = re.compile(r"(stop|help)[.!?]*", re.IGNORECASE)
+"""The commands that are understood without their slash: whoever wants them is in a hurry, or on
+Slack, which keeps /help for itself; as a question to the model they mean nothing else."""
 
 
 def spoken_command(
@@ -25,8 +25,9 @@ def spoken_command(
     said = content.strip()
     if event.message.attachments:
         return None
-    if _BARE.fullmatch(said):
-        name, arguments = "stop", ""
+    bare = _BARE.fullmatch(said)
+    if bare is not None:
+        name, arguments = bare.group(1).lower(), ""
     else:
         written = _WRITTEN.fullmatch(said)
         if written is None:

@@ -62,4 +62,4 @@ def shown(task: SetTask) -> str:
     by = who_set(task)
     quoted = "\n".join(f"> {line}" for line in task.text.splitlines())
     set_by = f" (set by {by})" if by else ""
-    return f"The task here{set_by}:\n\n{quoted}\n\n`/task clear` ends it."
+    return f"The task here{set_by}:\n\n{quoted}\n\n`/task end` ends it."

@@ -25,7 +25,7 @@ SET_TASK: Final = ToolSpec(
     {"type": "object", "properties": {"task": {"type": "string"}}},
     side_effects=False,
 )
-NO_TASK: Final = frozenset({"clear", "done", "none", "off"})
+NO_TASK: Final = frozenset({"clear", "done", "end", "none", "off", "stop"})
 """What ends a task, written after `/task`."""
 MAX_NOTED: Final = 500
 """Characters of a task that the model notes: all of it is shown below the answer."""

@@ -67,7 +67,8 @@ class FailoverProvider:
             await self._providers[0].warm()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One answer. Raises the first error when none of the providers gives one."""
+        """One answer. Raises when none of the providers gives one: the error that passes first,
+        or else the first of all."""
         failures: list[ModelError] = []
         for index in self._order():
             asked = request if index == 0 else replace(request, model="")
@@ -93,7 +94,7 @@ class FailoverProvider:
                 else:
                     self._rests_until[index] = float("-inf")
                     return
-        raise failures[0]
+        raise _error_of(failures)
 
     async def close(self) -> None:
         """Close all of them."""
@@ -120,6 +121,12 @@ class FailoverProvider:
             return False
         await self._clock.sleep(seconds)
         return True
+
+
+def _error_of(failures: Sequence[ModelError]) -> ModelError:
+    """What the failures of all providers come to: one of them may answer before long."""
+    passing = [f for f in failures if isinstance(f, ModelUnavailable) and f.passes]
+    return min(passing, key=lambda error: error.retry_after or 0.0, default=failures[0])
 
 
 def _stood_in(event: ModelEvent) -> ModelEvent:

@@ -8,6 +8,8 @@ from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
 
 STAGE = "access"
+ANY = "*"
+"""In the place of a workspace's id: every place of the platform, in a workspace or in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +19,18 @@ class AccessPolicy:
     An empty list is not in force; with all of them empty everybody is served (the source's default
     policy). In a direct conversation a person on `allowed_users` needs no channel on the list,
     because nobody knows the ids of direct conversations beforehand.
+
+    With `allowed_workspaces` set, a place that is in no workspace is refused as well: a platform
+    without any, a direct conversation that names none (Discord's); but for people on
+    `allowed_users` in their direct conversation. "platform:*" stands for all places of a platform.
     """
 
     allowed_channels: AbstractSet[str] = frozenset()
     blocked_channels: AbstractSet[str] = frozenset()
     allowed_users: AbstractSet[str] = frozenset()
     blocked_users: AbstractSet[str] = frozenset()
+    allowed_workspaces: AbstractSet[str] = frozenset()
+    blocked_workspaces: AbstractSet[str] = frozenset()
 
 
 def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool:
@@ -51,13 +59,19 @@ def decide_access(
         return Decision(STAGE, False, "user_blocked")
     if listed(policy.blocked_channels, place.platform, rooms):
         return Decision(STAGE, False, "channel_blocked")
+    workspace = (place.workspace_id, ANY)
+    if listed(policy.blocked_workspaces, place.platform, workspace):
+        return Decision(STAGE, False, "workspace_blocked")
     if trusted:
         return Decision(STAGE, True, "trusted")
     known = listed(policy.allowed_users, place.platform, ids)
     if policy.allowed_users and not known:
         return Decision(STAGE, False, "user_not_allowed")
-    in_channel = listed(policy.allowed_channels, place.platform, rooms)
     direct = known and place.audience is Audience.DIRECT
+    in_workspace = listed(policy.allowed_workspaces, place.platform, workspace)
+    if policy.allowed_workspaces and not in_workspace and not direct:
+        return Decision(STAGE, False, "workspace_not_allowed")
+    in_channel = listed(policy.allowed_channels, place.platform, rooms)
     if policy.allowed_channels and not in_channel and not direct:
         return Decision(STAGE, False, "channel_not_allowed")
     return Decision(STAGE, True, "listed" if policy.allowed_users else "open")

@@ -12,11 +12,13 @@ class LiveStyle:
 
     `pause`: seconds between two requests, at least. `fades`: seconds after which what is shown
     vanishes unless it is shown again, 0 for never. `costs`: it counts against the send budget.
+    `appends`: what is shown can only be added to until the answer is complete.
     """
 
     pause: float = 1.2
     fades: float = 0.0
     costs: bool = True
+    appends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

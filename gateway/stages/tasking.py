@@ -12,11 +12,11 @@ from gateway.policy.decision import Decision
 from gateway.services import Services
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
-SET: Final = "Task set: “{task}” · `/task clear` ends it"
+SET: Final = "Task set: “{task}” · `/task end` ends it"
 ENDED: Final = "The task was ended · `/task` and a text sets one"
 ASKED: Final = (
     "Set this task? “{task}” I would see it with every question in this conversation, until "
-    "`/task clear`."
+    "`/task end`."
 )
 TYPED: Final = "No task is set yet. To set this task, write `/task` and the text: “{task}”"
 

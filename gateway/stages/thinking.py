@@ -122,6 +122,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
             services.clock,
             live.on_text if live is not None else None,
             live.take_back if live is not None else _unseen,
+            live.waits if live is not None else None,
         )
     model = voice.model or services.assistant.default_model
     services.calibrations.learn(model, exchange.result.calibration)

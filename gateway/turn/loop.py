@@ -2,6 +2,7 @@
 is reached."""
 
 import asyncio
+import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -25,10 +26,12 @@ from gateway.ports import (
 )
 from gateway.turn.calls import CallRunner
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
+from gateway.turn.retrying import MAX_TAKEN_BACK, Retrying
 from gateway.turn.sentences import closing
 from gateway.turn.tokens import learned
 from gateway.turn.types import (
     OnText,
+    OnWait,
     Outcome,
     TakeBack,
     ToolUse,
@@ -49,21 +52,23 @@ async def run_turn(
     clock: Clock,
     on_text: OnText | None = None,
     take_back: TakeBack | None = None,
+    on_wait: OnWait | None = None,
 ) -> TurnResult:
     """Answer `request`. Never raises for what a model or a tool does; only cancellation and
     what `on_text` raises come through.
 
-    A call whose stream breaks is made once more where `take_back` allows it; without it, the answer
-    ends there.
+    A model that does not answer is asked again while `limits.patience_seconds` last, and `on_wait`
+    is told. A call whose stream broke is made again where `take_back` allows it; without it, the
+    answer ends there.
     """
-    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back)
+    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait)
     try:
         async with asyncio.timeout(limits.seconds) as bound:
             outcome = await turn.run()
     except TimeoutError:
         if not bound.expired():
             raise
-        outcome = "time"
+        outcome = turn.out_of_time()
     return await turn.finish(outcome)
 
 
@@ -79,6 +84,7 @@ class _Turn:
         clock: Clock,
         on_text: OnText | None,
         take_back: TakeBack | None,
+        on_wait: OnWait | None,
     ) -> None:
         self._request = request
         self._provider = provider
@@ -87,6 +93,10 @@ class _Turn:
         self._clock = clock
         self._on_text = on_text
         self._take_back = take_back
+        self._on_wait = on_wait
+        self._times_taken_back = 0
+        chance = random.random  # no secret depends on it
+        self._retrying = Retrying(clock, min(limits.seconds, limits.patience_seconds), chance)
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
         self._system = f"{request.system}\n\n{request.system_now}".strip()
@@ -125,6 +135,10 @@ class _Turn:
             capped = done.verdict or (None if self._affords_two_calls() else "tokens")
         return capped or "rounds"
 
+    def out_of_time(self) -> Outcome:
+        """How the turn ends now that its time is over: what it waited for last is the reason."""
+        return "unavailable" if self._retrying.failing and not self._pieces else "time"
+
     async def finish(self, outcome: Outcome) -> TurnResult:
         """The result; says the closing sentence, if there is one to say."""
         said = self._call_pieces if outcome in _CAPS else self._pieces
@@ -156,12 +170,11 @@ class _Turn:
             self._notes.append(f"no tools: {error}"[:MAX_ERROR])
 
     async def _ask(self, *, may_call: bool) -> ModelFinished | Outcome:
-        """One call to the model, shortened and repeated where it is too long for it."""
+        """One answer of the model: a call that is shortened where it is too long for it, and made
+        again while the model does not answer."""
         self._call_pieces = []
-        for _ in range(1 + RETRIES):
-            fitted = self._fit()
-            if fitted is None:
-                break
+        shortened = 0
+        while shortened <= RETRIES and (fitted := self._fit()) is not None:
             if fitted.tokens + self._request.max_tokens > self._tokens_left():
                 return "tokens"
             try:
@@ -170,14 +183,24 @@ class _Turn:
                 self._error = str(error)[:MAX_ERROR]
                 self._notes.append("the model found the conversation too long")
                 self._room = smaller_room(fitted, error)
-            except (ModelUnavailable, ModelRefused) as error:
+                shortened += 1
+            except ModelRefused as error:
                 self._error = str(error)[:MAX_ERROR]
-                if isinstance(error, ModelUnavailable) and self._taken_back():
-                    continue
-                if self._pieces:
-                    return "broken"
-                return "unavailable" if isinstance(error, ModelUnavailable) else "refused"
+                return "broken" if self._pieces else "refused"
+            except ModelUnavailable as error:
+                self._error = str(error)[:MAX_ERROR]
+                if not await self._again(error):
+                    return "broken" if self._pieces else "unavailable"
         return "broken" if self._pieces else "too_long"
+
+    async def _again(self, error: ModelUnavailable) -> bool:
+        """Wait for the model; False when it is not to be asked again."""
+        self._retrying.failing = True
+        if self._call_pieces and not self._taken_back():
+            return False
+        if self._on_wait is not None:
+            self._on_wait()
+        return await self._retrying.again(error)
 
     async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
         request = ModelRequest(
@@ -194,6 +217,7 @@ class _Turn:
         finished: ModelFinished | None = None
         async with aclosing(_events(self._provider, request)) as events:
             async for event in events:
+                self._retrying.failing = False
                 if isinstance(event, TextDelta):
                     await self._say(event.text)
                 else:
@@ -206,14 +230,17 @@ class _Turn:
         return finished
 
     def _taken_back(self) -> bool:
-        """Once in a turn: forget the beginning of a call that broke, if nobody has seen it."""
-        if self._take_back is None or not self._call_pieces:
+        """Forget the beginning of a call that broke, if nobody has seen it."""
+        if self._times_taken_back >= MAX_TAKEN_BACK:
             return False
         kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
-        if not self._take_back("".join(kept)):
+        if self._take_back is None or not self._take_back("".join(kept)):
             return False
-        self._pieces, self._call_pieces, self._take_back = kept, [], None
-        self._notes.append("the model's answer broke off unseen, and was asked for again")
+        self._pieces, self._call_pieces = kept, []
+        self._times_taken_back += 1
+        note = "the model's answer broke off unseen, and was asked for again"
+        if note not in self._notes:
+            self._notes.append(note)
         return True
 
     async def _say(self, text: str) -> None:
@@ -303,4 +330,5 @@ async def _events(provider: LLMProvider, request: ModelRequest) -> AsyncGenerato
         except ModelError:
             raise
         except Exception as error:
-            raise ModelUnavailable(f"the provider failed: {type(error).__name__}") from error
+            reason = f"the provider failed: {type(error).__name__}"
+            raise ModelUnavailable(reason, passes=False) from error

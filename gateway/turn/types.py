@@ -14,6 +14,9 @@ taken back."""
 TakeBack: TypeAlias = Callable[[str], bool]
 """Asks to forget what was handed out, but for this beginning. False when people saw more of it."""
 
+OnWait: TypeAlias = Callable[[], None]
+"""Told each time that the turn begins to wait for a model that does not answer."""
+
 Outcome: TypeAlias = Literal[
     "answered",  # the model came to its end by itself
     "length",  # the answer stopped at `max_tokens`
@@ -58,7 +61,8 @@ class TurnLimits:
 
     `rounds` are calls to the model that may use tools; one last call without tools may follow.
     `identical_calls` of a tool with the same arguments are run, the next one ends the tool calls.
-    `seconds` bound the whole turn, `tool_seconds` one tool. `tokens` are input and output of all
+    `seconds` bound the whole turn, `tool_seconds` one tool; a model that does not answer is asked
+    again for `patience_seconds` from the turn's beginning. `tokens` are input and output of all
     calls together. `tool_result` is in characters.
     """
 
@@ -67,6 +71,7 @@ class TurnLimits:
     identical_calls: int = 3
     seconds: float = 120.0
     tool_seconds: float = 30.0
+    patience_seconds: float = 90.0
     tokens: int = 400_000
     tool_result: int = 10_000
 

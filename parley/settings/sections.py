@@ -159,6 +159,9 @@ class ModelChoice(Section):
 class Model(ModelChoice):
     """The language model that answers."""
 
+    patience: float = Field(default=90.0, ge=0, le=110)
+    """Seconds of a question for which models that do not answer are asked again, with growing
+    pauses; then one sentence says that there is no answer. A question may take 120 in all."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are asked in turn when the one before them does not answer; the same keys."""
 
@@ -295,6 +298,12 @@ class Access(Section):
     """Only these people are served."""
     blocked_users: tuple[Id, ...] = ()
     """These people, and accounts that are linked with theirs, are never served."""
+    allowed_workspaces: IdList | None = None
+    """Only these workspaces are served: ids of Discord's servers and Slack's teams, or "telegram:*"
+    for a whole platform. What is in none of them is refused, Discord's direct messages included,
+    but for those of people in `allowed_users`."""
+    blocked_workspaces: tuple[Id, ...] = ()
+    """These workspaces are never served."""
     owners: tuple[Id, ...] = ()
     """People with the role owner: everything."""
     operators: tuple[Id, ...] = ()

@@ -23,6 +23,7 @@ VIEW_CHANNEL: Final = 1 << 10
 EVERYONE_MAY: Final = (
     VIEW_CHANNEL | 1 << 6 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 31 | 1 << 38
 )
+MEMBERS_LIMITED_FLAG: Final = 1 << 15
 MESSAGE_CONTENT_LIMITED_FLAG: Final = 1 << 19
 """The application may read message content: switched on in the portal by a bot that is not
 verified."""
@@ -59,8 +60,10 @@ def member_json(world: World, user: User, *, with_user: bool = True) -> Json:
     return member
 
 
-def application_json(world: World, *, message_content: bool) -> Json:
-    """The bot's application."""
+def application_json(world: World, *, message_content: bool, server_members: bool) -> Json:
+    """The bot's application, with the privileged intents that are switched on."""
+    flags = MESSAGE_CONTENT_LIMITED_FLAG if message_content else 0
+    flags |= MEMBERS_LIMITED_FLAG if server_members else 0
     return {
         "id": world.application_id,
         "name": world.bot.name,
@@ -70,7 +73,7 @@ def application_json(world: World, *, message_content: bool) -> Json:
         "bot_require_code_grant": False,
         "verify_key": "0" * 64,
         "owner": user_json(world.owner),
-        "flags": MESSAGE_CONTENT_LIMITED_FLAG if message_content else 0,
+        "flags": flags,
         "tags": [],
         "interactions_endpoint_url": None,
     }

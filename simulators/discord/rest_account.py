@@ -23,11 +23,16 @@ class AccountRoutes:
     """Everything that is not a channel's."""
 
     def __init__(
-        self, world: World, announcer: Announcer, message_content: Callable[[], bool]
+        self,
+        world: World,
+        announcer: Announcer,
+        message_content: Callable[[], bool],
+        server_members: Callable[[], bool],
     ) -> None:
         self._world = world
         self._announcer = announcer
         self._message_content = message_content
+        self._server_members = server_members
 
     def add_to(self, app: web.Application) -> None:
         """Serve the routes."""
@@ -68,7 +73,11 @@ class AccountRoutes:
 
     async def application(self, _: web.Request) -> web.Response:
         """GET /oauth2/applications/@me."""
-        return json_answer(application_json(self._world, message_content=self._message_content()))
+        content, members = self._message_content(), self._server_members()
+        application = application_json(
+            self._world, message_content=content, server_members=members
+        )
+        return json_answer(application)
 
     async def gateway(self, request: web.Request) -> web.Response:
         """GET /gateway."""

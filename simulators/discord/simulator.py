@@ -65,6 +65,7 @@ class DiscordSimulator:
         *,
         bot_name: str = "Assistant",
         message_content: bool = True,
+        server_members: bool = False,
         rate_limit: RateLimit | None = None,
     ) -> None:
         self.faults = Faults()
@@ -72,6 +73,7 @@ class DiscordSimulator:
         self.token = f"simulated.{secrets.token_urlsafe(24)}"
         self.world = World(bot_name)
         self.message_content = message_content
+        self.server_members = server_members
         self._signal = ChangeSignal()
         self.gateway = Gateway(self.world, lambda: self.token, self._allowed_intents, self._signal)
         self.announcer = Announcer(self.world, self.gateway, self._signal, lambda: self._base)
@@ -332,10 +334,13 @@ class DiscordSimulator:
     # --- inside ---------------------------------------------------------------------------------
 
     def _account_routes(self) -> AccountRoutes:
-        return AccountRoutes(self.world, self.announcer, lambda: self.message_content)
+        return AccountRoutes(
+            self.world, self.announcer, lambda: self.message_content, lambda: self.server_members
+        )
 
     def _allowed_intents(self) -> int:
-        return ALL_INTENTS if self.message_content else ALL_INTENTS & ~Bits.MESSAGE_CONTENT
+        refused = 0 if self.message_content else Bits.MESSAGE_CONTENT
+        return ALL_INTENTS & ~(refused if self.server_members else refused | Bits.GUILD_MEMBERS)
 
     def _record(self, call: ApiCall) -> None:
         self.calls.append(call)

@@ -55,6 +55,7 @@ class Draft:
     reaction_to: str = ""
     template: tuple[str, str] = ("", "")
     parameters: tuple[str, ...] = ()
+    parameter_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,7 @@ def _template(
         raise GraphError(132001, f"template name ({name[:60]}) does not exist")
     language = _string(_object(content, "language"), "code", 2, 12)
     parameters: list[str] = []
+    names: list[str] = []
     for component in _list(content, "components", 10) if "components" in content else []:
         if component.get("type") != "body":
             continue
@@ -228,8 +230,15 @@ def _template(
                     "consecutive spaces",
                 )
             parameters.append(value)
+            names.append(str(parameter.get("parameter_name", "")))
     return Draft(
-        kind, address, by, template=(name, language), parameters=tuple(parameters), reply_to=reply
+        kind,
+        address,
+        by,
+        template=(name, language),
+        parameters=tuple(parameters),
+        parameter_names=tuple(names),
+        reply_to=reply,
     )
 
 

@@ -1,6 +1,7 @@
 """What exists on the simulated WhatsApp: people, chats, files, templates, and its own clock."""
 
 import base64
+import re
 import secrets
 import time
 from collections import deque
@@ -17,6 +18,7 @@ WINDOW_SECONDS: Final = 24 * 3600
 MAX_LINES: Final = 20_000
 MAX_PEOPLE: Final = 100_000
 MAX_MEDIA: Final = 1_000
+_VARIABLE: Final = re.compile(r"\{\{([a-z0-9_]{1,60})\}\}")
 
 MEDIA_LIMITS: Final[dict[str, int]] = {
     "image/jpeg": 5,
@@ -197,14 +199,18 @@ class World:
         if body is None:
             name, language = draft.template
             raise GraphError(132001, f"template name ({name}) does not exist in {language}")
-        if body.count("{{") != len(draft.parameters):
+        wanted = list(dict.fromkeys(_VARIABLE.findall(body)))
+        if len(wanted) != len(draft.parameters):
             raise GraphError(
                 132000,
                 f"body: number of localizable_params ({len(draft.parameters)}) does not match the "
-                f"expected number of params ({body.count('{{')})",
+                f"expected number of params ({len(wanted)})",
             )
-        for index, value in enumerate(draft.parameters, start=1):
-            body = body.replace("{{" + str(index) + "}}", value, 1)
+        numbered = [name or str(index) for index, name in enumerate(draft.parameter_names, 1)]
+        if sorted(numbered) != sorted(wanted):
+            raise GraphError(132012, f"body: parameters {numbered}, expected {wanted}")
+        values = dict(zip(numbered, draft.parameters, strict=True))
+        body = _VARIABLE.sub(lambda variable: values[variable[1]], body)
         if len(body) > 1024:
             raise GraphError(132005, "the translated text is longer than 1024 characters")
         return body

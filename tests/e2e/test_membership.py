@@ -13,7 +13,7 @@ from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
-from tests.e2e.conftest import only, open_lab_with_model
+from tests.e2e.conftest import VARIANTS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.support.patience import PATIENCE
@@ -114,6 +114,27 @@ async def test_an_event_that_somebody_left_counts_at_once(
         answer = await ada.say("what is the word?")
         assert not told_the_word(model)
         assert "You are not in" in answer.text
+
+
+@only("discord")
+async def test_discord_tells_of_a_departure_where_the_intent_is_on(
+    variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.membership.BELIEVED_FOR", timedelta(hours=1))
+    plain = DiscordSimulator.settings
+    intent = {"members_intent": True}
+    monkeypatch.setattr(DiscordSimulator, "settings", lambda sim: plain(sim) | intent)
+    monkeypatch.setitem(VARIANTS, variant, lambda: DiscordSimulator(server_members=True))  # type: ignore[arg-type]  # a dict behind the Mapping
+    async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
+        room = await written(lab)
+        ada = await at_home(lab, room)
+        await ada.say("what is the word?")
+        assert told_the_word(model)
+
+        await removed(lab, ada.person, room, told=True)
+        await until_unseen(lab, ada.person)
+        await ada.say("what is the word?")
+        assert not told_the_word(model)
 
 
 @PLATFORMS

@@ -8,7 +8,7 @@ from gateway.turn.sentences import UNAVAILABLE
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, FaultKind
 from tests.e2e.conftest import only, open_lab
-from tests.e2e.harness import Lab
+from tests.e2e.harness import Lab, by_bot
 from tests.support.patience import PATIENCE
 
 LONG = "A whale is a mammal and breathes air. " * 10 + "That is all."
@@ -51,16 +51,39 @@ async def test_the_next_model_answers_once(variant: str, tmp_path: Path, kind: F
         await second.stop()
 
 
+@only("discord", "slack-socket", "telegram-polling", "whatsapp")
+async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
+    variant: str, tmp_path: Path
+) -> None:
+    """More failures than one round of attempts: on the old limit of two this was an apology."""
+    model = AnthropicSimulator(reply=lambda _: LONG)
+    model.faults.add(Fault("*", "server_error", times=8))
+    await model.start()
+    try:
+        async with open_lab(variant, tmp_path, {"model": section(model)}) as lab:
+            ada = lab.platform.person("Ada")
+            room = lab.platform.direct(ada)
+            await lab.platform.say(ada, room, "what is a whale?")
+            if variant in ("discord", "slack-socket"):
+                assert "I keep trying" in (await lab.answer(room)).text
+            await lab.platform.wait_for(
+                room, lambda shown: any(m.text == LONG for m in by_bot(shown)), PATIENCE
+            )
+            assert [message.text for message in await lab.quiet(room)] == [LONG]
+    finally:
+        await model.stop()
+
+
 @only("discord", "telegram-polling", "whatsapp")
 @pytest.mark.parametrize("kind", ["overloaded", "server_error", "slow"])
 async def test_without_another_model_one_sentence_says_so(
     variant: str, tmp_path: Path, kind: FaultKind
 ) -> None:
     model = AnthropicSimulator(reply=lambda _: LONG)
-    model.faults.add(Fault("*", kind, times=9, delay=2.0 if kind == "slow" else 0.0))
+    model.faults.add(Fault("*", kind, times=99, delay=2.0 if kind == "slow" else 0.0))
     await model.start()
     try:
-        choice = {**section(model), "timeout": 0.5}
+        choice = {**section(model), "timeout": 0.5, "patience": 3.0}
         async with open_lab(variant, tmp_path, {"model": choice}) as lab:
             (said,) = await ask(lab)
             assert said.startswith(UNAVAILABLE)

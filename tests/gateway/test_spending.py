@@ -136,6 +136,8 @@ async def test_an_answer_that_broke_off_is_owed_in_full() -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         object.__setattr__(g.services, "provider", Breaking())
         await g.take(received("hello"))
+        await g.clock.advance(TurnLimits().seconds)
+        await g.rest()
         assert g.outcomes() == ["broken"]
         assert await spent(g) >= 1000
 
@@ -150,6 +152,8 @@ async def test_a_model_that_never_began_to_answer_costs_nothing() -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         object.__setattr__(g.services, "provider", Overloaded())
         await g.take(received("hello"))
+        await g.clock.advance(TurnLimits().seconds)
+        await g.rest()
         assert g.outcomes() == ["unavailable"]
         assert await spent(g) == 0
         assert await g.rows("reserved") == 0

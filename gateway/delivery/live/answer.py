@@ -36,6 +36,9 @@ KEEP: Final = timedelta(hours=24)
 BEGUN: Final = "?"
 """In place of a handle: something was about to be shown, and nobody knows whether it was."""
 
+HELD_AFTER: Final = 4.0
+"""Seconds of a turn after which a wait for the model is said, where nothing else is shown."""
+HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer broke off here.)_"
 
@@ -76,8 +79,11 @@ class LiveAnswer:
         self._target = target
         self._means = means
         self._page = Page(target.place.audience, target.dialect)
-        begin = means.clock.monotonic() + FIRST_AFTER
-        self._state = LiveMessage(style, not_before=begin)
+        now = means.clock.monotonic()
+        self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
+        self._hold_from = now + HELD_AFTER
+        self._waits = False
+        self._asked = 0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._request: asyncio.Task[None] | None = None
@@ -91,13 +97,21 @@ class LiveAnswer:
 
     async def on_text(self, piece: str) -> None:
         """The model wrote this."""
+        self._waits = False
         self._page.write(piece)
+        self._news.set()
+
+    def waits(self) -> None:
+        """The model does not answer, and is asked again."""
+        self._waits = True
         self._news.set()
 
     def take_back(self, kept: str) -> bool:
         """Forget what the model wrote, but for `kept`; False once some of it is shown, or about to
         be."""
-        if self._state.phase is not Phase.IDLE or self._state.asking:
+        shows = self._asked if self._state.asking else self._state.shown
+        held = self._state.phase is Phase.PREVIEWING and self._state.held
+        if shows or not (held or self._state.phase is Phase.IDLE):
             return False
         self._page = Page(self._target.place.audience, self._target.dialect)
         self._page.write(kept)
@@ -146,7 +160,8 @@ class LiveAnswer:
             for _ in range(MAX_LOOKS):
                 self._news.clear()
                 written = self._page.read()
-                self._state, look = self._state.look(self._means.clock.monotonic(), written)
+                now, hold_at = self._means.clock.monotonic(), self._hold_from
+                self._state, look = self._state.look(now, written, hold_at if self._waits else None)
                 if isinstance(look, Show):
                     await self._show()
                 elif look.seconds is None:
@@ -162,6 +177,9 @@ class LiveAnswer:
         clock, began = self._means.clock, self._means.clock.monotonic()
         await self._recall()
         sheet = await self._page.sheet()
+        if sheet is None and self._waits:
+            sheet = self._page.holding(HELD)
+        self._asked = sheet.length if sheet is not None else 0
         cost = (clock.monotonic() - began) * RENDER_SHARE
         if sheet is None or not self._room():
             self._state = self._state.postpone(clock.monotonic(), max(BUSY, cost))

@@ -69,6 +69,10 @@ class Page:
         self._sheet = Sheet(parts[0], len(passed), passed[self._shown :])
         return self._sheet
 
+    def holding(self, sentence: str) -> Sheet:
+        """A sentence in the place of text that is not there yet."""
+        return Sheet(render(sentence, self._dialect)[0], 0, "")
+
     def showed(self, sheet: Sheet) -> None:
         """This is on the screen now."""
         self._shown = sheet.length

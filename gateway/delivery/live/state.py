@@ -67,7 +67,8 @@ Look: TypeAlias = Show | Wait
 class LiveMessage:
     """The state. `shown` counts the characters on the screen, times are of a monotonic clock.
 
-    `asking`: a request is under way; there is never more than one. `given_up`: nothing more is
+    `asking`: a request is under way; there is never more than one. `held`: a sentence stands there
+    that says why there is no text yet. `given_up`: nothing more is
     shown, the final answer comes all the same.
     """
 
@@ -78,6 +79,7 @@ class LiveMessage:
     shown_at: float = 0.0
     not_before: float = 0.0
     asking: bool = False
+    held: bool = False
     strikes: int = 0
     given_up: bool = False
 
@@ -94,8 +96,11 @@ class LiveMessage:
             return self
         return replace(self, phase=Phase.PREVIEWING, handle=handle)
 
-    def look(self, now: float, written: int) -> "tuple[LiveMessage, Look]":
-        """What to do now that `written` characters may be shown."""
+    def look(
+        self, now: float, written: int, hold_at: float | None = None
+    ) -> "tuple[LiveMessage, Look]":
+        """What to do now that `written` characters may be shown. From `hold_at` on a sentence may
+        stand for text that is not there."""
         if not self.open or self.asking or self.given_up:
             return self, Wait(None)
         if now < self.not_before:
@@ -107,6 +112,10 @@ class LiveMessage:
             return replace(self, asking=True), Show()
         if new > 0:
             return self, Wait(LOOK)
+        if hold_at is not None and not (self.held or self.shown or self.style.appends):
+            if now < hold_at:
+                return self, Wait(hold_at - now)
+            return replace(self, asking=True), Show()
         return self, Wait(self._until_fading(now))
 
     def postpone(self, now: float, seconds: float) -> "LiveMessage":
@@ -127,6 +136,7 @@ class LiveMessage:
             phase=Phase.PREVIEWING,
             handle=handle or self.handle,  # a preview that fades stands beside what was left
             shown=shown,
+            held=shown == 0,
             shown_at=now,
             not_before=now + pause,
             strikes=0,
@@ -171,6 +181,8 @@ class LiveMessage:
         return left is not None and left <= 0
 
     def _until_fading(self, now: float) -> float | None:
-        if not self.style.fades or self.phase is not Phase.PREVIEWING or not self.shown:
+        if not self.style.fades or self.phase is not Phase.PREVIEWING:
+            return None
+        if not (self.shown or self.held):
             return None
         return max(0.0, self.shown_at + self.style.fades * REFRESH - now)

@@ -304,3 +304,19 @@ async def test_two_accounts_are_served_side_by_side() -> None:
             assert len(first.inbox.events) == len(second.inbox.events) == 1
     finally:
         await asyncio.gather(one.stop(), two.stop())
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_a_departure_is_told_with_the_members_intent_only(
+    sim: DiscordSimulator, wanted: bool
+) -> None:
+    sim.server_members = True
+    async with connected(sim, members_intent=wanted) as rig:
+        ann = sim.person("Ann")
+        sim.leave(ann)
+        await sim.say(ann, sim.direct(ann), "and now?")
+        await rig.inbox.next(MessageReceived)
+        gone = [e for e in rig.inbox.events if isinstance(e, MembershipChanged)]
+        assert [(e.member.id, e.joined, e.whole_workspace) for e in gone] == (
+            [(ann.id, False, True)] if wanted else []
+        )

@@ -70,6 +70,20 @@ async def test_a_missing_intent_is_named_with_what_to_do(sim: DiscordSimulator) 
     assert "Message Content Intent" in caught.value.advice
 
 
+async def test_the_members_intent_is_asked_for_only_when_it_is_wanted(
+    sim: DiscordSimulator,
+) -> None:
+    async with connected(sim):
+        pass
+    rig = Rig(sim, members_intent=True)
+    with pytest.raises(StartError) as caught:
+        await rig.adapter.connect(rig.inbox)
+    assert "Server Members Intent" in caught.value.advice
+    sim.server_members = True
+    async with connected(sim, members_intent=True):
+        pass
+
+
 async def test_another_applications_token_is_refused(sim: DiscordSimulator) -> None:
     rig = Rig(sim, application_id="42")
     with pytest.raises(StartError, match="not to 42") as caught:
@@ -224,6 +238,16 @@ async def test_the_doctor_says_what_to_do(sim: DiscordSimulator) -> None:
     assert not checks["commands"].ok
     assert "guild_id" in checks["commands"].advice
     assert checks["token"].ok
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_the_doctor_looks_at_the_members_intent_where_it_is_wanted(
+    sim: DiscordSimulator, on: bool
+) -> None:
+    sim.server_members = on
+    checks = {c.name: c for c in await Rig(sim, members_intent=True).adapter.diagnose()}
+    assert checks["server members intent"].ok is on
+    assert "server members intent" not in {c.name for c in await Rig(sim).adapter.diagnose()}
 
 
 async def test_commands_that_are_not_registered_yet_are_to_note_only(sim: DiscordSimulator) -> None:

@@ -141,10 +141,7 @@ class TestLife:
         assert [e.message.content for e in rig.sink.of(MessageReceived)] == ["last words"]
         assert rig.slack.sockets.given_up + rig.slack.http.given_up == []
 
-    async def test_a_revoked_token_ends_the_connection_for_good(
-        self, socket_rig: Rig, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(socket, "WATCH_SECONDS", 0.05)
+    async def test_a_revoked_token_ends_the_connection_for_good(self, socket_rig: Rig) -> None:
         socket_rig.slack.server.app_token = "xapp-another"
         await socket_rig.slack.drop_connections()
         with pytest.raises(StartError, match="app_token: invalid_auth") as caught:

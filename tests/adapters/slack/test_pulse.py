@@ -20,7 +20,6 @@ PING_SECONDS = 0.8
 @pytest.fixture
 async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
     monkeypatch.setattr("adapters.slack.socket.PING_SECONDS", PING_SECONDS)
-    monkeypatch.setattr("adapters.slack.socket.WATCH_SECONDS", 0.05)
     async with connected("socket") as made:
         yield made
 

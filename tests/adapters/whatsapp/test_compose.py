@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.whatsapp import compose
-from adapters.whatsapp.manifest import WhatsAppTemplate
+from adapters.whatsapp.template import WhatsAppTemplate
 from gateway.errors import WindowClosed
 from gateway.message import Button
 from simulators.whatsapp.checks import Draft, check
+from tests.support.messages import AT
 
 TEXT = st.text(min_size=1, max_size=4096).filter(lambda text: bool(text.strip()))
 LABEL = st.text(min_size=1, max_size=80).filter(lambda text: bool(text.strip()))
@@ -39,6 +40,12 @@ def test_choices_fit_and_lose_nothing(address: str, text: str, buttons: list[But
             assert button.label in (choice.title, *[choice.description[: len(button.label)]])
 
 
+def parameters(body: compose.Body) -> object:
+    template = body["template"]
+    assert isinstance(template, dict)
+    return template["components"][0]["parameters"]
+
+
 @given(ADDRESS, TEXT)
 def test_texts_fit(address: str, text: str) -> None:
     draft = check({**compose.message_to(address, "wamid.X"), **compose.text_message(text)})
@@ -50,7 +57,7 @@ def test_texts_fit(address: str, text: str) -> None:
 def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
     template = WhatsAppTemplate(name="follow_up")
     try:
-        body = compose.template_message(text, template)
+        body = compose.template_message(text, template, "Parley", AT)
     except WindowClosed:
         assert not text.strip() or len(" ".join(text.split())) > template.max_chars
         return
@@ -60,8 +67,31 @@ def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
 
 
 def test_a_named_parameter_is_named() -> None:
-    body = compose.template_message("hi", WhatsAppTemplate(name="x", parameter="answer"))
-    assert '"parameter_name": "answer"' in str(body).replace("'", '"')
+    template = WhatsAppTemplate(name="x", parameter="answer")
+    body = compose.template_message("hi", template, "Parley", AT)
+    assert parameters(body) == [{"type": "text", "text": "hi", "parameter_name": "answer"}]
+
+
+def test_several_variables_in_the_order_of_their_numbers() -> None:
+    template = WhatsAppTemplate.model_validate(
+        {"name": "x", "parameters": {2: "{text}", 1: "{assistant} of Acme", 3: "{date}"}}
+    )
+    body = compose.template_message("Your {date} \n is set", template, "Parley", AT)
+    assert parameters(body) == [
+        {"type": "text", "text": "Parley of Acme"},
+        {"type": "text", "text": "Your {date} is set"},
+        {"type": "text", "text": "2026-11-21"},
+    ]
+
+
+def test_several_variables_by_name() -> None:
+    values = {"who": "{assistant}", "answer": "{text}"}
+    template = WhatsAppTemplate(name="x", parameters=values)
+    body = compose.template_message("hi", template, "Parley", AT)
+    assert parameters(body) == [
+        {"type": "text", "text": "Parley", "parameter_name": "who"},
+        {"type": "text", "text": "hi", "parameter_name": "answer"},
+    ]
 
 
 @pytest.mark.parametrize(("address", "field"), [("4915", "to"), ("DE.4915", "recipient")])

@@ -44,6 +44,19 @@ def test_secrets_do_not_show() -> None:
         {"base_url": "ftp://localhost"},
         {"api_version": "25"},
         {"template": {"name": "Not A Name"}},
+        {"template": {"name": "x", "parameter": "1", "parameters": {"1": "a", "2": "{text}"}}},
+        {"template": {"name": "x", "parameters": {"1": "hello"}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "2": "{text}"}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "3": "a"}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "who": "a"}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "2": "{name}"}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "2": "  "}}},
+        {"template": {"name": "x", "parameters": {"1": "{text}", "2": ""}}},
+        {"template": {"name": "x", "parameters": {"Who": "{text}"}}},
+        {"template": {"name": "x", "parameters": {str(n): "{text}" for n in range(1, 12)}}},
+        {"template": {"name": "x", "body": "Hello {{1}}, {{2}}"}},
+        {"template": {"name": "x", "body": "Hello {{1}}", "parameters": {"who": "{text}"}}},
+        {"template": {"name": "x", "body": "w" * 200 + "{{1}}"}},
         {"tempalte": {}},
     ],
 )
@@ -60,3 +73,9 @@ def test_a_template_can_be_one_word(short: object, language: str) -> None:
     template = WhatsAppSettings.model_validate({"template": short}).template
     assert template is not None
     assert (template.name, template.language) == ("follow_up", language)
+
+
+def test_a_template_whose_numbers_of_variables_differ_is_refused_with_both() -> None:
+    wanted = {"name": "x", "body": "Hello {{1}}, {{2}}", "parameters": {"1": "{text}"}}
+    with pytest.raises(ValidationError, match=r"2 variables in its body \(1, 2\), and 1 values"):
+        WhatsAppSettings.model_validate({"template": wanted})

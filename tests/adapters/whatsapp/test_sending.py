@@ -213,6 +213,33 @@ async def test_outside_the_window_a_template_carries_the_text() -> None:
     assert shown.text == "We have an update on your question: Your order is ready."
 
 
+@pytest.mark.parametrize(
+    ("body", "parameters", "shown"),
+    [
+        (
+            "Hello from {{1}}: {{2}} ({{1}}, {{3}})",
+            {"1": "{assistant}", "2": "{text}", "3": "Acme"},
+            "Hello from Parley: It is {{3}} ready. (Parley, Acme)",
+        ),
+        (
+            "{{who}} writes: {{answer}}",
+            {"answer": "{text}", "who": "{assistant}"},
+            "Parley writes: It is {{3}} ready.",
+        ),
+    ],
+)
+async def test_a_template_with_several_variables(
+    body: str, parameters: dict[str, str], shown: str
+) -> None:
+    wanted = {"name": "several", "language": "de", "parameters": parameters, "body": body}
+    async with running(template=wanted) as rig:
+        rig.sim.world.templates["several", "de"] = body
+        place = await greeted(rig)
+        rig.later(hours=25)
+        await rig.adapter.send(text_to(place, "It is {{3}}\nready."))
+        assert rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1].text == shown
+
+
 async def test_what_does_not_fit_the_template_is_not_cut_but_refused() -> None:
     async with running(template={**FOLLOW_UP, "max_chars": 20}) as rig:
         place = await greeted(rig)

@@ -8,7 +8,7 @@ from gateway.commands.spoken import spoken_command
 from gateway.message import Attachment, MessageReceived
 from tests.support.messages import message, received
 
-KNOWN = ("ask", "context", "clear", "stop")
+KNOWN = ("ask", "context", "clear", "stop", "help")
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ KNOWN = ("ask", "context", "clear", "stop")
         ("/stop", "stop", ""),
         ("stop", "stop", ""),
         (" Stop! ", "stop", ""),
+        ("Help", "help", ""),
+        ("help?", "help", ""),
         ("/clear", "clear", ""),
         ("/ask what is\na whale?", "ask", "what is\na whale?"),
     ],
@@ -37,6 +39,7 @@ def test_a_message_to_the_assistant_can_be_a_command(said: str, name: str, argum
         "clear",
         "context",
         "stop it",
+        "help me",
         "don't stop",
         "/unknown",
         "/",

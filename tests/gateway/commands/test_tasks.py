@@ -138,7 +138,7 @@ async def test_the_model_sets_a_task_in_the_person_s_own_words_and_says_so() -> 
         g.model.reply = sets("bake *bread*")
         await asked(g, "let us bake bread today")
         assert await kept(g) == SetTask("bake *bread*", "test:main:ada", "Ada", "m1")
-        assert "Task set: “bake *bread*” · /task clear ends it" in g.texts[-1]
+        assert "Task set: “bake *bread*” · /task end ends it" in g.texts[-1]
 
         g.model.reply = sets("")
         await asked(g, "that is done", number=2)

@@ -51,6 +51,41 @@ def test_a_block_is_stronger_than_everything() -> None:
     assert access(BEN, place("C2"), policy, trusted=True) == (False, "user_blocked")
 
 
+def test_a_list_of_workspaces_denies_every_other_one_and_what_is_in_none() -> None:
+    policy = AccessPolicy(allowed_workspaces=frozenset({"test:W1"}))
+    assert access(ADA, place(workspace="W1"), policy)[0]
+    assert access(ADA, place(workspace="W2"), policy) == (False, "workspace_not_allowed")
+    assert access(ADA, place(workspace=""), policy) == (False, "workspace_not_allowed")
+    assert access(ADA, direct(), policy) == (False, "workspace_not_allowed")
+    assert access(ADA, place(workspace="W2"), policy, trusted=True)[0]
+
+
+def test_a_direct_conversation_is_in_no_workspace_and_open_to_listed_people() -> None:
+    policy = AccessPolicy(
+        allowed_workspaces=frozenset({"test:W1"}), allowed_users=frozenset({"test:ada"})
+    )
+    assert access(ADA, direct(), policy) == (True, "listed")
+    assert access(ADA, place(workspace="W2"), policy) == (False, "workspace_not_allowed")
+    assert access(BEN, direct(), policy) == (False, "user_not_allowed")
+
+
+def test_a_whole_platform_stands_beside_single_workspaces() -> None:
+    policy = AccessPolicy(allowed_workspaces=frozenset({"other:W1", "test:*"}))
+    assert access(ADA, direct(), policy)[0]
+    assert access(ADA, place(workspace="W2"), policy)[0]
+    other = Place("other", "main", "C", Audience.PUBLIC_ROOM)
+    assert access(ADA, other, policy) == (False, "workspace_not_allowed")
+
+
+def test_a_blocked_workspace_is_blocked_for_everybody() -> None:
+    policy = AccessPolicy(
+        blocked_workspaces=frozenset({"test:W1"}), allowed_channels=frozenset({"C1"})
+    )
+    here = place("C1", workspace="W1")
+    assert access(ADA, here, policy, trusted=True) == (False, "workspace_blocked")
+    assert access(ADA, place("C1", workspace="W2"), policy)[0]
+
+
 def test_the_platform_in_front_of_an_id_counts() -> None:
     policy = AccessPolicy(allowed_users=frozenset({"slack:ada"}))
     assert access(ADA, place(), policy) == (False, "user_not_allowed")

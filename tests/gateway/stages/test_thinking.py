@@ -19,6 +19,7 @@ from gateway.stages.context import dialogue, said_of
 from gateway.stages.thinking import FILE_LIMITS
 from gateway.stores import StoredTurn
 from gateway.turn.tokens import estimate
+from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.messages import AT, message, received
@@ -121,6 +122,8 @@ async def test_a_turn_that_failed_leaves_the_question_and_no_answer() -> None:
     async with gateway() as g:
         object.__setattr__(g.services, "provider", Unreachable())
         await g.take(received("hello"))
+        await g.clock.advance(TurnLimits().seconds)
+        await g.rest()
         assert await g.stored_words() == ["hello"]
         assert await g.rows("turns") == 1
 

@@ -17,6 +17,7 @@ from gateway.ports import (
 )
 from gateway.turn import sentences
 from gateway.turn.loop import run_turn
+from gateway.turn.retrying import MAX_TAKEN_BACK
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
@@ -210,9 +211,9 @@ async def test_an_unreachable_toolbox_does_not_stop_the_answer(
 async def test_no_model_is_told_in_a_fixed_sentence_with_a_reference(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    claude.faults.add(Fault("messages", "server_error", times=9))
+    claude.faults.add(Fault("messages", "server_error", times=99))
 
-    result = await Turn().ask("Hello", provider, reference="7f3a")
+    result = await Turn(TurnLimits(patience_seconds=2.0)).ask("Hello", provider, reference="7f3a")
 
     assert result.text == f"{sentences.UNAVAILABLE} (Reference: 7f3a)"
     assert result.outcome == "unavailable"
@@ -267,15 +268,19 @@ async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again
     assert len(claude.bodies) == 1
 
 
-async def test_but_once_only(claude: AnthropicSimulator, provider: AnthropicProvider) -> None:
+async def test_but_a_few_times_only(
+    claude: AnthropicSimulator, provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each beginning has its price."""
+    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.01)
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
-    claude.faults.add(Fault("messages", "broken_stream", times=9))
+    claude.faults.add(Fault("messages", "broken_stream", times=99))
 
     result = await Turn(seen=False).ask("Hello", provider)
 
     assert result.outcome == "broken"
     assert result.text.endswith(sentences.BROKEN)
-    assert len(claude.bodies) == 2
+    assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
 
 
 async def test_what_was_said_before_a_tool_was_called_stays(

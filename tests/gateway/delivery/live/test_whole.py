@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
 from gateway.delivery.fallback import REPEAT_NOTE
-from gateway.delivery.live.answer import LAST_WAIT, LiveAnswer, LiveMeans, LiveTarget
+from gateway.delivery.live.answer import (
+    HELD,
+    HELD_AFTER,
+    LAST_WAIT,
+    LiveAnswer,
+    LiveMeans,
+    LiveTarget,
+)
 from gateway.delivery.pacing import Pacer
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.message import Outbound, Part, Place, Receipt
@@ -232,6 +239,57 @@ async def test_what_nobody_saw_can_be_taken_back_and_what_is_shown_cannot() -> N
         await live.close()
         assert not any("first beginning" in text for text in bench.screen.messages.values())
         await bench.deliver(live)
+
+    await on_bench(test)
+
+
+@pytest.mark.parametrize("style", [EDITED, LiveStyle(pause=1.0, fades=30.0)])
+async def test_a_wait_for_the_model_is_said_after_some_seconds(style: LiveStyle) -> None:
+    async def test(bench: Bench) -> None:
+        said = render(HELD, "discord")[0].text
+        live = bench.answer(place())
+        live.begin()
+        live.waits()
+        await bench.clock.advance(HELD_AFTER - 0.1)
+        assert bench.screen.asked == []
+        await bench.clock.advance(0.2)
+        assert said in (*bench.screen.messages.values(), bench.screen.draft)
+        live.waits()
+        await bench.clock.advance(60.0)
+        asked = [kind for kind, _ in bench.screen.asked]
+        assert asked == ["post"] if not style.fades else set(asked) == {"draft"}
+        assert live.take_back(""), "nothing of the answer was shown"
+        await write(live, bench.clock, 0.5, PIECES)
+        await closed(live, bench.clock)
+        await bench.deliver(live)
+        assert list(bench.screen.messages.values()) == [WHOLE]
+
+    await on_bench(test, style=style)
+
+
+async def test_a_wait_is_not_said_where_text_can_only_be_added_to() -> None:
+    async def test(bench: Bench) -> None:
+        live = bench.answer(place())
+        live.begin()
+        live.waits()
+        await bench.clock.advance(60.0)
+        assert bench.screen.asked == []
+        await live.close()
+
+    await on_bench(test, style=LiveStyle(pause=1.0, appends=True))
+
+
+async def test_a_wait_that_ends_without_an_answer_is_replaced_by_the_sentence() -> None:
+    async def test(bench: Bench) -> None:
+        live = bench.answer(place())
+        live.begin()
+        live.waits()
+        await bench.clock.advance(90.0)
+        await closed(live, bench.clock)
+        await bench.deliver(live, "I can't reach my language model right now.")
+        assert list(bench.screen.messages.values()) == [
+            "I can't reach my language model right now."
+        ]
 
     await on_bench(test)
 

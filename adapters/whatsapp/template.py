@@ -1,0 +1,121 @@
+"""The template that carries an answer outside the 24-hour window: its variables and their values."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+
+MAX_BODY: Final = 1024
+"""Characters of a template's body with its parameters (Meta, "Message templates")."""
+MAX_PARAMETERS: Final = 10
+MAX_VALUE: Final = 300
+TEXT: Final = "text"
+PLACES: Final = (TEXT, "assistant", "date")
+"""What a value may hold: the answer, the assistant's name, the day (UTC, 2026-11-22)."""
+
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_VARIABLE: Final = re.compile(r"\{\{([a-z0-9_]{1,60})\}\}")
+_NAME: Final = re.compile(r"[a-z0-9_]{1,60}")
+
+Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_VALUE)]
+
+
+def _keys_as_text(value: object) -> object:
+    # YAML reads the key `1` as a number.
+    return {str(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
+
+
+class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
+    """An approved template. One of its variables takes the answer's text, the others what is
+    written here."""
+
+    name: str = Field(pattern=r"^[a-z0-9_]{1,512}$")
+    """As in WhatsApp Manager > Message templates."""
+    language: str = Field(default="en_US", pattern=r"^[a-zA-Z_]{2,12}$")
+    """The language it was approved in."""
+    parameter: str = Field(default="1", pattern=r"^[a-z0-9_]{1,60}$")
+    """The variable that takes the answer: `1` for `{{1}}`, otherwise its name. Enough where the
+    body has no other."""
+    parameters: Annotated[dict[str, Value], BeforeValidator(_keys_as_text)] = Field(
+        default={}, max_length=MAX_PARAMETERS
+    )
+    """Of several variables, what each takes: by number from 1 on, or by name. `{text}` is the
+    answer, in exactly one of them; `{assistant}` the assistant's name, `{date}` the day."""
+    body: str = Field(default="", max_length=MAX_BODY)
+    """The body as it was approved, `Hello {{1}}, …`; if set, its variables and its length are
+    compared with the other keys."""
+    max_chars: int = Field(default=900, ge=1, le=MAX_BODY)
+    """The longest text that fits beside the template's own words; 1,024 for both together."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.parameters and "parameter" in self.model_fields_set:
+            if f"{{{TEXT}}}" not in self.parameters.get(self.parameter, ""):
+                raise ValueError(f"has the parameter {self.parameter}, which is not the answer's")
+        values = self.values
+        _check_names(values)
+        _check_values(values)
+        if self.body:
+            _check_body(self.body, values, self.max_chars)
+        return self
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """What each variable takes, in the order in which WhatsApp wants them."""
+        chosen = self.parameters or {self.parameter: f"{{{TEXT}}}"}
+        named = not all(name.isdigit() for name in chosen)
+        return chosen if named else dict(sorted(chosen.items(), key=lambda each: int(each[0])))
+
+
+def filled(template: WhatsAppTemplate, facts: Mapping[str, str]) -> list[dict[str, object]]:
+    """The parameters of the body as the Cloud API takes them; `facts` has a value for each of
+    `PLACES`. Spaces stand for line breaks and tabs, which no parameter takes (error 132018)."""
+    parameters: list[dict[str, object]] = []
+    for name, value in template.values.items():
+        said = _PLACE.sub(lambda place: facts[place[1]], value)
+        parameter: dict[str, object] = {"type": "text", "text": " ".join(said.split())}
+        if not name.isdigit():
+            parameter["parameter_name"] = name
+        parameters.append(parameter)
+    return parameters
+
+
+def _check_names(values: Mapping[str, str]) -> None:
+    numbers = sorted(int(name) for name in values if name.isascii() and name.isdigit())
+    if numbers and len(numbers) < len(values):
+        raise ValueError("has variables with numbers and with names; a template has one kind")
+    if numbers and numbers != list(range(1, len(values) + 1)):
+        raise ValueError(f"has the variables {numbers}; they are counted from 1, without a gap")
+    for name in values:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"has the variable {name[:60]!r}; a name has a-z, 0-9 and _ only")
+
+
+def _check_values(values: Mapping[str, str]) -> None:
+    places = [place for value in values.values() for place in _PLACE.findall(value)]
+    strange = sorted(set(places) - set(PLACES))
+    if strange:
+        known = ", ".join(f"{{{place}}}" for place in PLACES)
+        raise ValueError(f"knows no {{{strange[0][:40]}}}; there are {known}")
+    if places.count(TEXT) != 1:
+        raise ValueError(f"needs {{{TEXT}}} in exactly one variable, where the answer goes")
+    for name, value in values.items():
+        if not value.strip():
+            raise ValueError(f"has nothing for the variable {name}; WhatsApp takes no empty one")
+
+
+def _check_body(body: str, values: Mapping[str, str], max_chars: int) -> None:
+    wanted = list(dict.fromkeys(_VARIABLE.findall(body)))
+    if set(wanted) != set(values):
+        raise ValueError(
+            f"has {len(wanted)} variables in its body ({', '.join(wanted) or 'none'}), and "
+            f"{len(values)} values ({', '.join(values)})"
+        )
+    fixed = "".join(_PLACE.sub("", value) for value in values.values())
+    own = len(_VARIABLE.sub("", body)) + len(fixed)
+    if own + max_chars > MAX_BODY:
+        raise ValueError(
+            f"has {own} characters of its own, which leaves {MAX_BODY - own} of {MAX_BODY} for the "
+            f"answer, fewer than max_chars ({max_chars})"
+        )

@@ -1,0 +1,227 @@
+"""A model that does not answer is asked again while the turn has time."""
+
+import random
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from gateway.errors import ModelError, ModelRefused, ModelUnavailable
+from gateway.llm.failover import FailoverProvider
+from gateway.ports import (
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from gateway.turn import sentences
+from gateway.turn.loop import run_turn
+from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE, MAX_ROUNDS, pause_before
+from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
+from tests.gateway.llm.clocks import QuickClock
+from tests.gateway.turn.stubs import StubTools, spec
+
+TURNS = 5_000
+FAILURES = 0.1
+ANSWER = "A whale is a mammal."
+
+
+class Flaky:
+    """Raises what `fails` gives for a call, after `says_first`; otherwise it answers."""
+
+    name = "flaky"
+
+    def __init__(
+        self,
+        fails: Callable[[int], ModelError | None],
+        *,
+        says_first: str = "",
+        calls_tool: bool = False,
+    ) -> None:
+        self.fails = fails
+        self.says_first = says_first
+        self.calls_tool = calls_tool
+        self.calls = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self.calls += 1
+        error = self.fails(self.calls)
+        if error is not None:
+            if self.says_first:
+                yield TextDelta(self.says_first)
+            raise error
+        if self.calls_tool and len(request.messages) == 1:
+            call = ModelMessage("assistant", (ToolCall("t", "pay", "{}"),))
+            yield ModelFinished(call, "tool_use", Usage(1, 1), "flaky")
+            return
+        yield TextDelta(ANSWER)
+        said = ModelMessage("assistant", (TextBlock(ANSWER),))
+        yield ModelFinished(said, "end", Usage(1, 1), "flaky")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def down(retry_after: float | None = None) -> ModelUnavailable:
+    return ModelUnavailable("down", retry_after)
+
+
+async def ask(
+    model: Flaky,
+    clock: QuickClock,
+    *,
+    limits: TurnLimits | None = None,
+    waits: list[float] | None = None,
+    unseen: bool = True,
+    tools: StubTools | None = None,
+    direct: bool = False,
+) -> TurnResult:
+    request = TurnRequest("Be brief.", (), (TextBlock("What is a whale?"),), max_tokens=500)
+    return await run_turn(
+        request,
+        model if direct else FailoverProvider([model], clock),
+        tools or StubTools(),
+        limits or TurnLimits(),
+        clock,
+        None,
+        lambda _: unseen,
+        (lambda: waits.append(clock.elapsed)) if waits is not None else None,
+    )
+
+
+@pytest.mark.parametrize("says_first", ["", "A whale is"])
+async def test_of_thousands_of_answers_none_is_an_apology(says_first: str) -> None:
+    """Once in ten calls the model fails, before its answer or in the middle of it."""
+    dice = random.Random(20_261_122)
+    clock = QuickClock()
+    model = Flaky(lambda _: down() if dice.random() < FAILURES else None, says_first=says_first)
+
+    results = [await ask(model, clock) for _ in range(TURNS)]
+
+    assert [r.text for r in results if r.text != ANSWER] == []
+    assert {r.outcome for r in results} == {"answered"}
+    assert model.calls > TURNS * (1 + FAILURES * 0.9)
+
+
+async def test_pauses_grow_are_bounded_and_end_with_the_patience() -> None:
+    clock, waits = QuickClock(), list[float]()
+
+    result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
+
+    assert (result.outcome, result.text) == ("unavailable", sentences.UNAVAILABLE)
+    assert clock.elapsed <= TurnLimits().patience_seconds
+    assert clock.elapsed >= TurnLimits().patience_seconds - LONGEST_PAUSE - 1.0
+    assert max(clock.slept) <= LONGEST_PAUSE
+    assert min(clock.slept) == clock.slept[0] <= FIRST_PAUSE
+    assert len(waits) == len(clock.slept) + 1
+
+
+async def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
+    clock = QuickClock()
+
+    result = await ask(Flaky(lambda number: down(20.0) if number == 1 else None), clock)
+
+    assert result.text == ANSWER
+    (slept,) = clock.slept
+    assert 20.0 <= slept <= 22.0
+
+
+async def test_a_wait_that_does_not_fit_is_not_begun() -> None:
+    clock = QuickClock()
+
+    result = await ask(Flaky(lambda _: down(600.0)), clock)
+
+    assert result.outcome == "unavailable"
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("error", [ModelRefused("no such model"), KeyError("a bug")])
+async def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
+    clock = QuickClock()
+
+    def fails(_: int) -> ModelError:
+        if isinstance(error, ModelError):
+            return error
+        raise error
+
+    model = Flaky(fails)
+    result = await ask(model, clock, direct=True)
+
+    assert result.failed
+    assert model.calls == 1
+    assert clock.slept == []
+
+
+async def test_a_permanent_refusal_after_a_failure_ends_it() -> None:
+    clock = QuickClock()
+    errors = [down(), ModelRefused("the key was revoked")]
+    model = Flaky(lambda number: errors[number - 1])
+
+    result = await ask(model, clock, direct=True)
+
+    assert result.outcome == "refused"
+    assert model.calls == 2
+
+
+async def test_no_tool_runs_twice_because_the_model_failed() -> None:
+    clock = QuickClock()
+    dice = random.Random(7)
+    tools = StubTools(spec("pay", side_effects=True))
+    model = Flaky(lambda _: down() if dice.random() < 0.5 else None, calls_tool=True)
+
+    results = [await ask(model, clock, tools=tools) for _ in range(50)]
+
+    assert [r.text for r in results] == [ANSWER] * 50
+    assert len(tools.called) == 50
+
+
+async def test_what_people_saw_is_not_begun_again() -> None:
+    clock = QuickClock()
+    model = Flaky(lambda _: down(), says_first="A whale is")
+
+    result = await ask(model, clock, unseen=False)
+
+    assert result.outcome == "broken"
+    assert result.text == f"A whale is\n\n{sentences.BROKEN}"
+    assert model.calls == 1
+
+
+async def test_without_patience_the_attempts_of_the_failover_are_all() -> None:
+    clock = QuickClock()
+    model = Flaky(lambda _: down())
+
+    result = await ask(model, clock, limits=TurnLimits(patience_seconds=0.0))
+
+    assert result.outcome == "unavailable"
+    assert model.calls == 2
+
+
+async def test_one_provider_refuses_and_the_other_may_answer_before_long() -> None:
+    clock = QuickClock()
+    refusing = Flaky(lambda _: ModelRefused("wrong key"))
+    flaky = Flaky(lambda number: down() if number <= 4 else None)
+    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),), max_tokens=500)
+
+    result = await run_turn(
+        request,
+        FailoverProvider([refusing, flaky], clock),
+        StubTools(),
+        TurnLimits(),
+        clock,
+    )
+
+    assert result.text == ANSWER
+
+
+def test_the_pause_before_a_round() -> None:
+    assert pause_before(0, down(), 60.0, 0.0) == 1.0
+    assert pause_before(0, down(), 60.0, 1.0) == 0.5
+    assert pause_before(3, down(), 60.0, 0.0) == 8.0
+    assert pause_before(MAX_ROUNDS - 1, down(), 60.0, 0.0) == LONGEST_PAUSE
+    assert pause_before(MAX_ROUNDS, down(), 60.0, 0.0) is None
+    assert pause_before(0, down(), 1.9, 0.0) is None
+    assert pause_before(0, down(float("inf")), 60.0, 0.0) is None
+    assert pause_before(0, down(-5.0), 60.0, 0.0) == 1.0
