@@ -392,13 +392,18 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What the gateway wants to say, before rendering. `private_to` names the only reader;
-    `notices` tell other people of it, each in their own direct conversation."""
+    `notices` tell other people of it, each in their own direct conversation. `leaves_buttons`: the
+    press that it answers decided nothing, and the buttons stay for whom they are meant.
+    `forgets`: everything about the person was deleted, and of this answer nothing is kept either.
+    """
 
     markdown: str
     buttons: tuple[Button, ...] = ()
     files: tuple[OutboundFile, ...] = ()
     private_to: str = ""
     notices: tuple[Notice, ...] = ()
+    leaves_buttons: bool = False
+    forgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)

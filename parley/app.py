@@ -285,6 +285,7 @@ class App:
             storage.memory,
             (*storage.personal, self._recent_secrets),
             storage.stores.states,
+            storage.history,
             self._clock,
             self.models,
             self.watching.metrics.recall.recalled,

@@ -12,6 +12,7 @@ from gateway.ports import CommandSpec
 from gateway.remembering import Asker
 from memory.commands import documents, link_words, linking, words
 from memory.commands.documents import DocumentCommands, SyncProblem
+from memory.commands.forgetting import ForgetCommands
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
 from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, Question, Questions
@@ -19,6 +20,7 @@ from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
 from memory.people import People
 from memory.record import Draft
+from memory.scope import channel_of
 from memory.store.ports import Filter
 from memory.turn import BESIDE, DISCARD, KEEP, keep_buttons, notice_of, unformatted
 from memory.write.outcome import Outcome, WriteResult
@@ -56,7 +58,6 @@ SPECS: Final = (
     ),
 )
 SHOWN: Final = 10
-MAX_TOPIC: Final = 500
 
 Command = Callable[[MemoryHandle, Asker, str], Awaitable[Reply]]
 
@@ -80,6 +81,7 @@ class MemoryCommands:
         self._people = people
         self._questions = questions
         self._linking = link_commands
+        self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._commands: Mapping[str, Command] = {
@@ -117,11 +119,25 @@ class MemoryCommands:
             return Reply("I will not keep it.")
         if value.startswith(linking.PREFIX):
             return await self._linking.press(asker, value)
+        if self._forgetting.owns(value):
+            return await self._forgetting.turn(handle, asker, value)
+        return await self._answer(handle, asker, value)
+
+    async def _answer(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
+        """Yes or no to an open question."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
-        question = await self._questions.take(question_id, str(asker.principal.person))
+        person, channel = str(asker.principal.person), channel_of(asker.place)
+        asked = await self._questions.find(question_id)
+        if asked is not None and not asked.is_of(person, channel):
+            return Reply(words.NOT_ASKED, leaves_buttons=True)
+        question = await self._questions.take(question_id, person, channel)
         if question is None:
             return Reply(words.CLOSED)
-        return await self._settle(handle, asker, question) if answer == "yes" else Reply(words.LEFT)
+        if answer != "yes":
+            return await self._forgetting.leave(question_id, question)
+        if question.deed == "forget":
+            return await self._forgetting.settle(handle, asker, question_id, question)
+        return await self._settle(handle, asker, question)
 
     async def _remember(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
         if not text:
@@ -151,20 +167,7 @@ class MemoryCommands:
         return Reply(words.question(first, len(waiting) - 1), buttons)
 
     async def _forget(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
-        topic = text[:MAX_TOPIC]
-        if not topic:
-            raise BadInput(words.WHAT_TO_FORGET)
-        records = await handle.about(topic)
-        waiting = [pending.record for pending in await handle.waiting_about(topic)]
-        if not records and not waiting:
-            return Reply("I remember nothing about that.")
-        question = Question("forget", str(asker.principal.person), topic)
-        count = len(records) + len(waiting)
-        buttons = await self._questions.ask(asker.id, question, f"Forget {count}")
-        shown = ["Forget this?", words.listed(records[:SHOWN], len(records)) if records else ""]
-        if waiting:
-            shown += [words.WAITING, words.listed(waiting[:SHOWN], len(waiting))]
-        return Reply("\n\n".join(filter(None, shown)), buttons)
+        return await self._forgetting.ask(handle, asker, text)
 
     async def _privacy(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
@@ -215,7 +218,8 @@ class MemoryCommands:
         return await self._linking.run(asker, text)
 
     async def _ask_to_erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
-        question = Question("erase", str(asker.principal.person))
+        person, channel = str(asker.principal.person), channel_of(asker.place)
+        question = Question("erase", person, channel=channel)
         buttons = await self._questions.ask(asker.id, question, "Erase everything")
         others = link_words.listed(await handle.linked())
         linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
@@ -230,18 +234,15 @@ class MemoryCommands:
         for number, other in enumerate(one.side for one in others):
             if other.place is None:
                 continue
-            question = Question("erase", other.person)
+            question = Question("erase", other.person, channel=channel_of(other.place))
             id_ = f"{asker.id}-{number}"
             buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
             notices.append(Notice(other.person, other.place, text, buttons))
         return Reply(f"Everything is erased: {gone} entries.", notices=tuple(notices))
 
     async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
-        if question.deed == "forget":
-            gone = await handle.forget(question.topic)
-            return Reply(f"Forgotten: {gone}." if gone else "There was nothing left of it.")
         if question.deed == "erase":
-            surely = Question("erase_surely", question.person)
+            surely = Question("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(asker.id, surely, "Yes, all of it")
             return Reply(
                 "Really erase all memories, conversations and links of this account?", buttons

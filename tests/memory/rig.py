@@ -13,7 +13,9 @@ from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
+from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.spoken import History
 from gateway.stores import QuarantineStore
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
@@ -225,9 +227,10 @@ def rig_on(
     grounding: Grounding | None = None,
     keep: Callable[[WaitingTurn], Awaitable[None]] | None = None,
     projects: ProjectRules | None = None,
+    history: History | None = None,
 ) -> Rig:
-    """A memory over these stores; open questions are kept in `database`, and turns that wait unless
-    `keep` has another place."""
+    """A memory over these stores; open questions are kept in `database`, and what conversations keep
+    and turns that wait unless `history` and `keep` have another place."""
 
     async def kept_here(turn: WaitingTurn) -> None:
         await database.run(lambda db: insert_waiting_turn(db, turn))
@@ -258,6 +261,7 @@ def rig_on(
             Consolidation(stores.waiting, path),
             Retriever(stores.recall, stores.memories),
             links,
+            history or SqliteHistory(database),
             [stores.personal],
         )
     )
