@@ -9,7 +9,7 @@ from gateway.people import Audience
 from gateway.remembering import Asker
 from memory.commands import words
 from memory.commands.paging import Page, page_of
-from memory.commands.questions import PREFIX, Question, Questions, fitting
+from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
 from memory.forgetting import Item
 from memory.handle import MemoryHandle
 from memory.scope import channel_of
@@ -117,7 +117,8 @@ def _shown(
         for one in page.turnings(CHOICES - 2)
     )
     text = "\n\n".join(told)
-    return Reply(_with_aside(asker, text), (yes, *turnings, no))
+    until = asker.at + VALID_FOR
+    return Reply(_with_aside(asker, text), (yes, *turnings, no), buttons_until=until)
 
 
 def _lines(items: Sequence[Item | None]) -> str:

@@ -15,7 +15,7 @@ from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forgetting import ForgetCommands
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
-from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, Question, Questions
+from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, VALID_FOR, Question, Questions
 from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
 from memory.people import People
@@ -223,7 +223,8 @@ class MemoryCommands:
         buttons = await self._questions.ask(asker.id, question, "Erase everything")
         others = link_words.listed(await handle.linked())
         linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
-        return Reply(link_words.ERASE_ASKED.format(linked=linked), buttons)
+        text = link_words.ERASE_ASKED.format(linked=linked)
+        return Reply(text, buttons, buttons_until=asker.at + VALID_FOR)
 
     async def _erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
         """Erase this identity, and ask those that were linked with it about theirs."""
@@ -237,16 +238,16 @@ class MemoryCommands:
             question = Question("erase", other.person, channel=channel_of(other.place))
             id_ = f"{asker.id}-{number}"
             buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
-            notices.append(Notice(other.person, other.place, text, buttons))
-        return Reply(f"Everything is erased: {gone} entries.", notices=tuple(notices))
+            until = asker.at + ASKED_ELSEWHERE
+            notices.append(Notice(other.person, other.place, text, buttons, until))
+        return Reply(link_words.ERASED.format(count=gone), notices=tuple(notices), forgets=True)
 
     async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
         if question.deed == "erase":
             surely = Question("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(asker.id, surely, "Yes, all of it")
-            return Reply(
-                "Really erase all memories, conversations and links of this account?", buttons
-            )
+            text = "Really erase all memories, conversations and links of this account?"
+            return Reply(text, buttons, buttons_until=asker.at + VALID_FOR)
         return await self._erase(handle, asker)
 
 

@@ -102,8 +102,10 @@ async def test_another_person_in_the_channel_can_not_press_for_the_one_who_was_a
         thread = await lab.platform.open_thread(ada.person, room, "dogs")
         ada, eve = Talk(lab, ada.person, thread), Talk(lab, eve.person, thread)
     await ada.say("My dog is called Luna")
-    asked = await ada.command("forget", "Luna") if lab.platform.platform != "slack" else (
-        await ada.say("/forget Luna")
+    asked = (
+        await ada.command("forget", "Luna")
+        if lab.platform.platform != "slack"
+        else (await ada.say("/forget Luna"))
     )
     yes = asked.buttons[0].label
     if not asked.only_for:  # where the question is seen by everybody, somebody else may press
