@@ -24,8 +24,9 @@ class Whose:
 class SpokenRef:
     """Names one stored text, as it was when it was looked at.
 
-    `channel` is "platform:account:channel", within which ids of messages are unique. `id` is the message's, of an answer that of the message under which it is stored; of a task or a
-    summary it is the conversation's. `digest` is that of the text.
+    `channel` is "platform:account:channel", within which ids of messages are unique. `id` is the
+    message's, of an answer that of the message under which it is stored; of a task or a summary it
+    is the conversation's. `digest` is that of the text.
     """
 
     kind: SpokenKind

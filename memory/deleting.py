@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.ports import Clock
@@ -37,6 +37,9 @@ MAX_FOUND: Final = 200
 MAX_SPOKEN: Final = 2_000
 """Texts of conversations that are looked through, the latest."""
 MAX_LISTED: Final = 1_000
+MAX_PAGES: Final = 100
+"""Pages of `MAX_LISTED` that are looked through for what was learned in a conversation."""
+AN_INSTANT: Final = timedelta(microseconds=1)
 SAME_TURN: Final = timedelta(seconds=1)
 
 
@@ -89,6 +92,23 @@ class Deleting:
         said = await asyncio.to_thread(spoken_about, spoken, about, origins)
         items = gathered(once, waiting, said, spoken)
         return Found(tuple(items[:MAX_FOUND]), max(0, len(items) - MAX_FOUND))
+
+    async def learned_in(self, conversation: str, until: datetime) -> list[Bound]:
+        """The person's own memories, and what waits, that were learned in a conversation
+        (`str(ConversationKey)`) by then; what was said there included."""
+        await self._parts.consolidation.of_reach(self._reach)
+        found: list[Bound] = []
+        page = Filter(own_only=True, superseded=True, until=until + AN_INSTANT, limit=MAX_LISTED)
+        for _ in range(MAX_PAGES):
+            records = [one.record for one in await self._parts.memories.find(self._reach, page)]
+            here = [one for one in records if one.provenance.group == conversation]
+            found += [(memory_ref(outward(one)),) for one in here]
+            if len(records) < MAX_LISTED:
+                break
+            page = replace(page, after_id=records[-1].id)
+        waiting = [one for one in await self._waiting() if one.submitted_at <= until]
+        own_here = [one for one in waiting if one.record.provenance.group == conversation]
+        return found + [(review_ref(one),) for one in own_here]
 
     async def shown(self, bound: Sequence[Bound]) -> list[Item | None]:
         """What was found, as it is now; None where it changed since, or is gone."""

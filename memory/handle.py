@@ -20,6 +20,7 @@ from memory.forgetting import Bound, Found, own
 from memory.links import Links, identity_of
 from memory.outside import Outside
 from memory.people import People
+from memory.plans import PlanUse
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
@@ -278,6 +279,11 @@ class MemoryHandle:
     async def count(self) -> int:
         """How many memories of their own this person has."""
         return await self._parts.memories.count(self.reach)
+
+    async def plan_use(self) -> PlanUse:
+        """How much of the plan is used; linked identities share one."""
+        plan = self._parts.path.plans.plan_of(self.reach.persons)
+        return PlanUse(await self.count(), plan.memories)
 
     # --- deleting -------------------------------------------------------------------------------
 

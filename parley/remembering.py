@@ -77,7 +77,8 @@ def wire_memory(
     guard: WorkGuard = UNGUARDED,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects; `history` is what conversations keep; `models` are those that recall may use; `watch` is told of every recall.
+    figures of projects; `history` is what conversations keep; `models` are those that recall may
+    use; `watch` is told of every recall.
     `check` says who belongs to a project; without one nobody reaches a project in private."""
     wanted = settings.memory
     if not wanted.enabled:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import structlog
 
 from gateway.auditing import audit
-from gateway.commands import confirmations, tasks
+from gateway.commands import clearing, confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
-from gateway.commands.confirmations import Confirmation
+from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
@@ -117,16 +117,20 @@ class Control:
             refused = Reply("Only the person who asked can answer this.", leaves_buttons=True)
             await self._answer(exchange, refused, event)
             return
+        if answer == "learned":
+            if asked.person != str(exchange.who.person):
+                await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
+                return
+            await redact_aside(exchange, self._services)
         first = await self._services.stores.buckets.once(
             f"answered:{confirmation_id}", confirmations.VALID_FOR
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
-        if answer == "yes" and not may_set_task(exchange.who, exchange.place.audience):
+        if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
             words = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
             await self._answer(exchange, Reply(words), event)
             return
-        settled = await self._settle(asked, answer == "yes", first)
-        await self._answer(exchange, Reply(settled), event)
+        await self._answer(exchange, await self._settle(asked, answer, first, exchange), event)
 
     def owns(self, value: str) -> bool:
         """True for the value of a button whose press is no question to the model."""
@@ -222,36 +226,29 @@ class Control:
         if not may_set_task(exchange.who, exchange.place.audience):
             await self._answer(exchange, Reply(NOT_YOURS))
             return
-        asked = Confirmation("clear", str(exchange.who.person), exchange.key)
+        await redact_aside(exchange, self._services)
         if exchange.connected.manifest.capabilities.max_buttons < len(("yes", "no")):
-            await self._answer(exchange, Reply(await self._settle(asked, True, True)))
+            asked = Confirmation("clear", str(exchange.who.person), exchange.key)
+            await self._answer(exchange, await self._settle(asked, "yes", True, exchange))
             return
-        await confirmations.remember(self._services, exchange.id, asked)
-        aside = self._aside(exchange, "clear")
-        question = f"Delete what I remember of this conversation?{aside}"
-        await self._answer(
-            exchange,
-            Reply(
-                question,
-                buttons=confirmations.buttons(exchange.id, "Delete", "Keep"),
-                buttons_until=self._services.clock.now() + confirmations.VALID_FOR,
-            ),
-        )
+        reply = await clearing.asked(exchange, self._services, self._aside(exchange, "clear"))
+        await self._answer(exchange, reply)
 
-    async def _settle(self, asked: Confirmation, confirmed: bool, first: bool) -> str:
+    async def _settle(
+        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+    ) -> Reply:
         if not first:
-            return "This question was answered already."
+            return Reply("This question was answered already.")
+        confirmed = answer != "no"
         if asked.action == "task":
-            return (
+            return Reply(
                 await tasks.confirmed(asked, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
-            return "Nothing was deleted."
-        gone = await self._services.stores.conversations.clear(asked.key)
-        self._services.recent_secrets.forget(str(asked.key))
-        return f"Done: {gone} messages deleted." if gone else "There was nothing to delete."
+            return Reply("Nothing was deleted.")
+        return await clearing.cleared(asked, answer, exchange, self._services)
 
     def _aside(self, exchange: Exchange, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name

@@ -146,7 +146,9 @@ class MemoryCommands:
         buttons: tuple[Button, ...] = ()
         if result.outcome is Outcome.REVIEW:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
-        return Reply(kept(result), buttons)
+        planned = words.planned(await handle.plan_use())
+        noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
+        return Reply("\n\n".join(filter(None, (kept(result), noted))), buttons)
 
     async def _memories(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
         if text.casefold() == "review":
@@ -156,7 +158,9 @@ class MemoryCommands:
             return Reply(words.NOT_FOUND if text else words.NOTHING)
         records = [match.record for match in found]
         total = len(records) if text else await handle.count()
-        return Reply(words.listed(records, total))
+        planned = words.planned(await handle.plan_use())
+        noted = f"_{planned}_" if planned else ""
+        return Reply("\n\n".join(filter(None, (words.listed(records, total), noted))))
 
     async def _review(self, handle: MemoryHandle) -> Reply:
         waiting = await handle.waiting(SHOWN)
@@ -188,9 +192,11 @@ class MemoryCommands:
         if what == "erase":
             return await self._ask_to_erase(handle, asker)
         shows = handle.occasion.shows_private
+        planned = words.planned(await handle.plan_use())
         return Reply(
             words.PRIVACY.format(
                 counts=words.counted(await handle.counts()),
+                plan=f"\n\n{planned}" if planned else "",
                 rooms="do" if shows else "do not",
                 other="off" if shows else "on",
                 days=self._days,

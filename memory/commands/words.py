@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from memory.plans import PlanUse
 from memory.record import MAX_DOCUMENT, Record
 from memory.store.ports import Pending
 
@@ -47,7 +48,7 @@ LEFT: Final = "Nothing was changed."
 PRIVACY: Final = """\
 **What I keep about you**
 
-{counts}
+{counts}{plan}
 
 **What you can do**
 
@@ -97,6 +98,14 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
     """How much is kept, one kind a line."""
     lines = [f"- {KINDS.get(name, name.replace('_', ' '))}: {count}" for name, count in counts]
     return "\n".join(lines) or "Nothing."
+
+
+def planned(use: PlanUse) -> str:
+    """How much of a plan is used; empty where nothing limits it."""
+    if use.limit is None:
+        return ""
+    told = f"{use} memories of your plan are used."
+    return told if use.count < use.limit else f"{told} Delete one to make room: `/forget …`."
 
 
 def listed(records: Sequence[Record], total: int) -> str:

@@ -1,9 +1,9 @@
 """`/privacy erase` says that it is done, and nothing of the person is left behind the answer."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from pathlib import Path
 
 from tests.e2e.conftest import open_lab
 from tests.e2e.harness import Lab

@@ -10,12 +10,12 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import Belonging, ToolProvider
 from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
+from gateway.spoken import History
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
-from gateway.spoken import History
 from gateway.stores import QuarantineStore
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
@@ -229,8 +229,8 @@ def rig_on(
     projects: ProjectRules | None = None,
     history: History | None = None,
 ) -> Rig:
-    """A memory over these stores; open questions are kept in `database`, and what conversations keep
-    and turns that wait unless `history` and `keep` have another place."""
+    """A memory over these stores; open questions are kept in `database`, and so is what
+    conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
 
     async def kept_here(turn: WaitingTurn) -> None:
         await database.run(lambda db: insert_waiting_turn(db, turn))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any, Final, LiteralString
 
+from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.postgres.notes import NO_SUMMARY, NO_TASK
 from gateway.storage.postgres.personal import OWN_TASK, OWN_TENANT, SPOKE, TURNS
 from gateway.storage.postgres.pool import Connection, PostgresPool
-from gateway.spoken import Spoken, SpokenRef, Whose, unchanged
 from gateway.stores import StoredTurn
 
 LOOKED_THROUGH: Final = 10_000
@@ -92,5 +92,5 @@ def _spoken(row: Sequence[Any]) -> Spoken:
     _, _, channel, message_id, role, text, at, answers, material = row
     when = at.astimezone(UTC)
     said = StoredTurn(message_id, "user", text, when, material=material_from_json(material))
-    kind = "answer" if role == "assistant" else "message"
+    kind: SpokenKind = "answer" if role == "assistant" else "message"
     return Spoken(kind, channel, message_id, said.whole, when, answers)

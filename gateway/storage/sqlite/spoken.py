@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import NO_SUMMARY, NO_TASK
 from gateway.storage.sqlite.personal import OWN_TASK, OWN_TENANT, SPOKE, TURNS
-from gateway.spoken import Spoken, SpokenRef, Whose, unchanged
 from gateway.stores import StoredTurn
 
 LOOKED_THROUGH: Final = 10_000
@@ -87,5 +87,5 @@ def _spoken(row: Row) -> Spoken:
     _, _, channel, message_id, role, text, at, answers, material = row
     when = datetime.fromtimestamp(at, UTC)
     said = StoredTurn(message_id, "user", text, when, material=material_from_json(material))
-    kind = "answer" if role == "assistant" else "message"
+    kind: SpokenKind = "answer" if role == "assistant" else "message"
     return Spoken(kind, channel, message_id, said.whole, when, answers)
