@@ -34,6 +34,7 @@ class Exchange:
     turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
     `sender` is the key under which limits and budgets count its author.
     `live` shows the answer while it is written. `tasks` holds the task that the model noted.
+    `forgets`: its person was erased, and nothing about them is kept of it.
     `aftermath` stands under the answer and is not part of it. `kept` are the messages as they are
     stored; `mended` is the id of an earlier message of the same author and its text without a half
     of a secret; `redacted` holds texts and how they are stored.
@@ -60,6 +61,7 @@ class Exchange:
     result: TurnResult | None = None
     live: LiveAnswer | None = None
     refused: bool = False
+    forgets: bool = False
     memory: TurnMemory | None = None
     tasks: WithTask | None = None
     answer: str = ""
@@ -115,10 +117,10 @@ class Exchange:
         """What was decided, for `parley why`."""
         return Trace(
             id=self.id,
-            message_id=self.last.id,
+            message_id="" if self.forgets else self.last.id,
             platform=self.place.platform,
             account=self.place.account,
-            conversation=str(self.key),
+            conversation="" if self.forgets else str(self.key),
             kind=self.kind,
             at=self.started,
             decisions=tuple(self.decisions),

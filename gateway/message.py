@@ -246,7 +246,8 @@ class ButtonPressed:
     """A person pressed a button or chose a row under a message of ours.
 
     `value` is what we put behind the button; `reply_handle` is what the adapter needs to answer
-    this press (an interaction token, a response URL), opaque to everybody else.
+    this press (an interaction token, a response URL), opaque to everybody else. `shown` is what the
+    message says without its buttons, where the adapter needs that to take them away.
     """
 
     event_id: str
@@ -256,6 +257,7 @@ class ButtonPressed:
     label: str = ""
     message_id: str = ""
     reply_handle: str = field(default="", repr=False)
+    shown: "Part | None" = field(default=None, repr=False)
     kind: Literal["button"] = "button"
 
 
@@ -390,28 +392,39 @@ class Notice:
     place: Place
     markdown: str
     buttons: tuple[Button, ...] = ()
+    buttons_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What the gateway wants to say, before rendering. `private_to` names the only reader;
-    `notices` tell other people of it, each in their own direct conversation."""
+    `notices` tell other people of it, each in their own direct conversation. `leaves_buttons`: the
+    press that it answers decided nothing, and the buttons stay for whom they are meant.
+    `forgets`: everything about the person was deleted, and of this answer nothing is kept either.
+    `buttons_until`: nobody answers the buttons after that; None where they stay valid.
+    """
 
     markdown: str
     buttons: tuple[Button, ...] = ()
     files: tuple[OutboundFile, ...] = ()
     private_to: str = ""
     notices: tuple[Notice, ...] = ()
+    buttons_until: datetime | None = None
+    leaves_buttons: bool = False
+    forgets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One send: a rendered part or a file; or neither, which ends a command that is not answered.
+    """One send: a rendered part or a file; or neither, which ends a command that is not answered;
+    or, with `clears`, no send: the buttons under that message of ours go, and `part` is what the
+    message says, where the platform wants to hear it again.
 
     `key` is the same on every attempt and unique among all sends, so that a platform that takes a
     nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
     an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of
     a live message that is to become this one. `person` is the `str(PersonId)` of whom it answers.
+    Nobody answers the buttons after `buttons_until`.
     """
 
     key: str
@@ -424,11 +437,13 @@ class Outbound:
     reply_handle: str = field(default="", repr=False)
     replaces: str = ""
     person: str = field(default="", compare=False)
+    clears: str = ""
+    buttons_until: datetime | None = None
 
     @property
     def is_empty(self) -> bool:
-        """True when nothing is said: the sign that a command waits is taken away, no more."""
-        return self.part is None and self.file is None
+        """True when nothing is said: the sign that a command waits, or buttons, are taken away."""
+        return bool(self.clears) or (self.part is None and self.file is None)
 
 
 @dataclass(frozen=True, slots=True)

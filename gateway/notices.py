@@ -26,7 +26,8 @@ def addressed(
         if account is None or notice.place.audience is not Audience.DIRECT:
             continue
         shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
-        reply = Reply(notice.markdown, notice.buttons if shows else ())
+        until = notice.buttons_until if shows else None
+        reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
         parts = render(notice.markdown, account.manifest.dialect)
         key = f"{group}:notice-{number}"
         found += address(key, notice.place, parts, reply, person=notice.person)

@@ -136,9 +136,12 @@ class Pipeline:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
         return await self._run(stages, exchange)
 
-    async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
-        """Answer with fixed words, and be done with the exchange."""
+    async def reply(
+        self, exchange: Exchange, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
+    ) -> None:
+        """Answer with fixed words, do what comes `after` them, and be done with the exchange."""
         reply = await typed_form(exchange, reply, self._services)
+        exchange.forgets = reply.forgets
         exchange.outbound = address(
             exchange.id,
             exchange.place,
@@ -146,7 +149,9 @@ class Pipeline:
             reply,
             reply_to_id=exchange.last.id if exchange.kind == "message" else "",
             reply_handle=exchange.reply_handle,
-        ) + addressed(exchange.id, reply.notices, self._services.connected)
+        )
+        exchange.outbound += addressed(exchange.id, reply.notices, self._services.connected)
+        exchange.outbound += tuple(after)
         await self._finish(exchange, outcome)
 
     async def drop(self, entries: Sequence[InboxEntry]) -> None:

@@ -122,6 +122,15 @@ class Remembering(Protocol):
         """What may be meant by the beginning of a question, from what is remembered, best first."""
         ...
 
+    async def learned(self, asker: Asker, conversation: str) -> int:
+        """How much this person's memory holds of what was said in a conversation."""
+        ...
+
+    async def forget_learned(self, asker: Asker, conversation: str, until: datetime) -> int:
+        """Delete what this person's memory holds of a conversation, and was learned by then; how
+        much went."""
+        ...
+
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """A person changed a message that was answered."""
         ...
@@ -208,6 +217,14 @@ class Forgetful:
     async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
         """Nothing."""
         return ()
+
+    async def learned(self, asker: Asker, conversation: str) -> int:
+        """Nothing."""
+        return 0
+
+    async def forget_learned(self, asker: Asker, conversation: str, until: datetime) -> int:
+        """Nothing."""
+        return 0
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """Nothing to change."""

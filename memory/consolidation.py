@@ -103,6 +103,13 @@ class Consolidation:
         if changed and self._guard.suspects("waiting_turn"):
             await self._waiting.discard_quarantined(tenant, channel, message_ids)
 
+    async def discard(self, tenant: str, channel: str, message_ids: Sequence[str]) -> None:
+        """Delete quarantined turns that say what these messages of a channel
+        ("platform:account:channel") say."""
+        platform, account, place = (*channel.split(":", 2), "", "")[:3]
+        if self._guard.suspects("waiting_turn"):
+            await self._waiting.discard_quarantined(tenant, (platform, account, place), message_ids)
+
     async def _all(self, some: Callable[[], Awaitable[list[WaitingTurn]]]) -> None:
         for _ in range(MAX_STEPS):
             if not await self._take_up(await some()):

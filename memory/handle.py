@@ -10,21 +10,23 @@ from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.ports import Clock
 from gateway.remembering import Asker
+from gateway.spoken import History
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
-from memory.forgetting import CERTAIN, names_one, own, waiting_about
+from memory.deleting import MAX_LISTED, Deleting, DeletingParts, Gone, outward
+from memory.forgetting import Bound, Found, own
 from memory.links import Links, identity_of
 from memory.listing import ListName, Page, page_of
 from memory.outside import Outside
 from memory.people import People
+from memory.plans import PlanUse
 from memory.proposals import Proposals, proposals_for
 from memory.recall.echoes import without_echoes
 from memory.recall.ports import Recall
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
-from memory.recall.selection import without_secrets
 from memory.record import Draft, Record, Tier
 from memory.scope import Occasion, Reach, reach_of
 from memory.store.ports import (
@@ -49,9 +51,6 @@ from safety.secrets import redact_secrets
 
 MAX_REASON = 500
 DECIDED = "Nothing waits under this id. It may have been decided already."
-FORGET_AT_ONCE = 200
-"""Memories that one `/forget` deletes at most; a topic that fits more is not narrow enough."""
-MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,7 @@ class MemoryParts:
     consolidation: Consolidation
     retriever: Recall
     links: Links
+    history: History
     holders: Sequence[HoldsPersonal] = ()
 
 
@@ -155,6 +155,7 @@ class MemoryHandle:
         self._session = arrival.session
         self.occasion = occasion
         self.reach: Reach = reach_of(occasion)
+        self.deleting = Deleting(_deleting(parts), occasion, self.reach)
 
     async def in_project(self, project: str) -> "MemoryHandle":
         """The same for another project than the chosen one. Raises `NotThere` unless this person
@@ -247,7 +248,7 @@ class MemoryHandle:
         found = await self._parts.memories.find(self.reach, wanted)
         kind = "text" if wanted.text else "recent"
         await self._audit("memory_read", query=kind, results=len(found))
-        return [replace(match, record=_outward(match.record)) for match in found]
+        return [replace(match, record=outward(match.record)) for match in found]
 
     async def look_up(self, query: Query) -> Recollection:
         """What is remembered about something, best first, without its echoes."""
@@ -261,7 +262,7 @@ class MemoryHandle:
         """One memory, None when there is none for this person here."""
         await self._parts.consolidation.of_reach(self.reach)
         record = await self._parts.memories.get(self.reach, memory_id)
-        return None if record is None else _outward(record)
+        return None if record is None else outward(record)
 
     async def everything(self) -> AsyncIterator[Record]:
         """Everything of the person's own, with its vectors: the oldest first, so that what was
@@ -283,7 +284,7 @@ class MemoryHandle:
         page = await page_of(self._parts.memories, self.reach, name, text, number)
         query = "text" if text else "list"
         await self._audit("memory_read", query=query, results=len(page.records))
-        return replace(page, records=tuple(map(_outward, page.records)))
+        return replace(page, records=tuple(map(outward, page.records)))
 
     def before_others(self) -> "MemoryHandle":
         """The same for an answer that everybody in the room reads: nothing from elsewhere, also
@@ -294,6 +295,11 @@ class MemoryHandle:
     async def count(self) -> int:
         """How many memories of their own this person has."""
         return await self._parts.memories.count(self.reach)
+
+    async def plan_use(self) -> PlanUse:
+        """How much of the plan is used; linked identities share one."""
+        plan = self._parts.path.plans.plan_of(self.reach.persons)
+        return PlanUse(await self.count(), plan.memories)
 
     # --- deleting -------------------------------------------------------------------------------
 
@@ -317,44 +323,39 @@ class MemoryHandle:
         await self._parts.consolidation.of_reach(self.reach)
         waiting = own(await self._parts.reviews.waiting(reach, MAX_LISTED))
         took = [one.id for one in waiting if one.record.tier in tiers]
-        left = [await self._drop(one) for one in took]
+        left = [await self.deleting.drop(one) for one in took]
         count = await self._parts.memories.clear(reach, tiers) + sum(left)
         await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 
     async def about(self, topic: str) -> list[Record]:
-        """What of the person's own is about a topic, or has this id; what `forget` deletes."""
+        """Own memories with every word of a topic, or with this id; replaced ones included."""
         await self._parts.consolidation.of_reach(self.reach)
-        if names_one(topic):
-            wanted = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
-            every = await self._parts.memories.find(self.reach, wanted)
-            return [_outward(m.record) for m in every if m.record.id.startswith(topic)]
-        wanted = Filter(text=topic, own_only=True, superseded=True, limit=FORGET_AT_ONCE)
-        found = await self._parts.memories.find(self.reach, wanted)
-        return [_outward(match.record) for match in found if match.score >= CERTAIN]
+        return await self.deleting.memories_about(topic)
 
     async def waiting_about(self, topic: str) -> list[Pending]:
-        """What waits for this person's word about a topic; `forget` rejects it."""
-        found = waiting_about(await self.waiting(MAX_LISTED), topic)
-        return [replace(one, record=_outward(one.record)) for one in found]
+        """What waits for this person's word about a topic."""
+        return await self.deleting.waiting_about(topic)
 
-    async def forget(self, topic: str, shown: Sequence[str] | None = None) -> int:
-        """Delete what is about a topic, what waits for the person's word included, or of that only
-        the memories that were `shown`; the audit keeps an HMAC of the topic."""
-        waiting = {one.record.id: one.id for one in await self.waiting_about(topic)}
-        found = [*waiting, *(record.id for record in await self.about(topic))]
-        ids = found if shown is None else [one for one in found if one in set(shown)]
-        left = [one for one in ids if one in waiting and await self._drop(waiting[one])]
-        gone = list(dict.fromkeys(left + await self._parts.memories.delete(self.reach, ids)))
-        sealed, went = self._parts.audit.sealed(topic), " ".join(gone)
-        await self._audit("memory_bulk_delete", query=sealed, ids=went, deleted=len(gone))
-        return len(gone)
+    async def forgettable(self, topic: str) -> Found:
+        """Everything of the person's own that is about a topic, or has this id, wherever it is
+        kept: what `forget_shown` can delete."""
+        return await self.deleting.found(topic)
 
-    async def _drop(self, review_id: str) -> bool:
-        """Whether it waited until now."""
-        now = self._parts.clock.now()
-        took = await self._parts.reviews.take(self.reach, review_id, "rejected", "", now)
-        return took is not None
+    async def forget_shown(self, bound: Sequence[Bound], sealed: str) -> Gone:
+        """Delete exactly what was shown. `sealed` stands for the topic in the audit."""
+        return await self.deleting.forget(bound, sealed)
+
+    async def forget(self, topic: str) -> int:
+        """Delete what is about a topic, 200 things at most; the audit keeps an HMAC of the
+        topic."""
+        found = await self.forgettable(topic)
+        gone = await self.forget_shown([item.bound for item in found.items], self.sealed(topic))
+        return gone.items
+
+    def sealed(self, topic: str) -> str:
+        """Stands for a topic where its words must not stand."""
+        return self._parts.audit.sealed(topic)
 
     # --- everything of a person -----------------------------------------------------------------
 
@@ -466,10 +467,15 @@ class MemoryHandle:
         await self._parts.audit.note(action, self.occasion, **details)
 
 
-def _outward(record: Record) -> Record:
-    """A record as it may be shown: what is known as a credential today may not have been one when
-    it was stored."""
-    return replace(without_secrets(record), embedding=record.embedding)
+def _deleting(parts: MemoryParts) -> DeletingParts:
+    return DeletingParts(
+        parts.memories,
+        parts.reviews,
+        parts.consolidation,
+        parts.history,
+        parts.audit,
+        parts.clock,
+    )
 
 
 def _used_up(reason: str) -> WriteResult:

@@ -30,6 +30,17 @@ BUILT_IN: Final[Mapping[str, Plan]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class PlanUse:
+    """`count` current memories of `limit`, None for no limit."""
+
+    count: int
+    limit: int | None
+
+    def __str__(self) -> str:
+        return f"{self.count:,}" if self.limit is None else f"{self.count:,} of {self.limit:,}"
+
+
+@dataclass(frozen=True, slots=True)
 class Plans:
     """Who has which plan; `people` by `str(PersonId)`, "platform:id" or bare id."""
 

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from gateway.authorship import Material
@@ -94,6 +95,18 @@ class Remembrance:
         query = Query(typed, asker.at, MAX_SUGGESTED, unfinished=True, wanted=wanted)
         found = await self.retriever.recall(handle.reach, query)
         return [one.record.content for one in found.results]
+
+    async def learned(self, asker: Asker, conversation: str) -> int:
+        """How much of this person's own was learned in a conversation."""
+        handle = await self._memory.for_principal(asker)
+        return len(await handle.deleting.learned_in(conversation, asker.at))
+
+    async def forget_learned(self, asker: Asker, conversation: str, until: datetime) -> int:
+        """Delete what of this person's own was learned in a conversation by then."""
+        handle = await self._memory.for_principal(asker)
+        learned = await handle.deleting.learned_in(conversation, until)
+        gone = await handle.forget_shown(learned, handle.sealed(conversation))
+        return gone.items
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """The stored turn follows, prepared like any other; what else was derived and never

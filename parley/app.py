@@ -16,6 +16,7 @@ from gateway.crash_loop.deaths import Deaths
 from gateway.crash_loop.guard import CrashLoopGuard
 from gateway.crash_loop.record import Death, WorkRecord
 from gateway.delivery.deliverer import Deliverer, Line
+from gateway.delivery.expiring import EVERY as BUTTONS_EVERY
 from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
 from gateway.errors import ConfigurationError
@@ -150,6 +151,8 @@ class App:
         }
         self.housekeeping = Housekeeping(chores, self._clock, self.guard)
         self.link_expiry = self._expire_links()
+        expiring = {"buttons": self.services.deliverer.expiring.step}
+        self.button_expiry = Housekeeping(expiring, self._clock, self.guard, every=BUTTONS_EVERY)
         self.heartbeats = wire_heartbeats(
             settings,
             self.storage,
@@ -178,6 +181,7 @@ class App:
         self.services.toolbox.start()
         await self._take_up()
         self.housekeeping.start()
+        self.button_expiry.start()
         if self.link_expiry is not None:
             self.link_expiry.start()
         if self.heartbeats is not None and self._role != "adapter":
@@ -208,6 +212,7 @@ class App:
             *((self._sharing.stop,) if self._sharing is not None else ()),
             self.supervisor.stop,
             self.housekeeping.stop,
+            self.button_expiry.stop,
             *((self.link_expiry.stop,) if self.link_expiry is not None else ()),
             *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
             *((self.consolidating.stop,) if self.consolidating is not None else ()),
@@ -285,6 +290,7 @@ class App:
             storage.memory,
             (*storage.personal, self._recent_secrets),
             storage.stores.states,
+            storage.history,
             self._clock,
             self.models,
             self.watching.metrics.recall.recalled,

@@ -13,6 +13,7 @@ from gateway.people import Humans, Unlinked
 from gateway.ports import Clock, MembershipCheck
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from gateway.spoken import History
 from gateway.stores import AdapterStates
 from memory.audit import Audit
 from memory.brain.documents import Brain
@@ -68,6 +69,7 @@ def wire_memory(
     stores: MemoryStores,
     holders: tuple[HoldsPersonal, ...],
     states: AdapterStates,
+    history: History,
     clock: Clock,
     models: RecallModels | None = None,
     watch: Callable[[Recalled], None] | None = None,
@@ -75,7 +77,8 @@ def wire_memory(
     guard: WorkGuard = UNGUARDED,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects; `models` are those that recall may use; `watch` is told of every recall.
+    figures of projects; `history` is what conversations keep; `models` are those that recall may
+    use; `watch` is told of every recall.
     `check` says who belongs to a project; without one nobody reaches a project in private."""
     wanted = settings.memory
     if not wanted.enabled:
@@ -109,6 +112,7 @@ def wire_memory(
             consolidation,
             retriever,
             links,
+            history,
             holders,
         )
     )

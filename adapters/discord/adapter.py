@@ -9,6 +9,7 @@ from adapters.discord.connection import Connection
 from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
 from adapters.discord.raw import identity, moment
 from adapters.discord.send import (
+    NO_BUTTONS,
     NOBODY,
     channel_body,
     destination,
@@ -111,6 +112,15 @@ class DiscordAdapter:
         """Replace the text of a message of ours. Raises a `DeliveryError`."""
         body = {"content": text_of(part), "allowed_mentions": NOBODY}
         await self._connected().api.call(message_route("PATCH", place, message_id), json=body)
+
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Take the buttons away from under a message of ours. Raises a `DeliveryError`."""
+        connection = self._connected()
+        handle = handle_of(outbound)
+        if handle is not None and await connection.answers.clear(handle, outbound.clears):
+            return
+        route = message_route("PATCH", outbound.place, outbound.clears)
+        await connection.api.call(route, json=NO_BUTTONS)
 
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours. Raises a `DeliveryError`."""

@@ -19,7 +19,7 @@ from discord.http import Route
 from adapters.discord.api import Api, Refused
 from adapters.discord.interactions import Handle
 from adapters.discord.raw import identity, integer, text
-from adapters.discord.send import EPHEMERAL, SUPPRESS_EMBEDS, body_of, form_of
+from adapters.discord.send import EPHEMERAL, NO_BUTTONS, SUPPRESS_EMBEDS, body_of, form_of
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Outbound
 
@@ -33,7 +33,9 @@ GONE: Final = frozenset({10008, 10015, 10062, 50027})
 """Unknown message, webhook or interaction, or an expired token: the interaction is over."""
 
 _WEBHOOK: Final = "/webhooks/{webhook_id}/{webhook_token}"
-_ORIGINAL: Final = _WEBHOOK + "/messages/@original"
+_MESSAGE: Final = _WEBHOOK + "/messages/{message_id}"
+ORIGINAL: Final = "@original"
+_ORIGINAL: Final = f"{_WEBHOOK}/messages/{ORIGINAL}"
 
 
 @dataclass(slots=True)
@@ -111,6 +113,27 @@ class Answers:
         `DeliveryError`."""
         changed = await self._post("PATCH", _ORIGINAL, handle, body_of(outbound), outbound)
         return identity(changed.get("id"))
+
+    async def clear(self, handle: Handle, message_id: str) -> bool:
+        """Take the buttons away from a message that only its interaction reaches, as one for a
+        single reader is; False where that interaction is over. Raises a `DeliveryError`."""
+        if handle.interaction_id in self._open:
+            await self._state(handle)
+        named = ORIGINAL if handle.kind == "button" else message_id
+        route = Route(
+            "PATCH",
+            _MESSAGE,
+            webhook_id=handle.application_id,
+            webhook_token=handle.token,
+            message_id=named,
+        )
+        try:
+            await self._api.call(route, json=NO_BUTTONS)
+        except Refused as error:
+            if error.code in GONE:
+                return False
+            raise
+        return True
 
     async def dismiss(self, handle: Handle) -> None:
         """End a command that gets no answer: nothing is left of it. Raises a `DeliveryError`."""

@@ -66,6 +66,7 @@ MANIFEST: Final = AdapterManifest(
         idempotent_sends=True,
         live=True,
         tells_members=True,
+        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="discord",

@@ -23,6 +23,9 @@ to write, with words of the conversation in it, before anybody has read the answ
 NOBODY: Final = {"parse": [], "replied_user": True}
 """Text of the model notifies nobody but the person it answers."""
 
+NO_BUTTONS: Final[dict[str, object]] = {"components": []}
+"""Changes a message of ours, and of it the buttons alone."""
+
 _ROW, _BUTTON, _GREY = 1, 2, 2
 
 

@@ -156,6 +156,10 @@ class SlackAdapter:
         """Replace the text of a message of ours. Raises a `DeliveryError`."""
         await self._ready().edit(place, message_id, part)
 
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Take the buttons away from under a message of ours. Raises a `DeliveryError`."""
+        await self._ready().clear_buttons(outbound)
+
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours. Raises a `DeliveryError`."""
         await self._ready().delete(place, message_id)

@@ -1,13 +1,18 @@
 """Buttons, menus and slash commands."""
 
+import json
 from typing import Final
 
 from adapters.slack.frame import Frame
 from adapters.slack.raw import Raw, event_id, identifier, items, mapping, stamp, text
 from adapters.slack.words import read
-from gateway.message import ButtonPressed, CommandInvoked, InboundEvent, MessageAuthor
+from gateway.message import ButtonPressed, CommandInvoked, InboundEvent, MessageAuthor, Part
 
 _MAX_ACTIONS: Final = 25
+_MAX_BLOCKS: Final = 50
+_MAX_TEXT: Final = 40_000
+_MAX_SHOWN: Final = 100_000
+"""Characters of a message's blocks that are kept until its buttons are gone."""
 _CHOICES: Final = {"static_select", "overflow", "radio_buttons"}
 
 
@@ -66,9 +71,21 @@ def action_events(payload: Raw, frame: Frame) -> list[InboundEvent]:
                 label=label,
                 message_id=ts,
                 reply_handle=text(payload, "response_url", 1000),
+                shown=_without_buttons(message),
             )
         )
     return found
+
+
+def _without_buttons(message: Raw) -> Part | None:
+    """What a message of ours says; None where Slack does not tell, as for ephemeral ones."""
+    said = text(message, "text", _MAX_TEXT)
+    blocks = [dict(one) for one in items(message, "blocks", _MAX_BLOCKS)]
+    kept: list[object] = [one for one in blocks if one.get("type") != "actions"]
+    if not said and not kept:
+        return None
+    payload: dict[str, object] = {"text": said, "blocks": kept}
+    return Part(payload, said) if len(json.dumps(kept)) <= _MAX_SHOWN else Part(said, said)
 
 
 def _chosen(action: Raw) -> tuple[str, str] | None:

@@ -85,6 +85,7 @@ MANIFEST: Final = AdapterManifest(
         native_commands=True,
         live=True,
         tells_members=True,
+        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="slack",

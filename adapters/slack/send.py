@@ -68,6 +68,16 @@ class Sender:
                 "chat.update", json={"channel": place.channel_id, "ts": message_id, **body}
             )
 
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Show a message of ours once more without its buttons. An ephemeral one is reached only by
+        the address that came with a press, and is taken away. Raises a `DeliveryError`."""
+        if outbound.private_to and outbound.place.audience is not Audience.DIRECT:
+            return
+        if outbound.part is not None:
+            await self.edit(outbound.place, outbound.clears, outbound.part)
+        elif outbound.reply_handle:
+            await self._post_back(outbound.reply_handle, {"delete_original": True})
+
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours; one that is gone already is fine. Raises a `DeliveryError`."""
         with delivery_errors(sends=False):
@@ -115,13 +125,16 @@ class Sender:
         self, outbound: Outbound, body: dict[str, object], *, private: bool
     ) -> Receipt:
         """Answer a command where the bot itself is not, at the address that came with it."""
-        url = outbound.reply_handle
-        if not is_slack(url, self._base_url):
-            raise Permanent("Slack: the response address is not Slack's")
         arguments = {**body, "response_type": "ephemeral" if private else "in_channel"}
         arguments["replace_original"] = False
         if outbound.place.thread_id:
             arguments["thread_ts"] = outbound.place.thread_id
+        await self._post_back(outbound.reply_handle, arguments)
+        return Receipt(message_id="")
+
+    async def _post_back(self, url: str, arguments: dict[str, object]) -> None:
+        if not is_slack(url, self._base_url):
+            raise Permanent("Slack: the response address is not Slack's")
         with delivery_errors(sends=True):
             async with self._session.post(
                 url, json=arguments, proxy=self._client.proxy, allow_redirects=False
@@ -134,7 +147,6 @@ class Sender:
             raise Transient(f"Slack: response URL answered {status}")
         if status != 200:
             raise refused(_code(answer) or f"http_{status}")
-        return Receipt(message_id="")
 
 
 def _thread(outbound: Outbound) -> str | None:

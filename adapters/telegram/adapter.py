@@ -200,6 +200,10 @@ class TelegramAdapter:
         """Replace a text; one that stands there already is fine. Raises a `DeliveryError`."""
         await send.edit(self._connected(), place, message_id, part)
 
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Take the buttons away from under a message of ours. Raises a `DeliveryError`."""
+        await send.clear_buttons(self._connected(), outbound.place, outbound.clears)
+
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours (Telegram allows it for 48 hours)."""
         await send.run(self._connected(), "deleteMessage", send.delete_request(place, message_id))

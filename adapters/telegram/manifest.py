@@ -97,6 +97,7 @@ MANIFEST: Final = AdapterManifest(
         files_in=True,
         files_out=True,
         native_commands=True,
+        clears_buttons=True,
         max_buttons=100,
     ),
     dialect="telegram",

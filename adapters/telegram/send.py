@@ -145,6 +145,17 @@ async def edit(
             raise delivery_error(problem) from problem
 
 
+async def clear_buttons(bot: RawBot, place: Place, message_id: str) -> None:
+    """Take the keyboard away from under a message of ours; one without is fine. Raises a
+    `DeliveryError`."""
+    request = {"chat_id": chat_id(place), "message_id": _number(message_id, "message")}
+    try:
+        await bot.call("editMessageReplyMarkup", request)
+    except TelegramError as problem:
+        if not is_unmodified(problem):
+            raise delivery_error(problem) from problem
+
+
 async def run(bot: RawBot, method: str, data: dict[str, object]) -> None:
     """Call a method whose answer does not matter. Raises a `DeliveryError`."""
     try:

@@ -151,6 +151,13 @@ class WebAdapter:
         if (line.html, line.text) != (html, text):
             self._conversation(place).put(replace(line, html=html, text=text, edited=True))
 
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Take the buttons away from under an answer."""
+        self._require_sink()
+        line = self._answer(outbound.place, outbound.clears)
+        if line.buttons:
+            self._conversation(outbound.place).put(replace(line, buttons=()))
+
     async def delete(self, place: Place, message_id: str) -> None:
         """Take an answer off the page."""
         self._require_sink()

@@ -53,6 +53,7 @@ MANIFEST: Final = AdapterManifest(
         files_out=True,
         idempotent_sends=True,
         live=True,
+        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
     dialect="web",

@@ -13,13 +13,15 @@ from gateway.services import Services
 PREFIX: Final = "confirm:"
 VALID_FOR: Final = timedelta(minutes=10)
 
-Answer = Literal["yes", "no"]
+Answer = Literal["yes", "no", "learned"]
+
+ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A question with two answers, and who asked. `person` is `str(PersonId)`. Of a task: its
-    `text`, the `name` of who asked, and the `message_id` that it goes back to."""
+    """A question, and who asked. `person` is `str(PersonId)`. Of a task: its `text`, the `name` of
+    who asked, and the `message_id` that it goes back to. `at` is when it was asked, in ISO 8601."""
 
     action: Literal["clear", "task"]
     person: str
@@ -27,6 +29,7 @@ class Confirmation:
     text: str = ""
     name: str = ""
     message_id: str = ""
+    at: str = ""
 
 
 def is_confirmation(value: str) -> bool:
@@ -42,6 +45,11 @@ def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
     )
 
 
+def also_learned(confirmation_id: str, label: str) -> Button:
+    """A third button: yes, and what was learned goes as well."""
+    return Button(label, f"{PREFIX}{confirmation_id}:learned", typed="all")
+
+
 async def remember(services: Services, confirmation_id: str, asked: Confirmation) -> None:
     """Keep a question until it is answered or too old."""
     state = services.stores.states.of("parley", "confirmations")
@@ -53,11 +61,12 @@ async def recall(services: Services, value: str) -> tuple[str, Confirmation, Ans
     confirmation_id, _, answer = value.removeprefix(PREFIX).partition(":")
     state = services.stores.states.of("parley", "confirmations")
     stored = await state.get(confirmation_id)
-    if stored is None or answer not in ("yes", "no"):
+    given: Answer | None = next((one for one in ANSWERS if one == answer), None)
+    if not stored or given is None:
         return None
     data = json.loads(stored)
     asked = Confirmation(**{**data, "key": ConversationKey(**data["key"])})
-    return confirmation_id, asked, "yes" if answer == "yes" else "no"
+    return confirmation_id, asked, given
 
 
 def may_answer(asked: Confirmation, person: str, role: Role) -> bool:

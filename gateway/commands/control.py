@@ -6,9 +6,9 @@ from dataclasses import replace
 import structlog
 
 from gateway.auditing import audit
-from gateway.commands import confirmations, tasks
+from gateway.commands import clearing, confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
-from gateway.commands.confirmations import Confirmation
+from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
@@ -22,6 +22,7 @@ from gateway.message import (
     InlineQueried,
     MessageDeleted,
     MessageEdited,
+    Outbound,
     Reply,
     place_of,
 )
@@ -102,28 +103,34 @@ class Control:
         if not await self._pipeline.admit(exchange):
             return
         if not confirmations.is_confirmation(event.value):
-            await self._answer(exchange, await self._pressed(exchange, event.value))
+            await self._answer(exchange, await self._pressed(exchange, event.value), event)
             return
         found = await confirmations.recall(self._services, event.value)
         if found is None:
-            await self._answer(exchange, Reply(CLOSED))
+            await self._answer(exchange, Reply(CLOSED), event)
             return
         confirmation_id, asked, answer = found
         if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
             decision = Decision("confirmation", False, "not_the_asker")
             exchange.note(decision)
             await audit("confirmation_denied", exchange, self._services, decision)
-            await self._answer(exchange, Reply("Only the person who asked can answer this."))
+            refused = Reply("Only the person who asked can answer this.", leaves_buttons=True)
+            await self._answer(exchange, refused, event)
             return
+        if answer == "learned":
+            if asked.person != str(exchange.who.person):
+                await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
+                return
+            await redact_aside(exchange, self._services)
         first = await self._services.stores.buckets.once(
             f"answered:{confirmation_id}", confirmations.VALID_FOR
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
-        if answer == "yes" and not may_set_task(exchange.who, exchange.place.audience):
-            refused = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
-            await self._answer(exchange, Reply(refused))
+        if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
+            words = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
+            await self._answer(exchange, Reply(words), event)
             return
-        await self._answer(exchange, Reply(await self._settle(asked, answer == "yes", first)))
+        await self._answer(exchange, await self._settle(asked, answer, first, exchange), event)
 
     def owns(self, value: str) -> bool:
         """True for the value of a button whose press is no question to the model."""
@@ -212,42 +219,59 @@ class Control:
                 value, asker_of(exchange, self._services)
             )
         except BadInput as error:
-            return Reply(str(error))
+            in_room = exchange.place.audience is not Audience.DIRECT
+            return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
 
     async def _ask_to_clear(self, exchange: Exchange) -> None:
         if not may_set_task(exchange.who, exchange.place.audience):
             await self._answer(exchange, Reply(NOT_YOURS))
             return
-        asked = Confirmation("clear", str(exchange.who.person), exchange.key)
-        await confirmations.remember(self._services, exchange.id, asked)
-        aside = self._aside(exchange, "clear")
-        question = f"Delete what I remember of this conversation?{aside}"
-        await self._answer(
-            exchange,
-            Reply(question, buttons=confirmations.buttons(exchange.id, "Delete", "Keep")),
-        )
+        await redact_aside(exchange, self._services)
+        reply = await clearing.asked(exchange, self._services, self._aside(exchange, "clear"))
+        await self._answer(exchange, reply)
 
-    async def _settle(self, asked: Confirmation, confirmed: bool, first: bool) -> str:
+    async def _settle(
+        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+    ) -> Reply:
         if not first:
-            return "This question was answered already."
+            return Reply("This question was answered already.")
+        confirmed = answer != "no"
         if asked.action == "task":
-            return (
+            return Reply(
                 await tasks.confirmed(asked, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
-            return "Nothing was deleted."
-        gone = await self._services.stores.conversations.clear(asked.key)
-        self._services.recent_secrets.forget(str(asked.key))
-        return f"Done: {gone} messages deleted." if gone else "There was nothing to delete."
+            return Reply("Nothing was deleted.")
+        return await clearing.cleared(asked, answer, exchange, self._services)
 
     def _aside(self, exchange: Exchange, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
         return threads_aside(name, exchange.place, can, assistant)
 
-    async def _answer(self, exchange: Exchange, reply: Reply) -> None:
-        """Answer a command; in a room, where the platform can, only the asker sees it."""
+    async def _answer(
+        self, exchange: Exchange, reply: Reply, press: ButtonPressed | None = None
+    ) -> None:
+        """Answer a command or a press; in a room, where the platform can, only the asker sees it.
+        Buttons that were answered go."""
         if exchange.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(exchange))
-        await self._pipeline.reply(exchange, reply, "answered")
+        gone = press is not None and not reply.leaves_buttons
+        after = buttons_gone(exchange, press) if gone and press is not None else ()
+        await self._pipeline.reply(exchange, reply, "answered", after)
+
+
+def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
+    """The send that takes the pressed buttons away, where the platform can."""
+    if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
+        return ()
+    return (
+        Outbound(
+            f"{exchange.id}:pressed:0",
+            press.place,
+            press.shown,
+            reply_handle=press.reply_handle,
+            clears=press.message_id,
+        ),
+    )

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from gateway.delivery.expiring import ExpiringButtons
 from gateway.delivery.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
 from gateway.delivery.live import final
 from gateway.delivery.pacing import Pacer
@@ -85,6 +86,7 @@ class Deliverer:
         self._guard = guard
         self._lines = lines
         self._clock = clock
+        self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
         self._count = count
         self._observer = observer or Unobserved()
@@ -273,6 +275,7 @@ class Deliverer:
             self._tried(send, began)
             self._count("sent", platform)
             await self._write(lambda: self._outbox.sent(key, receipt))
+            self.expiring.shown(send.outbound, receipt)
             return None
         finally:
             self._sending.discard(task)

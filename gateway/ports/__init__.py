@@ -6,6 +6,7 @@ sending is declared in its `Capabilities` and proven by `tests/contract`.
 
 from gateway.ports.abilities import (
     CanAnswerInline,
+    CanClearButtons,
     CanDelete,
     CanDiagnose,
     CanEdit,
@@ -83,6 +84,7 @@ __all__ = [
     "AlarmClock",
     "Belonging",
     "CanAnswerInline",
+    "CanClearButtons",
     "CanDelete",
     "CanDiagnose",
     "CanEdit",

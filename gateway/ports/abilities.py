@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from gateway.message import Attachment, Button, Part, Place
+from gateway.message import Attachment, Button, Outbound, Part, Place
 
 
 @runtime_checkable
@@ -17,6 +17,14 @@ class CanEdit(Protocol):
 class CanDelete(Protocol):
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours. Raises a `DeliveryError`."""
+        ...
+
+
+@runtime_checkable
+class CanClearButtons(Protocol):
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Take the buttons away from under the message `outbound.clears`; what it says stays.
+        Raises a `DeliveryError`."""
         ...
 
 

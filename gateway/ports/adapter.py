@@ -23,6 +23,7 @@ class Capabilities:
     with nothing in it takes that sign away (Discord's "thinking").
     `further_ids`: people have several immutable ids, and the adapter keeps them (`keep_ids`).
     `tells_members`: the platform can be asked whether a person belongs to a workspace or room.
+    `clears_buttons`: the buttons under a message can be taken away (`clear_buttons`).
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
@@ -45,6 +46,7 @@ class Capabilities:
     live: bool = False
     further_ids: bool = False
     tells_members: bool = False
+    clears_buttons: bool = False
     max_buttons: int = 0
 
 

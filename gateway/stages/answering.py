@@ -76,6 +76,7 @@ def address(
             part=part,
             file=file,
             buttons=buttons if index == len(parts) - 1 else (),
+            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
             reply_to_id=reply_to_id if index == 0 else "",
             private_to=reply.private_to,
             reply_handle=reply_handle,

@@ -1,10 +1,15 @@
 """What of the events and sends that wait is somebody's."""
 
+import json
 from collections.abc import Collection
+from typing import Final
 
 from gateway.message import InboundEvent, Outbound, author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
+
+PROGRAM: Final = "parley"
+"""The platform under whose name the program keeps values of its own."""
 
 
 def is_by(event: InboundEvent, persons: Collection[str]) -> bool:
@@ -36,6 +41,10 @@ def answers(exchange: str, table: str, key: str) -> bool:
 
 def concerns(platform: str, account: str, key: str, value: str, persons: Collection[str]) -> bool:
     """Whether a value of an adapter is about one of these people: WhatsApp's window and the
-    identities it knows them under."""
+    identities it knows them under; or a question that the program asked them."""
+    if platform == PROGRAM:
+        asked = (f"{one}\n" for one in persons)
+        named = (f'"person": {json.dumps(one)}' for one in persons)
+        return value.startswith(tuple(asked)) or any(one in value for one in named)
     _, _, subject = key.partition(":")
     return any(str(PersonId(platform, account, one)) in persons for one in (subject, value) if one)

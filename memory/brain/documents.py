@@ -36,6 +36,9 @@ DOUBTFUL: Final = "It holds what may be a password or a key. Please look at it a
 
 Written = Literal["written", "proposed", "conflict"]
 
+NEARLY_FULL: Final = 9_000
+"""Characters from which on the person is told how full a document is (sources 000)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrainResult:
@@ -307,4 +310,15 @@ def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[str, ...]:
         notices = (*notices, DOUBTFUL)
     if len(whole.strip()) > MAX_DOCUMENT:
         notices = (*notices, f"I shortened it to {len(kept)} characters.")
-    return notices
+    warning = nearly_full(kept)
+    return (*notices, warning) if warning else notices
+
+
+def nearly_full(text: str) -> str:
+    """A sentence for the person once a document comes near its limit, empty before that."""
+    if len(text) < NEARLY_FULL:
+        return ""
+    return (
+        f"It has {len(text):,} of {MAX_DOCUMENT:,} characters. What goes beyond that is cut off: "
+        "shorten it before you add to it."
+    )

@@ -1,6 +1,7 @@
 """`/memories`: the lists of what was learned of a person and of their chat messages, page by
 page."""
 
+from dataclasses import replace
 from typing import Final
 
 from gateway.message import Button, Reply
@@ -31,14 +32,15 @@ class MemoryLists:
         page = await _reader(handle, asker).page(name, shown.text, 0)
         reply = _told(page, asker.id, asker)
         if reply.buttons:
-            await self._questions.keep_list(asker.id, shown)
-        return reply
+            await self._questions.keep_pages(asker.id, shown)
+        planned = words.planned(await handle.plan_use())
+        return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
 
     async def press(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
         """The page that a button stands for."""
         list_id, _, wanted = value.removeprefix(PREFIX).partition(":")
         name, number = _LETTERS.get(wanted[:1]), wanted[1:]
-        shown = await self._questions.list_of(list_id)
+        shown = await self._questions.pages_of(list_id)
         if shown is None or name is None or not (number.isascii() and number.isdigit()):
             return Reply(words.OLD_LIST)
         if shown.person != str(asker.principal.person):

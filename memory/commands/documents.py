@@ -8,7 +8,7 @@ from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.remembering import Asker
-from memory.brain.documents import BrainResult
+from memory.brain.documents import BrainResult, nearly_full
 from memory.brain.own import Writable
 from memory.commands import words
 from memory.handle import MemoryHandle
@@ -68,7 +68,10 @@ async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     if found is None:
         return Reply(words.NO_DOCUMENT.format(name=document))
     ways = words.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
-    return Reply(f"{words.quoted(found.content)}\n\n{ways}")
+    told = [words.quoted(found.content), ways]
+    if warning := nearly_full(found.content):
+        told.append(f"_{warning}_")
+    return Reply("\n\n".join(told))
 
 
 def _told(document: Writable, result: BrainResult) -> str:

@@ -108,6 +108,9 @@ it and keep their own data. I then ask each of them, in its own direct message, 
 that too:
 
 {sides}"""
+ERASED: Final = """\
+Done. Everything is erased: {count} entries. I keep nothing about this account any more, and this \
+answer is not kept either. If you write to me again, we begin anew."""
 ERASED_ELSEWHERE: Final = """\
 The account {side} has erased everything I kept about it, and is no longer linked with this one. \
 What I keep about this account is still here.

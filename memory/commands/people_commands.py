@@ -13,13 +13,15 @@ from gateway.remembering import Asker
 from memory.commands import browsing, documents, link_words, linking, reviewing, words
 from memory.commands.browsing import MemoryLists
 from memory.commands.documents import DocumentCommands, SyncProblem
+from memory.commands.forgetting import ForgetCommands
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
-from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, Question, Questions
+from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, VALID_FOR, Question, Questions
 from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
 from memory.people import People
 from memory.record import Draft
+from memory.scope import channel_of
 from memory.turn import keep_buttons, notice_of
 from memory.write.outcome import Outcome
 
@@ -61,7 +63,6 @@ SPECS: Final = (
     ),
 )
 SHOWN: Final = 10
-MAX_TOPIC: Final = 500
 
 Command = Callable[[MemoryHandle, Asker, str], Awaitable[Reply]]
 
@@ -86,6 +87,7 @@ class MemoryCommands:
         self._questions = questions
         self._linking = link_commands
         self._lists = MemoryLists(questions)
+        self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._commands: Mapping[str, Command] = {
@@ -120,11 +122,25 @@ class MemoryCommands:
             return await self._lists.press(handle, asker, value)
         if value.startswith(linking.PREFIX):
             return await self._linking.press(asker, value)
+        if self._forgetting.owns(value):
+            return await self._forgetting.turn(handle, asker, value)
+        return await self._answer(handle, asker, value)
+
+    async def _answer(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
+        """Yes or no to an open question."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
-        question = await self._questions.take(question_id, str(asker.principal.person))
+        person, channel = str(asker.principal.person), channel_of(asker.place)
+        asked = await self._questions.find(question_id)
+        if asked is not None and not asked.is_of(person, channel):
+            return Reply(words.NOT_ASKED, leaves_buttons=True)
+        question = await self._questions.take(question_id, person, channel)
         if question is None:
             return Reply(words.CLOSED)
-        return await self._settle(handle, asker, question) if answer == "yes" else Reply(words.LEFT)
+        if answer != "yes":
+            return await self._forgetting.leave(question_id, question)
+        if question.deed == "forget":
+            return await self._forgetting.settle(handle, asker, question_id, question)
+        return await self._settle(handle, asker, question)
 
     async def _remember(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
         if not text:
@@ -133,7 +149,9 @@ class MemoryCommands:
         buttons: tuple[Button, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
-        return Reply(reviewing.kept(result), buttons)
+        planned = words.planned(await handle.plan_use())
+        noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
+        return Reply("\n\n".join(filter(None, (reviewing.kept(result), noted))), buttons)
 
     async def _memories(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         if text.casefold() == "review":
@@ -141,20 +159,7 @@ class MemoryCommands:
         return await self._lists.first(handle, asker, text)
 
     async def _forget(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
-        topic = text[:MAX_TOPIC]
-        if not topic:
-            raise BadInput(words.WHAT_TO_FORGET)
-        records = await handle.about(topic)
-        waiting = [pending.record for pending in await handle.waiting_about(topic)]
-        if not records and not waiting:
-            return Reply("I remember nothing about that.")
-        question = Question("forget", str(asker.principal.person), topic)
-        count = len(records) + len(waiting)
-        buttons = await self._questions.ask(asker.id, question, f"Forget {count}")
-        shown = ["Forget this?", words.listed(records[:SHOWN], len(records)) if records else ""]
-        if waiting:
-            shown += [words.WAITING, words.listed(waiting[:SHOWN], len(waiting))]
-        return Reply("\n\n".join(filter(None, shown)), buttons)
+        return await self._forgetting.ask(handle, asker, text)
 
     async def _privacy(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
@@ -175,9 +180,11 @@ class MemoryCommands:
         if what == "erase":
             return await self._ask_to_erase(handle, asker)
         shows = handle.occasion.shows_private
+        planned = words.planned(await handle.plan_use())
         return Reply(
             words.PRIVACY.format(
                 counts=words.counted(await handle.counts()),
+                plan=f"\n\n{planned}" if planned else "",
                 rooms="do" if shows else "do not",
                 other="off" if shows else "on",
                 days=self._days,
@@ -205,11 +212,13 @@ class MemoryCommands:
         return await self._linking.run(asker, text)
 
     async def _ask_to_erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
-        question = Question("erase", str(asker.principal.person))
+        person, channel = str(asker.principal.person), channel_of(asker.place)
+        question = Question("erase", person, channel=channel)
         buttons = await self._questions.ask(asker.id, question, "Erase everything")
         others = link_words.listed(await handle.linked())
         linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
-        return Reply(link_words.ERASE_ASKED.format(linked=linked), buttons)
+        text = link_words.ERASE_ASKED.format(linked=linked)
+        return Reply(text, buttons, buttons_until=asker.at + VALID_FOR)
 
     async def _erase(self, handle: MemoryHandle, asker: Asker) -> Reply:
         """Erase this identity, and ask those that were linked with it about theirs."""
@@ -220,20 +229,17 @@ class MemoryCommands:
         for number, other in enumerate(one.side for one in others):
             if other.place is None:
                 continue
-            question = Question("erase", other.person)
+            question = Question("erase", other.person, channel=channel_of(other.place))
             id_ = f"{asker.id}-{number}"
             buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
-            notices.append(Notice(other.person, other.place, text, buttons))
-        return Reply(f"Everything is erased: {gone} entries.", notices=tuple(notices))
+            until = asker.at + ASKED_ELSEWHERE
+            notices.append(Notice(other.person, other.place, text, buttons, until))
+        return Reply(link_words.ERASED.format(count=gone), notices=tuple(notices), forgets=True)
 
     async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
-        if question.deed == "forget":
-            gone = await handle.forget(question.topic)
-            return Reply(f"Forgotten: {gone}." if gone else "There was nothing left of it.")
         if question.deed == "erase":
-            surely = Question("erase_surely", question.person)
+            surely = Question("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(asker.id, surely, "Yes, all of it")
-            return Reply(
-                "Really erase all memories, conversations and links of this account?", buttons
-            )
+            text = "Really erase all memories, conversations and links of this account?"
+            return Reply(text, buttons, buttons_until=asker.at + VALID_FOR)
         return await self._erase(handle, asker)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.listing import MAX_FOUND, Page
+from memory.plans import PlanUse
 from memory.proposals import Proposals
 from memory.record import MAX_DOCUMENT, Kind, Record
 from memory.store.ports import Pending
@@ -47,12 +48,33 @@ WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/
 WHAT_TO_FORGET: Final = "What shall I forget? Name a topic (`/forget my dog`) or one `/forget ID`."
 KNOWN: Final = "I know that already."
 ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody reads along."
+NOTHING_TO_FORGET: Final = "I remember nothing about that."
+NOTHING_WITH_ALL: Final = (
+    "I remember nothing in which all of these words stand. Fewer words find more."
+)
+FORGET_MEANS: Final = (
+    "It goes from my memory and from the history of our conversations, with the summaries of these "
+    "conversations. Your chat app keeps its own messages."
+)
+BEYOND: Final = (
+    "I show and delete {shown} at a time; {count} more fit. To go on, write the command again "
+    "afterwards."
+)
+BEYOND_LEFT: Final = "There is more, at least {count}: write the command again."
+CHANGED: Final = "{count} of what I showed had changed or was gone already; I left that alone."
+CHANGED_ITEM: Final = "_(this changed or went since I found it, and stays as it is)_"
+WAITS: Final = "_(not kept yet, waits for your decision)_"
+SUMMARY: Final = "My summary of a conversation, in which these words stand"
+FORGET_IN_ROOM: Final = (
+    "_Only what belongs here is shown. In a direct message with me, `/forget` reaches the rest._"
+)
+NOT_ASKED: Final = "Only the person who was asked, in the place where they were asked, can answer."
 CLOSED: Final = "This question is no longer open. Write the command again to be asked anew."
 LEFT: Final = "Nothing was changed."
 PRIVACY: Final = """\
 **What I keep about you**
 
-{counts}
+{counts}{plan}
 
 **What you can do**
 
@@ -115,13 +137,17 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
     return "\n".join(lines) or "Nothing."
 
 
+def planned(use: PlanUse) -> str:
+    """How much of a plan is used; empty where nothing limits it."""
+    if use.limit is None:
+        return ""
+    told = f"{use} memories of your plan are used."
+    return told if use.count < use.limit else f"{told} Delete one to make room: `/forget …`."
+
+
 def listed(records: Sequence[Record], total: int) -> str:
     """Memories, one a line, with the id that `/forget` takes."""
-    lines = [
-        f"- {one_line(record.content)} _({_kind(record)}, {record.provenance.at.date()})_ "
-        f"`{short_id(record.id)}`"
-        for record in records
-    ]
+    lines = [f"- {memory_line(record)}" for record in records]
     if total > len(records):
         lines.append(f"\nand {total - len(records)} more: `/memories WORDS` searches them.")
     return "\n".join(lines)
@@ -180,6 +206,17 @@ def places_told(proposed: Sequence[Proposals]) -> str:
         f"“{one_line(one.title)}” ({one.count})" if one.project else f"for everybody ({one.count})"
         for one in proposed
     )
+
+
+def memory_line(record: Record) -> str:
+    """A memory in one line, with its kind, its date and the id that `/forget` takes."""
+    told = f"{_kind(record)}, {record.provenance.at.date()}"
+    return f"{one_line(record.content)} _({told})_ `{short_id(record.id)}`"
+
+
+def forgotten(count: int) -> str:
+    """What was deleted on request."""
+    return f"Forgotten: {count}." if count else "There was nothing left of it."
 
 
 def _kind(record: Record) -> str:

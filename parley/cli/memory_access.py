@@ -121,6 +121,7 @@ async def _opened(
             storage.memory,
             storage.personal,
             storage.stores.states,
+            storage.history,
             clock,
             models,
             check=Believed(),

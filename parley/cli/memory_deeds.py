@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
+from memory.forgetting import Found
 from memory.handle import MemoryHandle
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
@@ -12,7 +13,7 @@ from memory.record import Tier
 from memory.store.ports import Filter
 from parley.cli.asking import agreed
 from parley.cli.memory_access import Wanted, people, with_memory
-from parley.cli.memory_shown import print_json, show_people, show_records
+from parley.cli.memory_shown import plain, print_json, show_people, show_records
 from parley.settings import Settings
 
 What = Literal["episodic", "semantic", "all"]
@@ -23,8 +24,6 @@ TIERS: Final[Mapping[What, tuple[Tier, ...]]] = {
     "all": (Tier.WORKING, Tier.EPISODIC, Tier.SEMANTIC),
 }
 NOTHING: Final = "Nothing is remembered."
-SHOWN: Final = 20
-"""Memories that are listed before one is asked whether they shall go."""
 
 
 def known(config: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
@@ -81,28 +80,37 @@ def clear(wanted: Wanted, what: What, said_yes: int) -> int:
 
 
 def forget(wanted: Wanted, topic: str, said_yes: int) -> int:
-    """Show what is about a topic, what waits for a decision included, and delete it once that is
-    confirmed."""
+    """Show what is about a topic, what waits for a decision and what conversations keep included,
+    and delete it once that is confirmed."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
-        records = await handle.about(topic)
-        records += [pending.record for pending in await handle.waiting_about(topic)]
-        if not records:
+        found = await handle.forgettable(topic)
+        if not found.items:
             return 0
         if not wanted.as_json:
-            show_records(records[:SHOWN], as_json=False, nothing=NOTHING)
-            if len(records) > SHOWN:
-                sys.stdout.write(f"and {len(records) - SHOWN} more\n")
-        if not agreed([f"Forget {len(records)} of {wanted.person}?"], said_yes):
+            _show(found)
+        if not agreed([f"Forget {len(found.items)} of {wanted.person}?"], said_yes):
             return None
         # Only what was shown goes, whatever was stored meanwhile.
-        return await handle.forget(topic, [record.id for record in records])
+        bound = [item.bound for item in found.items]
+        return (await handle.forget_shown(bound, handle.sealed(topic))).items
 
     gone = with_memory(wanted, job)
     if gone is None:
         return 1
     _tell(wanted, gone)
     return 0
+
+
+def _show(found: Found) -> None:
+    records = [item.record for item in found.items if item.record is not None]
+    show_records(records, as_json=False, nothing="No memory.")
+    texts = [item.spoken for item in found.items if item.spoken is not None]
+    for said in texts:
+        text = "" if said.kind == "summary" else plain(said.text)
+        sys.stdout.write(f"{said.at:%Y-%m-%d} {said.kind} of a conversation  {text}\n")
+    if found.beyond:
+        sys.stdout.write(f"{found.beyond} more are not deleted now: run the command again.\n")
 
 
 def _named(what: What) -> str:

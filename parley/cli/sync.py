@@ -29,7 +29,7 @@ async def _sync(settings: Settings, project: str) -> str:
     clock = SystemClock()
     storage = Storage(settings, clock)
     states = storage.stores.states
-    memory = wire_memory(settings, storage.memory, storage.personal, states, clock)
+    memory = wire_memory(settings, storage.memory, storage.personal, states, storage.history, clock)
     heartbeats = wire_heartbeats(settings, storage, memory.sync, SingleTenant(), clock)
     if heartbeats is None:
         raise BadInput("There is no memory to write a HEARTBEAT to.")

@@ -101,7 +101,7 @@ STORY: Final = (
         "telegram-confirm",
         "The button below the question is pressed",
         Where("telegram", DIRECT, "Ada"),
-        press="Delete",
+        press="Delete history",
     ),
     Scene(
         "recall",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gateway.ports import ActivityLog, Clock
 from gateway.services import Stores
+from gateway.spoken import History
 from gateway.storage.journal import TwoStepJournal
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
@@ -49,6 +50,11 @@ class Storage:
     def memory(self) -> MemoryStores:
         """The stores of memory."""
         return self._lasting.memory
+
+    @property
+    def history(self) -> History:
+        """The words of people in stored conversations."""
+        return self._lasting.history
 
     @property
     def quarantine(self) -> QuarantineStore:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 from gateway.errors import ConfigurationError
 from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
+from gateway.spoken import History
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
@@ -16,6 +17,7 @@ from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
+from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
@@ -34,6 +36,7 @@ class LongLived:
 
     conversations: Conversations
     notes: NoteStore
+    history: History
     usage: UsageLedger
     traces: Traces
     activity: ActivityLog
@@ -66,6 +69,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
     return LongLived(
         conversations=SqliteConversations(database),
         notes=SqliteNotes(database),
+        history=SqliteHistory(database),
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
         activity=SqliteActivity(database),
@@ -100,6 +104,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
     from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
     from gateway.storage.postgres.quarantine import PostgresQuarantine  # noqa: PLC0415
+    from gateway.storage.postgres.spoken import PostgresHistory  # noqa: PLC0415
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
     from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
 
@@ -107,6 +112,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     return LongLived(
         conversations=PostgresConversations(pool),
         notes=PostgresNotes(pool),
+        history=PostgresHistory(pool),
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
         activity=PostgresActivity(pool),

@@ -248,9 +248,14 @@ class SlackServer:
             raise SlackError("expired_url")
         if target.used >= RESPONSE_URL_USES:
             raise SlackError("used_url")
+        original = self.world.find(target.channel, target.message_ts) if target.message_ts else None
+        if arguments.get("delete_original") is True and original is not None:
+            target.used += 1
+            original.deleted = True
+            self.world.changed.notify()
+            return
         blocks = check_message(arguments.get("text", ""), arguments.get("blocks", []))
         target.used += 1
-        original = self.world.find(target.channel, target.message_ts) if target.message_ts else None
         if arguments.get("replace_original") is True and original is not None:
             original.text, original.blocks = str(arguments.get("text", "")), blocks
             self.world.changed.notify()

@@ -52,6 +52,7 @@ class BotApi:
             "sendChatAction": sending.chat_action,
             "sendMessageDraft": sending.draft,
             "editMessageText": sending.edit_text,
+            "editMessageReplyMarkup": sending.edit_keyboard,
             "deleteMessage": sending.delete,
             "setMessageReaction": sending.react,
             "setWebhook": self._set_webhook,

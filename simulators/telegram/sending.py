@@ -175,6 +175,17 @@ class Sending:
         self._changed()
         return message.as_json(self._world.me)
 
+    def edit_keyboard(self, params: Params) -> dict[str, object]:
+        """editMessageReplyMarkup; without a markup the keyboard goes."""
+        message = self._own(params, "edit")
+        self._flood.check(message.chat)
+        keyboard, buttons = _keyboard(params)
+        if keyboard == message.keyboard:
+            raise bad_request("message is not modified: the reply markup is the same")
+        message.keyboard, message.buttons = keyboard, buttons
+        self._changed()
+        return message.as_json(self._world.me)
+
     def delete(self, params: Params) -> bool:
         """deleteMessage."""
         self._own(params, "delete").deleted = True

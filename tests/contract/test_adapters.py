@@ -11,6 +11,7 @@ from typing import Final
 
 from gateway.ports import (
     CanAnswerInline,
+    CanClearButtons,
     CanDelete,
     CanEdit,
     CanFetch,
@@ -35,6 +36,7 @@ PROTOCOLS: Final = {
     "files_in": CanFetch,
     "live": CanShowLive,
     "tells_members": CanTellMembers,
+    "clears_buttons": CanClearButtons,
 }
 
 

@@ -1,5 +1,6 @@
 """Commands, buttons and inline queries, where they are declared."""
 
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import pytest
@@ -14,6 +15,7 @@ from gateway.message import (
 )
 from gateway.ports import (
     CanAnswerInline,
+    CanClearButtons,
 )
 from simulators.base import SimPerson, SimRoom
 from tests.contract.marks import lacks, proves
@@ -92,6 +94,25 @@ async def test_as_many_buttons_as_declared_stand_under_a_message(stage: Stage) -
         assert event.place == place
     with pytest.raises(Permanent):
         await stage.send("Which?", place, buttons=buttons(most + 1))
+
+
+@proves("clears_buttons")
+@pytest.mark.parametrize("pressed", [True, False], ids=["pressed", "over"])
+async def test_buttons_go_and_the_text_stays(stage: Stage, pressed: bool) -> None:
+    place = (await stage.hear()).place
+    receipt = await stage.send("Which?", place, buttons=buttons(2))
+    (seen,) = await stage.shown(stage.room, bool)
+    clearing = stage.outbound("Which?", place, key="gone:0", clears=receipt.message_id)
+    if pressed:
+        label = seen.buttons[0].label
+        await stage.platform.press(stage.person, stage.room, receipt.message_id, label)
+        event = await stage.sink.first(ButtonPressed)
+        clearing = replace(clearing, part=event.shown, reply_handle=event.reply_handle)
+    assert isinstance(stage.adapter, CanClearButtons)
+    for _ in range(2):
+        await stage.adapter.clear_buttons(clearing)
+    await stage.shown(stage.room, lambda said: not said[0].buttons)
+    assert [one.text for one in by_bot(stage.platform.shown(stage.room))] == ["Which?"]
 
 
 @proves("max_buttons")

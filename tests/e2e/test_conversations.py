@@ -93,8 +93,12 @@ async def test_a_button_does_what_it_says(lab: Lab) -> None:
     await lab.idle()
     await lab.platform.command(ada, room, "clear")
     question = await lab.answer(room, after=1)
-    assert [button.label for button in question.buttons] == ["Delete", "Keep"]
-    await lab.platform.press(ada, room, question.id, "Delete")
+    assert [button.label for button in question.buttons] == [
+        "Delete history",
+        "Also what I learned",
+        "Keep",
+    ]
+    await lab.platform.press(ada, room, question.id, "Delete history")
     await lab.until_stored([])
     await lab.idle()
     assert any("deleted" in message.text for message in by_bot(lab.platform.shown(room)))

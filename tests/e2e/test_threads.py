@@ -64,5 +64,5 @@ async def test_a_threads_conversation_is_shown_and_cleared_from_within(
         assert "I see the last 2 of" in said[1].text
         await slack.say(ada, thread, "/clear", mention=True)
         said = await lab.answers(thread, 3)
-        await slack.press(ada, thread, said[2].id, "Delete")
+        await slack.press(ada, thread, said[2].id, "Delete history")
         await lab.until_stored([])

@@ -10,9 +10,11 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import Belonging, ToolProvider
 from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
+from gateway.spoken import History
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
+from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from gateway.stores import QuarantineStore
 from memory.audit import Audit
@@ -225,9 +227,10 @@ def rig_on(
     grounding: Grounding | None = None,
     keep: Callable[[WaitingTurn], Awaitable[None]] | None = None,
     projects: ProjectRules | None = None,
+    history: History | None = None,
 ) -> Rig:
-    """A memory over these stores; open questions are kept in `database`, and turns that wait unless
-    `keep` has another place."""
+    """A memory over these stores; open questions are kept in `database`, and so is what
+    conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
 
     async def kept_here(turn: WaitingTurn) -> None:
         await database.run(lambda db: insert_waiting_turn(db, turn))
@@ -258,6 +261,7 @@ def rig_on(
             Consolidation(stores.waiting, path),
             Retriever(stores.recall, stores.memories),
             links,
+            history or SqliteHistory(database),
             [stores.personal],
         )
     )

@@ -101,7 +101,9 @@ async def audited(url: str) -> AsyncIterator[Audited]:
     try:
         states = storage.stores.states
         yield Audited(
-            storage, wire_memory(wanted, storage.memory, storage.personal, states, clock), clock
+            storage,
+            wire_memory(wanted, storage.memory, storage.personal, states, storage.history, clock),
+            clock,
         )
     finally:
         await storage.stop()

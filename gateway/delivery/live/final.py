@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from gateway.delivery.fallback import REPEAT_NOTE, note
 from gateway.delivery.live.state import Deliver, LiveMessage, Phase
-from gateway.errors import Ambiguous, DeliveryError, Permanent, Transient
+from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 from gateway.message import Outbound, Part, Place, Receipt
-from gateway.ports import CanDelete, CanShowLive, LiveStyle, PlatformAdapter
+from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 
 
 async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
@@ -17,6 +17,8 @@ async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
     An edit is the same however often it is made, so that one without an answer is simply repeated.
     One that is refused is followed by a send, once nothing of the live message is left.
     """
+    if outbound.clears:
+        return await _without_buttons(adapter, outbound)
     if not outbound.replaces:
         return await adapter.send(outbound)
     message = LiveMessage(LiveStyle(), Phase.FINALISING, outbound.replaces)
@@ -30,6 +32,18 @@ async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
     _, action = message.final_refused()
     anew = replace(outbound, replaces=action.replaces if action else "")
     return await adapter.send(anew)
+
+
+async def _without_buttons(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
+    """Take buttons away; a message that is gone, or too old to be changed, needs it no more."""
+    if isinstance(adapter, CanClearButtons):
+        try:
+            await adapter.clear_buttons(outbound)
+        except Ambiguous as error:
+            raise Transient(str(error)) from error
+        except (Permanent, FormatRejected):
+            pass
+    return Receipt(outbound.clears)
 
 
 async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> None:

@@ -1,6 +1,7 @@
 """The end of an exchange in SQLite: one transaction when one file holds everything."""
 
 import sqlite3
+from dataclasses import replace
 
 from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
@@ -25,10 +26,23 @@ class SqliteJournal:
             return finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
 
         def everything(db: sqlite3.Connection) -> bool:
-            keep_exchange(db, done)
-            return finish(db)
+            first = finish(db)
+            keep_exchange(db, done if first else _without_person(done))
+            return first
 
         if self._hot is self._long_lived:
             return await self._hot.run(everything)
         await self._long_lived.run(lambda db: keep_exchange(db, done))
         return await self._hot.run(finish)
+
+
+def _without_person(done: Completed) -> Completed:
+    """What is kept of an exchange whose events were finished meanwhile, because its person was
+    erased: what it cost."""
+    return replace(
+        done,
+        turns=(),
+        waiting=None,
+        usage=tuple(replace(row, person="") for row in done.usage),
+        trace=replace(done.trace, message_id="", conversation=""),
+    )

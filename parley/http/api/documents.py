@@ -4,7 +4,9 @@ from functools import partial
 from typing import Final, Literal
 
 from gateway.errors import NotThere
-from memory.brain.documents import SYSTEM, BrainResult
+from memory.brain.documents import SYSTEM, BrainResult, nearly_full
+from memory.handle import MemoryHandle
+from memory.record import MAX_DOCUMENT
 from memory.scope import Reach
 from memory.store.ports import Document, Version
 from memory.write.trust import Way
@@ -16,6 +18,7 @@ from parley.http.api.models import (
     DocumentOut,
     Nothing,
     Plain,
+    PlanOut,
     RestoreBody,
     VersionsOut,
     VersionsQuery,
@@ -71,8 +74,15 @@ async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
             soul=told(reach, soul) if soul else None,
             bible=told(reach, bible) if bible else None,
             heartbeat=told(reach, heartbeat) if heartbeat else None,
+            plan=await plan_of(call.handle),
         ),
     )
+
+
+async def plan_of(handle: MemoryHandle) -> PlanOut:
+    """How much of the person's plan is used."""
+    use = await handle.plan_use()
+    return PlanOut(count=use.count, limit=use.limit)
 
 
 def told(reach: Reach, version: Version) -> DocumentOut:
@@ -82,6 +92,9 @@ def told(reach: Reach, version: Version) -> DocumentOut:
         document=version.document,
         version=version.number,
         content=version.content,
+        characters=len(version.content),
+        max_characters=MAX_DOCUMENT,
+        warning=nearly_full(version.content) or None,
         author="system" if version.author == SYSTEM else author,
         written_at=version.at,
         last_synced_at=version.synced_at,

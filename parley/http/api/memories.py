@@ -7,6 +7,7 @@ from memory.record import Draft, Record
 from memory.scope import Reach
 from memory.store.ports import Filter, Pending
 from memory.write.outcome import Outcome, WriteResult
+from parley.http.api.documents import plan_of
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     DecidedOut,
@@ -156,6 +157,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
         MemoriesOut(
             memories=[told(call.handle.reach, record) for record in page],
             next=page[-1].id if len(found) > len(page) else None,
+            plan=await plan_of(call.handle),
         ),
     )
 

@@ -140,12 +140,23 @@ class RejectBody(Given):
 # --- answers ------------------------------------------------------------------------------------
 
 
+class PlanOut(Told):
+    """How many current memories of your own there are, of how many; null for no limit."""
+
+    count: int
+    limit: int | None
+
+
 class DocumentOut(Told):
-    """One version of a document. `last_synced_at` is a HEARTBEAT's."""
+    """One version of a document. `characters` of `max_characters` are used; `warning` says so in
+    words from 9,000 on. `last_synced_at` is a HEARTBEAT's."""
 
     document: Literal["soul", "bible", "heartbeat"]
     version: int
     content: str
+    characters: int
+    max_characters: int
+    warning: str | None
     author: Author
     written_at: datetime
     last_synced_at: datetime | None = None
@@ -158,6 +169,7 @@ class BrainOut(Told):
     soul: DocumentOut | None
     bible: DocumentOut | None
     heartbeat: DocumentOut | None
+    plan: PlanOut
 
 
 class VersionsOut(Told):
@@ -208,6 +220,7 @@ class MemoriesOut(Told):
 
     memories: list[MemoryOut]
     next: str | None
+    plan: PlanOut
 
 
 class KeptOut(Told):

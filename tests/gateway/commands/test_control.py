@@ -61,11 +61,11 @@ async def test_clearing_is_asked_about_and_done_once() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))
-        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete", "Keep"]
+        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete history", "Keep"]
         assert await g.rows("turns") == 2
-        await press(g, "Delete")
+        await press(g, "Delete history")
         assert await g.rows("turns") == 0
-        await press(g, "Delete", number=2)
+        await press(g, "Delete history", number=2)
         assert g.texts[-1] == "This question was answered already."
 
 
@@ -82,9 +82,9 @@ async def test_only_the_asker_or_an_operator_confirms() -> None:
     async with gateway(capabilities=BUTTONS, policies=policies) as g:
         await g.take(received("hello", at=place(), mentions_bot=True))
         await g.take(command("clear", at=place()))
-        await press(g, "Delete", MessageAuthor("mallory", "Ada"))
+        await press(g, "Delete history", MessageAuthor("mallory", "Ada"))
         assert await g.rows("turns") == 2
-        await press(g, "Delete", MessageAuthor("root"), number=2)
+        await press(g, "Delete history", MessageAuthor("root"), number=2)
         assert await g.rows("turns") == 0
 
 
@@ -93,7 +93,7 @@ async def test_an_old_question_is_closed() -> None:
         await g.take(received("hello"))
         await g.take(command("clear"))
         await g.clock.advance(601)
-        await press(g, "Delete")
+        await press(g, "Delete history")
         assert g.texts[-1] == CLOSED
         assert await g.rows("turns") == 2
 
@@ -165,7 +165,7 @@ async def test_a_denied_person_commands_nothing_and_hears_nothing() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(capabilities=BUTTONS, policies=policies) as g:
         await g.take(*(command(name) for name in ("help", "context", "clear", "stop")))
-        await g.take(ButtonPressed("p1", direct(), ADA, "confirm:0123:yes", "Delete"))
+        await g.take(ButtonPressed("p1", direct(), ADA, "confirm:0123:yes", "Delete history"))
         assert (g.texts, set(g.outcomes())) == ([], {"refused:access"})
 
 
@@ -177,7 +177,7 @@ async def test_a_confirmation_clears_the_conversation_it_was_asked_in() -> None:
         await g.take(command("clear", at=thread))
         question = next(o for o in reversed(g.adapter.sent) if o.buttons)
         value = question.buttons[0].value
-        await g.take(ButtonPressed("p1", place(), ADA, value, "Delete"))
+        await g.take(ButtonPressed("p1", place(), ADA, value, "Delete history"))
         assert await g.stored_words() == ["in the room"]
 
 
@@ -185,7 +185,7 @@ async def test_a_made_up_confirmation_opens_nothing() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         for number, value in enumerate(("confirm:", "confirm::yes", "confirm:abc:maybe")):
-            await g.take(ButtonPressed(f"p{number}", direct(), ADA, value, "Delete"))
+            await g.take(ButtonPressed(f"p{number}", direct(), ADA, value, "Delete history"))
         assert set(g.texts[1:]) == {CLOSED}
         assert await g.rows("turns") == 2
 

@@ -64,7 +64,7 @@ async def test_clearing_the_conversation_clears_its_task() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(command("task", "Bake bread"))
         await g.take(command("clear"))
-        await press(g, "Delete")
+        await press(g, "Delete history")
         await g.take(command("task"))
         assert g.texts[-1].startswith("No task is set here")
 
@@ -237,7 +237,7 @@ async def test_in_a_direct_message_a_guest_decides_on_their_own() -> None:
         await g.take(command("task", "Bake bread", at=alone, by=GUEST))
         assert "Bake bread" in g.texts[-1]
         await g.take(command("clear", at=alone, by=GUEST))
-        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete", "Keep"]
+        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete history", "Keep"]
 
 
 async def test_what_reads_like_instructions_becomes_no_task_of_a_room() -> None:

@@ -50,7 +50,9 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         await say(rig, "/remember I prefer tabs")
         question = await say(rig, "/forget Luna")
         assert "Luna" in question.markdown
-        assert "no longer open" in (await press(rig, question, "Forget", "bob")).markdown
+        refused = await press(rig, question, "Forget", "bob")
+        assert refused.markdown == words.NOT_ASKED
+        assert refused.leaves_buttons
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
         assert "no longer open" in (await press(rig, question, "Forget")).markdown
         assert "Luna" not in (await say(rig, "/memories")).markdown

@@ -76,7 +76,7 @@ async def filled(folder: Path, url: str) -> Path:
     storage, clock = Storage(wanted, SystemClock()), SystemClock()
     await storage.start()
     memory = wire_memory(
-        wanted, storage.memory, storage.personal, storage.stores.states, clock
+        wanted, storage.memory, storage.personal, storage.stores.states, storage.history, clock
     ).memory
     assert memory is not None
     for name in ("ada", "bob"):

@@ -80,9 +80,9 @@ async def test_a_command_asks_and_its_button_is_pressed(demo: Demo) -> None:
             await write(page, "remember this")
             await expect(page.locator(".bot")).to_have_count(1)
             await write(page, "/clear")
-            await page.get_by_role("button", name="Delete", exact=True).last.wait_for()
-            await page.locator(".buttons").get_by_role("button", name="Delete").click()
-            await expect(page.locator("#log")).to_contain_text("Done: 2 messages deleted.")
+            await page.get_by_role("button", name="Delete history", exact=True).last.wait_for()
+            await page.locator(".buttons").get_by_role("button", name="Delete history").click()
+            await expect(page.locator("#log")).to_contain_text("Done: deleted 2 messages")
             assert opened.complaints == []
 
 

@@ -1,0 +1,143 @@
+"""`/forget`: shows everything that would go, page by page, and deletes exactly that."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Reply
+from gateway.people import Audience
+from gateway.remembering import Asker
+from memory.commands import words
+from memory.commands.paging import Page, page_of
+from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
+from memory.forgetting import Item
+from memory.handle import MemoryHandle
+from memory.scope import channel_of
+
+PAGE_PREFIX: Final = f"{PREFIX}page:"
+MAX_TOPIC: Final = 500
+CHOICES: Final = 3
+"""Buttons under one page: what WhatsApp shows as buttons."""
+KINDS: Final = {
+    "message": "you said",
+    "answer": "I said",
+    "task": "the task of a conversation",
+}
+
+
+class ForgetCommands:
+    """Shows, turns pages, deletes. Raises `BadInput` with words for the person."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+
+    async def ask(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+        """What a topic, or an id, brings up, and whether it shall go."""
+        topic = text[:MAX_TOPIC].strip()
+        if not topic:
+            raise BadInput(words.WHAT_TO_FORGET)
+        found = await handle.forgettable(topic)
+        if not found.items:
+            several = len(topic.split()) > 1
+            nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
+            return Reply(_with_aside(asker, nothing))
+        most = fitting([item.bound for item in found.items])
+        items = found.items[:most]
+        bound = [item.bound for item in items]
+        person = str(asker.principal.person)
+        question = Question(
+            "forget",
+            person,
+            handle.sealed(topic),
+            channel_of(asker.place),
+            await self._questions.keep_list(asker.id, person, bound),
+            found.beyond + len(found.items) - most,
+        )
+        buttons = await self._questions.ask(asker.id, question, f"Forget {len(items)}")
+        return _shown(asker, question, page_of(items, 1), asker.id, buttons)
+
+    def owns(self, value: str) -> bool:
+        """True for a button that turns the page."""
+        return value.startswith(PAGE_PREFIX)
+
+    async def turn(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
+        """Another page of what was found, as it is now."""
+        question_id, _, wanted = value.removeprefix(PAGE_PREFIX).partition(":")
+        question = await self._questions.find(question_id)
+        if question is None:
+            return Reply(words.CLOSED)
+        if not question.is_of(str(asker.principal.person), channel_of(asker.place)):
+            return Reply(words.NOT_ASKED, leaves_buttons=True)
+        bound = await self._questions.list_of(question_id, question)
+        if not bound:
+            return Reply(words.CLOSED)
+        page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
+        items = await handle.deleting.shown(page.items)
+        shown = Page(tuple(items), page.number, page.first, page.total, page.size)
+        yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
+        no = Button("Cancel", f"{PREFIX}no:{question_id}")
+        return _shown(asker, question, shown, question_id, (yes, no))
+
+    async def settle(
+        self, handle: MemoryHandle, asker: Asker, question_id: str, question: Question
+    ) -> Reply:
+        """Delete what was shown."""
+        bound = await self._questions.list_of(question_id, question)
+        if bound is None:
+            return Reply(words.CLOSED)
+        gone = await handle.forget_shown(bound, question.topic)
+        await self._questions.drop_list(question_id, question)
+        told = [words.forgotten(gone.items)]
+        if gone.changed:
+            told.append(words.CHANGED.format(count=gone.changed))
+        if question.beyond:
+            told.append(words.BEYOND_LEFT.format(count=question.beyond))
+        return Reply(_with_aside(asker, " ".join(told)))
+
+    async def leave(self, question_id: str, question: Question) -> Reply:
+        """Delete nothing."""
+        await self._questions.drop_list(question_id, question)
+        return Reply(words.LEFT)
+
+
+def _shown(
+    asker: Asker,
+    question: Question,
+    page: Page[Item] | Page[Item | None],
+    question_id: str,
+    buttons: tuple[Button, Button],
+) -> Reply:
+    yes, no = buttons
+    label = f" ({page.label})" if page.pages > 1 else ""
+    told = [f"Forget this?{label}", _lines(page.items), words.FORGET_MEANS]
+    if question.beyond:
+        told.append(words.BEYOND.format(shown=page.total, count=question.beyond))
+    turnings = tuple(
+        Button(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
+        for one in page.turnings(CHOICES - 2)
+    )
+    text = "\n\n".join(told)
+    until = asker.at + VALID_FOR
+    return Reply(_with_aside(asker, text), (yes, *turnings, no), buttons_until=until)
+
+
+def _lines(items: Sequence[Item | None]) -> str:
+    return "\n".join(f"- {words.CHANGED_ITEM if one is None else _line(one)}" for one in items)
+
+
+def _line(item: Item) -> str:
+    if item.record is not None:
+        line = words.memory_line(item.record)
+        return f"{line} {words.WAITS}" if item.waits else line
+    said = item.spoken
+    if said is None:
+        return words.CHANGED_ITEM
+    if said.kind == "summary":
+        return f"{words.SUMMARY} _({said.at.date()})_"
+    return f"{words.one_line(said.text)} _({KINDS[said.kind]}, {said.at.date()})_"
+
+
+def _with_aside(asker: Asker, text: str) -> str:
+    if asker.place.audience is Audience.DIRECT:
+        return text
+    return f"{text}\n\n{words.FORGET_IN_ROOM}"

@@ -1,0 +1,70 @@
+"""A long list, some of it at a time: what a page holds, what it is called, where it leads. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+T = TypeVar("T")
+
+PAGE: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """A choice that leads to another page; `number` counts from 1."""
+
+    label: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """`items` are those of the page, `first` is the number of the first of them, from 1; an empty
+    list is one empty page."""
+
+    items: tuple[T, ...]
+    number: int
+    first: int
+    total: int
+    size: int
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are, at least one."""
+        return max(1, -(-self.total // self.size))
+
+    @property
+    def label(self) -> str:
+        """Such as "11-20 of 23", or "3 of 3" where a page has a single item."""
+        last = self.first + len(self.items) - 1
+        if not self.items:
+            return f"0 of {self.total}"
+        if self.first == last:
+            return f"{last} of {self.total}"
+        return f"{self.first}-{last} of {self.total}"
+
+    def turnings(self, room: int) -> tuple[Turning, ...]:
+        """At most `room` choices, with labels of at most 20 characters: the page before and the one
+        after; where there is room for one alone it goes round, from the last page to the first."""
+        if self.pages == 1 or room < 1:
+            return ()
+        after, before = self.number % self.pages + 1, self.number - 1
+        onward = Turning(self._named(after, "Next" if after > 1 else "First"), after)
+        if room == 1:
+            return (onward,)
+        back = (Turning(self._named(before, "Back"), before),) if before else ()
+        return (*back, onward) if after > 1 else back
+
+    def _named(self, number: int, word: str) -> str:
+        first = (number - 1) * self.size + 1
+        last = min(number * self.size, self.total)
+        named = f"{word} {first}-{last}"
+        return named if len(named) <= 20 else word
+
+
+def page_of(items: Sequence[T], number: int, size: int = PAGE) -> Page[T]:
+    """The page with this number of a list; the nearest there is for any other number."""
+    total = len(items)
+    number = min(max(1, number), max(1, -(-total // size)))
+    first = (number - 1) * size
+    return Page(tuple(items[first : first + size]), number, first + 1, total, size)

@@ -1,0 +1,81 @@
+"""Buttons that were pressed, or that nobody answers any more, disappear where the platform lets
+them; elsewhere a late press is answered clearly."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from memory.commands import forgetting, words
+from simulators.base import Shown
+from tests.e2e.conftest import ROOMS, only
+from tests.e2e.harness import Lab, by_bot
+from tests.e2e.test_memory import HEDGED, Talk, direct
+
+EDITABLE = only("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+"""A bot of WhatsApp can change no message."""
+
+
+async def now(talk: Talk, message: Shown, found: Callable[[Shown], bool]) -> None:
+    """Return once what stands there is as wanted."""
+    await talk.lab.platform.wait_for(
+        talk.room,
+        lambda shown: all(found(one) for one in by_bot(shown) if one.id == message.id),
+    )
+
+
+@EDITABLE
+async def test_pressed_buttons_go_and_the_question_stays(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    asked = await ada.command("forget", "tabs")
+    await ada.press(asked, "Cancel")
+    await now(ada, asked, lambda one: not one.buttons and one.text == asked.text)
+    cleared = await ada.command("clear")
+    await ada.press(cleared, "Keep")
+    await now(ada, cleared, lambda one: not one.buttons)
+    kept = await ada.say(HEDGED)
+    await ada.press(kept, "Forget it")
+    await now(ada, kept, lambda one: not one.buttons)
+
+
+@EDITABLE
+async def test_buttons_whose_time_is_over_go_by_themselves(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "VALID_FOR", timedelta())
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    asked = await ada.command("forget", "tabs")
+    assert asked.buttons
+    await lab.app.button_expiry.round()
+    await now(ada, asked, lambda one: not one.buttons and one.text == asked.text)
+
+
+@ROOMS
+async def test_in_a_channel_pressed_buttons_go_for_everybody_who_saw_them(lab: Lab) -> None:
+    room = lab.platform.room("general")
+    ada = Talk(lab, lab.platform.person("Ada"), room)
+    if lab.platform.platform == "slack":
+        ada = Talk(lab, ada.person, await lab.platform.open_thread(ada.person, room, "editors"))
+        asked = await ada.say("/clear")
+    else:
+        asked = await ada.command("clear")
+    await ada.press(asked, "Keep")
+    await now(ada, asked, lambda one: not one.buttons)
+
+
+async def test_a_late_press_is_answered_clearly(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    asked = await ada.command("forget", "tabs")
+    yes = asked.buttons[0].label
+    if lab.platform.platform == "whatsapp":
+        await ada.press(asked, yes)
+        assert (await ada.press(asked, yes)).text == words.CLOSED.replace("`", "")
+        return
+    await lab.app.storage.long_lived.run(
+        lambda db: db.execute("UPDATE adapter_state SET expires_at = 0")
+    )
+    assert "no longer open" in (await ada.press(asked, yes)).text
+    await now(ada, asked, lambda one: not one.buttons)

@@ -1,0 +1,121 @@
+"""What is forgotten reaches the model by no way: not by the history, not by recall, not by the
+brief; and nothing else goes with it."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simulators.anthropic import AnthropicSimulator
+from tests.e2e.conftest import ROOMS, open_lab_with_model
+from tests.e2e.harness import Lab
+from tests.e2e.test_memory import Talk, direct
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+pytestmark = pytest.mark.xdist_group("databases")
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+async def told(talk: Talk, model: AnthropicSimulator, question: str) -> str:
+    """Everything that the model reads with a question."""
+    before = len(model.bodies)
+    await talk.say(question)
+    assert len(model.bodies) > before
+    return json.dumps(model.bodies[before:])
+
+
+async def forget(talk: Talk, topic: str) -> str:
+    """Ask for it, look at every page, agree; the answer."""
+    asked = await talk.command("forget", topic)
+    yes = next(one.label for one in asked.buttons if one.label.startswith("Forget "))
+    return (await talk.press(asked, yes)).text
+
+
+async def test_the_model_neither_sees_nor_recalls_what_was_forgotten(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        await seen_no_more(direct(lab), model)
+
+
+async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
+    await ada.say("My dog is called Luna")
+    await ada.say("I live in Rome")
+    await ada.command("remember", "Luna prefers chicken")
+    assert "Luna" in await told(ada, model, "Which pets do I have?")
+    assert (await forget(ada, "luna")).startswith("Forgotten: ")
+    after = await told(ada, model, "Which pets do I have, chicken or dog?")
+    assert "Luna" not in after
+    assert "Rome" in after
+    assert "Luna" not in (await ada.command("memories")).text
+    assert "Luna" not in (await ada.command("memories", "chicken")).text
+
+
+async def test_the_same_on_redis_and_postgresql(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    async with open_lab_with_model("telegram-polling", tmp_path, stores) as (lab, model):
+        await seen_no_more(direct(lab), model)
+
+
+async def test_a_summary_that_says_it_goes_as_well(tmp_path: Path) -> None:
+    short = {"context": {"max_messages": 4}}
+    async with open_lab_with_model("telegram-polling", tmp_path, short) as (lab, model):
+        ada = direct(lab)
+        await ada.say("We decided to call the dog Luna")
+        for number in range(4):
+            await ada.say(f"This is message {number}")
+        assert "Luna" in await summary(lab)
+        await forget(ada, "Luna")
+        assert await summary(lab) == ""
+        assert "Luna" not in await told(ada, model, "What did we decide?")
+
+
+async def summary(lab: Lab) -> str:
+    def read(db: sqlite3.Connection) -> str:
+        return "".join(row[0] for row in db.execute("SELECT summary FROM conversation_notes"))
+
+    return await lab.app.storage.long_lived.run(read)
+
+
+@ROOMS
+async def test_another_person_in_the_channel_can_not_press_for_the_one_who_was_asked(
+    lab: Lab,
+) -> None:
+    room = lab.platform.room("general")
+    ada, eve = (Talk(lab, lab.platform.person(name), room) for name in ("Ada", "Eve"))
+    if lab.platform.platform == "slack":
+        thread = await lab.platform.open_thread(ada.person, room, "dogs")
+        ada, eve = Talk(lab, ada.person, thread), Talk(lab, eve.person, thread)
+    await ada.say("My dog is called Luna")
+    asked = (
+        await ada.command("forget", "Luna")
+        if lab.platform.platform != "slack"
+        else (await ada.say("/forget Luna"))
+    )
+    yes = asked.buttons[0].label
+    if not asked.only_for:  # where the question is seen by everybody, somebody else may press
+        assert "Only the person who was asked" in (await eve.press(asked, yes)).text
+        assert [one.label for one in asked.buttons] == [
+            one.label for one in await shown_buttons(lab, ada, asked.id)
+        ]
+    assert (await ada.press(asked, yes)).text.startswith("Forgotten: ")
+
+
+async def shown_buttons(lab: Lab, talk: Talk, message_id: str):
+    await lab.idle()
+    return next(one.buttons for one in lab.platform.shown(talk.room) if one.id == message_id)
