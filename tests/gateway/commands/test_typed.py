@@ -270,7 +270,7 @@ async def test_clearing_asks_where_there_are_no_buttons_too() -> None:
     async with gateway(policies=POLICIES) as g:
         await g.take(received("hello"))
         await g.take(CommandInvoked("c1", direct(), ADA, "clear"))
-        assert "Reply yes (Delete) or no (Keep) within 5 minutes." in g.texts[-1]
+        assert "Reply yes (Delete history) or no (Keep) within 5 minutes." in g.texts[-1]
         assert await g.rows("turns") == 2
         await g.take(says("yes", 1))
         assert await g.rows("turns") == 0
