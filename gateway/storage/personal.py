@@ -1,10 +1,15 @@
 """What of the events and sends that wait is somebody's."""
 
+import json
 from collections.abc import Collection
+from typing import Final
 
 from gateway.message import InboundEvent, Outbound, author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import Audience, PersonId
+
+OURS: Final = "parley"
+"""Under this name the program keeps values of its own among those of the adapters."""
 
 
 def is_by(event: InboundEvent, persons: Collection[str]) -> bool:
@@ -35,7 +40,21 @@ def answers(exchange: str, table: str, key: str) -> bool:
 
 
 def concerns(platform: str, account: str, key: str, value: str, persons: Collection[str]) -> bool:
-    """Whether a value of an adapter is about one of these people: WhatsApp's window and the
-    identities it knows them under."""
+    """Whether a kept value is about one of these people: WhatsApp's window, the identities it knows
+    them under, and what was asked of them or shown to them a moment ago."""
+    if platform == OURS:
+        asked = _asked_of(value)
+        return bool(asked) and asked in persons
     _, _, subject = key.partition(":")
     return any(str(PersonId(platform, account, one)) in persons for one in (subject, value) if one)
+
+
+def _asked_of(value: str) -> str:
+    """The `str(PersonId)` whose question or list a value is; empty for any other value."""
+    if not value.startswith("{"):
+        return ""
+    try:
+        kept = json.loads(value)
+    except ValueError:
+        return ""
+    return str(kept.get("person") or "") if isinstance(kept, dict) else ""

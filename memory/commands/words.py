@@ -78,7 +78,7 @@ KINDS: Final[Mapping[str, str]] = {
     "people_projects": "projects that you were seen in",
     "people_choices": "settings of yours",
     "person_tokens": "tokens for your own programs",
-    "adapter_state": "facts about your account on its platform",
+    "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",
 }
 """Names of the stored kinds of data, by table."""
