@@ -40,7 +40,9 @@ OLD_LIST: Final = "This list is too old to go on in it. Write `/memories` again.
 LIST_OF_OTHERS: Final = (
     "Only the person who asked for this list can go on in it. `/memories` shows yours."
 )
-ELSEWHERE: Final = "In a direct message I can show what I learned in private, too."
+ELSEWHERE: Final = (
+    "This is what I learned of you here. Write `/memories` to me in a direct message to see all."
+)
 WAITING: Final = "This is not kept yet and waits for your decision:"
 NOTHING_WAITS: Final = "Nothing waits for your decision."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
@@ -96,7 +98,8 @@ DOCUMENT_WAYS: Final = (
     "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
 )
 WAITS_PRIVATELY: Final = (
-    "More waits for your decision: write `/memories review` to me in a direct message."
+    "Something waits for your decision. Write `/memories review` to me in a direct message, where "
+    "nobody reads along."
 )
 WAITS_THERE: Final = (
     "Proposals also wait for an operator in other projects: {places}. To see them, choose the "
