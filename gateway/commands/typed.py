@@ -44,9 +44,11 @@ SHARED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
-    """A question that waits. `values` are those of its buttons, by the word for each."""
+    """A question to a `person` (`str(PersonId)`) that waits. `values` are those of its buttons, by
+    the word for each."""
 
     id: str
+    person: str
     values: Mapping[str, str]
 
     def answer(self, event: MessageReceived, content: str) -> ButtonPressed | None:
@@ -145,12 +147,10 @@ def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
 async def _ask(exchange: Exchange, words: Mapping[str, Button], services: Services) -> str:
     if exchange.last.author.is_chat:
         return SHARED
-    values = {word: button.value for word, button in words.items()}
-    await _state_of(services).put(
-        _key(exchange.key, str(exchange.last.person)),
-        json.dumps({"id": exchange.id, "values": values}, ensure_ascii=False),
-        VALID_FOR,
-    )
+    person, values = str(exchange.last.person), {word: one.value for word, one in words.items()}
+    question = {"id": exchange.id, "person": person, "values": values}
+    kept = json.dumps(question, ensure_ascii=False)
+    await _state_of(services).put(_key(exchange.key, person), kept, VALID_FOR)
     return sentence_of(words, exchange.place.audience)
 
 

@@ -40,11 +40,22 @@ def answers(exchange: str, table: str, key: str) -> bool:
 
 
 def concerns(platform: str, account: str, key: str, value: str, persons: Collection[str]) -> bool:
-    """Whether a value of an adapter is about one of these people: WhatsApp's window and the
-    identities it knows them under; or a question that the program asked them."""
+    """True when a kept value is about one of these people: WhatsApp's window, the identities it
+    knows them under, and what the program asked of them or showed to them a moment ago."""
     if platform == PROGRAM:
-        asked = (f"{one}\n" for one in persons)
-        named = (f'"person": {json.dumps(one)}' for one in persons)
-        return value.startswith(tuple(asked)) or any(one in value for one in named)
+        asked = _asked_of(value)
+        return bool(asked) and asked in persons
     _, _, subject = key.partition(":")
     return any(str(PersonId(platform, account, one)) in persons for one in (subject, value) if one)
+
+
+def _asked_of(value: str) -> str:
+    """The `str(PersonId)` whose question or list a value is, in JSON or in a first line of its own;
+    empty for any other value."""
+    if not value.startswith("{"):
+        return value.partition("\n")[0]
+    try:
+        kept = json.loads(value)
+    except ValueError:
+        return ""
+    return str(kept.get("person") or "") if isinstance(kept, dict) else ""

@@ -20,7 +20,8 @@ _LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
 
 
 class MemoryLists:
-    """A person's own memories alone. Where others read the answer, only what was learned there."""
+    """A person's own memories alone. Where others read the answer, only what was learned there,
+    and no buttons, because nobody else could use them."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -55,9 +56,10 @@ def _reader(handle: MemoryHandle, asker: Asker) -> MemoryHandle:
 
 def _told(page: Page, list_id: str, asker: Asker) -> Reply:
     text = words.page(page)
-    if asker.place.audience is not Audience.DIRECT and not page.total:
+    in_room = asker.place.audience is not Audience.DIRECT
+    if in_room and not (asker.alone and page.total):
         text = f"{text}\n\n{words.ELSEWHERE}"
-    return Reply(text, _buttons(page, list_id))
+    return Reply(text, _buttons(page, list_id) if asker.alone else ())
 
 
 def _buttons(page: Page, list_id: str) -> tuple[Button, ...]:

@@ -22,26 +22,25 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 async def review(handle: MemoryHandle, asker: Asker) -> Reply:
     """The first of what waits here, or where else something does."""
-    here = handle if asker.alone else handle.before_others()
-    waiting, hidden = _decidable(here, await here.waiting(MAX_WAITING))
+    waiting, hidden = _decidable(handle, asker, await handle.waiting(MAX_WAITING))
     asked = await _asked(waiting)
-    text = asked.markdown or words.NOTHING_WAITS
-    return replace(asked, markdown="\n\n".join((text, *await _elsewhere(handle, hidden))))
+    told = [asked.markdown] if waiting else [words.NOTHING_WAITS] * (not hidden)
+    told += [words.WAITS_PRIVATELY] * hidden
+    return replace(asked, markdown="\n\n".join((*told, *await _elsewhere(handle))))
 
 
 async def decide(handle: MemoryHandle, asker: Asker, value: str) -> Reply:
     """Do what a button says, and ask about the next one. Raises `NotThere` for what is decided."""
-    here = handle if asker.alone else handle.before_others()
     deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
     review_id = value.removeprefix(deed)
-    waiting, _ = _decidable(here, await here.waiting(MAX_WAITING))
+    waiting, _ = _decidable(handle, asker, await handle.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
     told = ""
     if deed == DISCARD:
-        await here.reject(review_id)
+        await handle.reject(review_id)
         told = "I will not keep it."
     elif deed != LATER:
-        result = await here.approve(review_id, beside=deed == BESIDE)
+        result = await handle.approve(review_id, beside=deed == BESIDE)
         told = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(told)
@@ -65,8 +64,13 @@ def kept(result: WriteResult) -> str:
     return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))
 
 
-def _decidable(handle: MemoryHandle, waiting: Sequence[Pending]) -> tuple[list[Pending], bool]:
-    """What can be decided here, and whether something cannot: a SOUL is private."""
+def _decidable(
+    handle: MemoryHandle, asker: Asker, waiting: Sequence[Pending]
+) -> tuple[list[Pending], bool]:
+    """What can be asked about here, and whether something cannot: a SOUL is private, and where
+    others read the question they could not use its buttons."""
+    if not asker.alone:
+        return [], bool(waiting)
     here = [one for one in waiting if not (one.target == "soul" and handle.reach.room)]
     return here, len(here) < len(waiting)
 
@@ -91,10 +95,8 @@ async def _asked(waiting: Sequence[Pending]) -> Reply:
     return Reply(words.question(shown, others), buttons)
 
 
-async def _elsewhere(handle: MemoryHandle, hidden: bool) -> list[str]:
-    lines = [words.WAITS_PRIVATELY] if hidden else []
+async def _elsewhere(handle: MemoryHandle) -> list[str]:
+    """Where else something waits for an operator."""
     proposed = await handle.proposed()
     others = [one for one in proposed if one.project not in ("", handle.reach.project)]
-    if others:
-        lines.append(words.WAITS_THERE.format(places=words.places_told(others)))
-    return lines
+    return [words.WAITS_THERE.format(places=words.places_told(others))] if others else []

@@ -41,7 +41,9 @@ OLD_LIST: Final = "This list is too old to go on in it. Write `/memories` again.
 LIST_OF_OTHERS: Final = (
     "Only the person who asked for this list can go on in it. `/memories` shows yours."
 )
-ELSEWHERE: Final = "In a direct message I can show what I learned in private, too."
+ELSEWHERE: Final = (
+    "This is what I learned of you here. Write `/memories` to me in a direct message to see all."
+)
 WAITING: Final = "This is not kept yet and waits for your decision:"
 NOTHING_WAITS: Final = "Nothing waits for your decision."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
@@ -100,7 +102,7 @@ KINDS: Final[Mapping[str, str]] = {
     "people_projects": "projects that you were seen in",
     "people_choices": "settings of yours",
     "person_tokens": "tokens for your own programs",
-    "adapter_state": "facts about your account on its platform",
+    "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",
 }
 """Names of the stored kinds of data, by table."""
@@ -118,7 +120,8 @@ DOCUMENT_WAYS: Final = (
     "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
 )
 WAITS_PRIVATELY: Final = (
-    "More waits for your decision: write `/memories review` to me in a direct message."
+    "Something waits for your decision. Write `/memories review` to me in a direct message, where "
+    "nobody reads along."
 )
 WAITS_THERE: Final = (
     "Proposals also wait for an operator in other projects: {places}. To see them, choose the "

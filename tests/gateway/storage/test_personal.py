@@ -118,6 +118,23 @@ async def test_the_names_of_a_likeness_are_not_mistaken(
         assert await lasting.erase("t", (near,)) == 0
 
 
+async def test_what_was_asked_of_a_person_is_erased_with_them(
+    moving: Personal, states: AdapterStates
+) -> None:
+    questions = states.of("parley", "memory-questions")
+    for person in ("ada", "bob"):
+        kept = {"person": f"test:main:{person}", "text": f"the secrets of {person}"}
+        await questions.put(f"list:{person}", json.dumps(kept), DAY)
+    for number, odd in enumerate(("", "1", "{", "[]", "{}", '{"person": ""}', '{"person": 1}')):
+        await questions.put(f"odd:{number}", odd, DAY)
+    assert await moving.erase("t", ("",)) == 0
+    assert by_table(await moving.export("t", ("test:main:ada",))) == {"adapter_state": 1}
+    assert await moving.erase("t", ("test:main:ada",)) == 1
+    assert await questions.get("list:ada") is None
+    assert await questions.get("list:bob")
+    assert await questions.get("odd:1") == "1"
+
+
 async def test_what_moves_is_given_out_and_erased(
     moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
 ) -> None:

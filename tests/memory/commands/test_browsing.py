@@ -151,7 +151,9 @@ async def test_before_others_only_what_was_learned_there_is_listed(allowed: bool
             asker = replace(rig.asker("ada", at=ROOM), alone=alone)
             return await rig.commands.run("memories", "", asker)
 
-        assert lines(await shown(alone=False)) == ["Plays chess"]
+        before_others = await shown(alone=False)
+        assert (lines(before_others), before_others.buttons) == (["Plays chess"], ())
+        assert before_others.markdown.endswith(words.ELSEWHERE)
         everything = ["Plays chess", "Talks about boats", "Has a secret garden"]
         assert lines(await shown(alone=True)) == (everything if allowed else ["Plays chess"])
 
