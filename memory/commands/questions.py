@@ -98,6 +98,8 @@ class Questions:
 
     async def find(self, question_id: str) -> Question | None:
         """An open question, whoever was asked."""
+        if ":" in question_id:  # names a piece of a list
+            return None
         stored = await self._state.get(question_id)
         return Question(**json.loads(stored)) if stored else None
 

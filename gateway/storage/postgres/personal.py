@@ -25,13 +25,21 @@ TURNS: Final = """
                 AND conversation::json ->> 0 = %(tenant)s)))
 """
 USAGE: Final = "tenant = %(tenant)s AND person = ANY (%(persons)s::text[])"
+# Ids of commands and presses are put together from several, the person's among them (Slack).
+NAMED: Final = """
+    (strpos(message_id, ':') > 0 AND EXISTS (SELECT FROM unnest(%(persons)s::text[]) AS p
+        WHERE starts_with(p, platform || ':' || account || ':')
+            AND strpos(':' || message_id || ':',
+                substr(p, length(platform) + length(account) + 2) || ':') > 0))
+"""
 TRACES: Final = f"""
     conversation::json ->> 0 = %(tenant)s AND (
         id IN (SELECT turn FROM usage WHERE {USAGE})
         OR (conversation, message_id) IN (
             SELECT conversation, message_id FROM turns WHERE person = ANY (%(persons)s::text[]))
         OR (platform || ':' || account || ':' || (conversation::json ->> 4))
-            = ANY (%(persons)s::text[]))
+            = ANY (%(persons)s::text[])
+        OR {NAMED})
 """  # noqa: S608 - constants
 SPENT: Final = """
     EXISTS (SELECT FROM unnest(%(persons)s::text[]) AS person

@@ -27,12 +27,21 @@ TURNS: Final = f"""
                 AND json_extract(conversation, '$[0]') = :tenant)))
 """  # noqa: S608 - constants
 USAGE: Final = f"tenant = :tenant AND person IN {PERSONS}"
+# Ids of commands and presses are put together from several, the person's among them (Slack).
+NAMED: Final = """
+    (instr(message_id, ':') > 0 AND EXISTS (SELECT 1 FROM json_each(:persons) p
+        WHERE substr(p.value, 1, length(platform) + length(account) + 2)
+                = platform || ':' || account || ':'
+            AND instr(':' || message_id || ':',
+                substr(p.value, length(platform) + length(account) + 2) || ':') > 0))
+"""
 TRACES: Final = f"""
     json_extract(conversation, '$[0]') = :tenant AND (
         id IN (SELECT turn FROM usage WHERE {USAGE})
         OR (conversation, message_id) IN (
             SELECT conversation, message_id FROM turns WHERE person IN {PERSONS})
-        OR (platform || ':' || account || ':' || json_extract(conversation, '$[4]')) IN {PERSONS})
+        OR (platform || ':' || account || ':' || json_extract(conversation, '$[4]')) IN {PERSONS}
+        OR {NAMED})
 """  # noqa: S608 - constants
 SPENT: Final = """
     EXISTS (SELECT 1 FROM json_each(:persons) p
