@@ -70,7 +70,7 @@ class Lanes:
         self._lanes: dict[str, _Lane] = {}
         self._ready: deque[str] = deque()
         self._waiting = 0
-        self._of_person: dict[PersonId, int] = {}
+        self._of_person: dict[tuple[str, str, str], int] = {}
         self._running = 0
         self._tasks = Tasks("lane_failed")
         self._left: set[tuple[str, str]] = set()
@@ -98,7 +98,9 @@ class Lanes:
 
     def is_crowded_by(self, person: PersonId) -> bool:
         """True when more than `CROWDED` entries wait and this person has `MAX_OF_ONE` of them."""
-        return self._waiting > CROWDED and self._of_person.get(person, 0) >= MAX_OF_ONE
+        if self._waiting <= CROWDED:
+            return False
+        return self._of_person.get((person.platform, person.account, person.id), 0) >= MAX_OF_ONE
 
     def submit(self, entry: InboxEntry) -> None:
         """Put an entry into its lane; once closed, leave it to the next start."""
@@ -238,9 +240,10 @@ class Lanes:
         self._start_ready()
 
 
-def _person_of(entry: InboxEntry) -> PersonId | None:
+def _person_of(entry: InboxEntry) -> tuple[str, str, str] | None:
+    """What a `PersonId` consists of; it is counted for every entry."""
     author, place = author_of(entry.event), place_of(entry.event)
-    return None if author is None else PersonId(place.platform, place.account, author.id)
+    return None if author is None else (place.platform, place.account, author.id)
 
 
 def _is_revision(entry: InboxEntry) -> bool:

@@ -102,6 +102,8 @@ class Screening:
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
             return None
         policies = self._services.policies
+        if policies.access.serves_everybody:
+            return None
         role = role_of(person, policies.roles, aliases=author.aliases)
         trusted = role.at_least(Role.OPERATOR)
         decision = decide_access(

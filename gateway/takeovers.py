@@ -71,9 +71,11 @@ class Takeovers:
     async def run(self, entries: Sequence[InboxEntry], work: Work) -> None:
         """Do the work on these entries, without those that are given up. What stores raise is
         insisted upon; the rest that the work raises is raised."""
-        suspects = [entry for entry in entries if self._is_suspect(entry)]
+        items = [item_of(entry) for entry in entries]
+        pairs = zip(entries, items, strict=True)
+        suspects = [entry for entry, item in pairs if self._is_suspect(entry, item)]
         if not suspects:
-            with self._guard.working(*[item_of(entry) for entry in entries]):
+            with self._guard.working(*items):
                 await self._patience.insist(partial(work, entries))
             return
         counts = {entry.id: await self._insist(self._counted, entry) for entry in suspects}
@@ -88,8 +90,8 @@ class Takeovers:
                 else:
                     await self._begin([entry], counts, work)
 
-    def _is_suspect(self, entry: InboxEntry) -> bool:
-        return self._may_be_again(entry) or self._guard.deaths(item_of(entry)) > 0
+    def _is_suspect(self, entry: InboxEntry, item: WorkItem) -> bool:
+        return self._may_be_again(entry) or self._guard.deaths(item) > 0
 
     async def _begin(
         self, entries: Sequence[InboxEntry], counts: dict[str, int], work: Work

@@ -102,16 +102,21 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
         for match in _PGPASS.finditer(text):
             if _is_strong(match):
                 yield _finding(PASSWORD, match)
-    for stem, expression, fits in _STATEMENTS:
-        if stem in lowered:
-            for match in expression.finditer(text):
-                if fits(match):
-                    yield _finding(PASSWORD, match)
+    if any(map(lowered.__contains__, STATEMENT_STEMS)):
+        yield from _in_statements(text, lowered)
     if "$" in text or "{S" in text:
         for match in _HASH.finditer(text):
             yield Finding(PASSWORD_HASH, *match.span())
     if "app" in lowered and "pass" in lowered:
         yield from _of_four(text)
+
+
+def _in_statements(text: str, lowered: str) -> Iterator[Finding]:
+    for stem, expression, fits in _STATEMENTS:
+        if stem in lowered:
+            for match in expression.finditer(text):
+                if fits(match):
+                    yield _finding(PASSWORD, match)
 
 
 def _is_typed(match: re.Match[str]) -> bool:

@@ -40,7 +40,7 @@ def _made(
     make: Callable[[ContextParts], Assembled],
 ) -> Assembled:
     shown = tuple(item for item in found if item.id not in hidden)
-    return make(replace(parts, knowledge=shown))
+    return make(replace(parts, knowledge=shown) if shown or parts.knowledge else parts)
 
 
 def _told(

@@ -38,6 +38,8 @@ KINDS: Final = frozenset(get_args(WorkKind))
 
 _HEAD: Final = struct.Struct("<HI")
 """Of a slot: the length of the text, the group."""
+_FREE: Final = b"\0\0"
+_MOST_GROUPS: Final = 0xFFFFFFFF
 _GROUP: Final = ContextVar("parley_work_group", default=0)
 """The group that the running task works on; tasks that it starts inherit it."""
 
@@ -62,8 +64,8 @@ class WorkRecord:
         self._descriptor = descriptor
         self._map = mmap.mmap(descriptor, SIZE)
         self._map[: len(MAGIC)] = MAGIC
-        self._free = list(range(SLOTS))
-        self._groups = itertools.count(1)
+        self._free = list(range(HEADER, SIZE, SLOT))
+        self.groups = itertools.count(1)
 
     @property
     def stack_file(self) -> Path | None:
@@ -96,32 +98,29 @@ class WorkRecord:
             os.close(self._descriptor)
 
     def begin(self, items: Iterable[WorkItem], group: int) -> list[int]:
-        """Write items into free slots; the slots."""
-        taken, record, free = [], self._map, self._free
-        for item in items:
-            if not free or record.closed:
+        """Write items into free slots; where these begin."""
+        taken: list[int] = []
+        record, free = self._map, self._free
+        if record.closed:
+            return taken
+        for kind, id_ in items:
+            if not free:
                 break
-            slot = free.pop()
-            text = f"{item.kind}\0{item.id[:MAX_ID]}".encode()
-            at = HEADER + slot * SLOT
+            at = free.pop()
+            text = f"{kind}\0{id_[:MAX_ID]}".encode()
             record[at + 6 : at + 6 + len(text)] = text
             _HEAD.pack_into(record, at, len(text), group)
-            taken.append(slot)
+            taken.append(at)
         return taken
 
-    def end(self, slots: Iterable[int]) -> None:
+    def end(self, taken: Sequence[int]) -> None:
         """Free these slots."""
         record = self._map
         if record.closed:
             return
-        for slot in slots:
-            at = HEADER + slot * SLOT
-            record[at : at + 2] = b"\0\0"
-            self._free.append(slot)
-
-    def next_group(self) -> int:
-        """A number that no other group of this process has."""
-        return next(self._groups) & 0xFFFFFFFF
+        for at in taken:
+            record[at : at + 2] = _FREE
+        self._free += taken
 
     def __enter__(self) -> Self:
         return self
@@ -133,20 +132,20 @@ class WorkRecord:
 class Working:
     """Marks items for as long as the block runs, also in tasks that are started there."""
 
-    __slots__ = ("_items", "_record", "_slots", "_token")
+    __slots__ = ("_items", "_record", "_taken", "_token")
 
     def __init__(self, record: WorkRecord, items: Sequence[WorkItem]) -> None:
         self._record = record
         self._items = items
 
     def __enter__(self) -> None:
-        group = self._record.next_group()
-        self._slots = self._record.begin(self._items, group)
+        group = next(self._record.groups) & _MOST_GROUPS
+        self._taken = self._record.begin(self._items, group)
         self._token: Token[int] = _GROUP.set(group)
 
     def __exit__(self, *_: object) -> None:
         _GROUP.reset(self._token)
-        self._record.end(self._slots)
+        self._record.end(self._taken)
 
 
 def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:

@@ -32,6 +32,16 @@ class AccessPolicy:
     allowed_workspaces: AbstractSet[str] = frozenset()
     blocked_workspaces: AbstractSet[str] = frozenset()
 
+    @property
+    def serves_everybody(self) -> bool:
+        """True when no list is in force."""
+        return not (
+            self.allowed_channels
+            or self.blocked_channels
+            or self.allowed_users
+            or self.blocked_users
+        )
+
 
 def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool:
     """True when one of the ids stands on the list, bare or with its platform."""

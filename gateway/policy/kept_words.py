@@ -7,6 +7,7 @@ backup and export, holds no password and no key. Pure.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from gateway.message import MAX_CONTENT
@@ -56,21 +57,24 @@ def _is_plain(name: str) -> bool:
 def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
     """Messages of one author, oldest first, without their secrets and without the parts of one that
     is split over two of them. `earlier` is the end of the same author's message before."""
-    given = [earlier, *(text[:MAX_CONTENT] for text in texts)]
-    parts: list[list[tuple[int, int]]] = [[] for _ in given]
+    given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
     secrets: list[str] = []
-    for index, text in enumerate(given):
-        if index:
-            secrets += [secret_of(text, one) for one in find_secrets(text, known) if _is_sure(one)]
-    for index in range(1, len(given)):
-        first, second = given[index - 1], given[index]
-        if first and second:
-            for before, after, secret in _split(first, second):
-                parts[index - 1].append(before)
-                parts[index].append(after)
-                secrets.append(secret)
-    if not secrets:
+    for text in given[1:]:
+        found = find_secrets(text, known)
+        if found:
+            secrets += [secret_of(text, one) for one in found if _is_sure(one)]
+    halves = [
+        (index, *half)
+        for index, (first, second) in enumerate(pairwise(given))
+        for half in (_split(first, second) if first and second else ())
+    ]
+    if not (secrets or halves):
         return Kept(tuple(given[1:]))
+    parts: list[list[tuple[int, int]]] = [[] for _ in given]
+    for index, before, after, secret in halves:
+        parts[index].append(before)
+        parts[index + 1].append(after)
+        secrets.append(secret)
     told = (*known, *secrets)
     cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
     return Kept(

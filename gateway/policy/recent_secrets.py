@@ -100,8 +100,11 @@ class RecentSecrets:
         return 0
 
     def _opened(self, conversation: str) -> _Said:
-        said = self._said.setdefault(conversation, _Said())
-        self._said.move_to_end(conversation)
+        said = self._said.get(conversation)
+        if said is not None:
+            self._said.move_to_end(conversation)
+            return said
+        said = self._said[conversation] = _Said()
         while len(self._said) > MAX_CONVERSATIONS:
             self._said.popitem(last=False)
         return said

@@ -3,7 +3,7 @@ processes die of it again and again."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from gateway.people import PersonId
 
@@ -16,8 +16,7 @@ MAX_ID: Final = 200
 """Characters of an id; a longer one is cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkItem:
+class WorkItem(NamedTuple):
     """One piece of work, the same in every process that takes it up. The id holds no content."""
 
     kind: WorkKind

@@ -65,10 +65,9 @@ def kept_answer(exchange: Exchange, services: Services) -> str:
 
 def _before(exchange: Exchange, services: Services) -> tuple[LastWords | None, tuple[str, ...]]:
     """The author's message before, and the secrets that were said in the conversation."""
-    last = services.recent_secrets.last_words(
-        str(exchange.key), str(exchange.who.person), services.clock.now()
-    )
-    return last, _known(exchange, services)
+    conversation, now, recent = str(exchange.key), services.clock.now(), services.recent_secrets
+    last = recent.last_words(conversation, str(exchange.who.person), now)
+    return last, recent.of(conversation, now)
 
 
 def _known(exchange: Exchange, services: Services) -> tuple[str, ...]:
