@@ -36,7 +36,7 @@ class Exchange:
     `live` shows the answer while it is written. `tasks` holds the task that the model noted.
     `aftermath` stands under the answer and is not part of it. `kept` are the messages as they are
     stored; `mended` is the id of an earlier message of the same author and its text without a half
-    of a secret; `redacted` holds long texts and how they are stored.
+    of a secret; `redacted` holds texts that are not the author's and how they are stored.
     """
 
     id: str

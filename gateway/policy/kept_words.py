@@ -1,4 +1,5 @@
-"""The text that is kept as a conversation's history: everything but its secrets.
+"""The text that is kept as a conversation's history: everything but its secrets, and of what people
+write nothing that may be one.
 
 The model reads the turn it is asked in as it was written; what is stored, and so every later turn,
 backup and export, holds no password and no key. Pure.
@@ -23,10 +24,11 @@ MAX_NAME: Final = 200
 class Kept:
     """Messages of one author as they are kept. `earlier` is the message before them, where a part
     of it turned out to be a secret with them, otherwise None. `secrets` are those that were found,
-    for the process's memory and never for a store."""
+    `possible` what may be one, for the process's memory and never for a store."""
 
     texts: tuple[str, ...]
     secrets: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
     earlier: str | None = None
 
 
@@ -43,13 +45,18 @@ def kept_name(name: str) -> str:
 
 def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
     """Messages of one author, oldest first, without their secrets and without the parts of one that
-    is split over two of them. `earlier` is the end of the same author's message before."""
+    is split over two of them, and without what may be one. `earlier` is the end of the same author's message before."""
     given = [earlier, *(text[:MAX_CONTENT] for text in texts)]
     parts: list[list[tuple[int, int]]] = [[] for _ in given]
     secrets: list[str] = []
+    possible: list[str] = []
     for index, text in enumerate(given):
-        if index:
-            secrets += [secret_of(text, one) for one in find_secrets(text, known) if _is_sure(one)]
+        for one in find_secrets(text, known) if index else ():
+            if _is_sure(one):
+                secrets.append(secret_of(text, one))
+            else:
+                possible.append(secret_of(text, one))
+                parts[index].append((one.start, one.end))
     for index in range(1, len(given)):
         first, second = given[index - 1], given[index]
         if first and second:
@@ -62,6 +69,7 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
     return Kept(
         tuple(kept_words(text, told) for text in cut[1:]),
         tuple(dict.fromkeys(secrets)),
+        tuple(dict.fromkeys(possible)),
         cut[0] if parts[0] else None,
     )
 
