@@ -1,4 +1,5 @@
-"""The text that is kept as a conversation's history: everything but its secrets.
+"""The text that is kept as a conversation's history: everything but its secrets, and of what people
+write nothing that may be one.
 
 The model reads the turn it is asked in as it was written; what is stored, and so every later turn,
 backup and export, holds no password and no key. Pure.
@@ -28,10 +29,11 @@ MAX_NAMES: Final = 1_000
 class Kept:
     """Messages of one author as they are kept. `earlier` is the message before them, where a part
     of it turned out to be a secret with them, otherwise None. `secrets` are those that were found,
-    for the process's memory and never for a store."""
+    `possible` what may be one, for the process's memory and never for a store."""
 
     texts: tuple[str, ...]
     secrets: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
     earlier: str | None = None
 
 
@@ -56,21 +58,26 @@ def _is_plain(name: str) -> bool:
 
 def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
     """Messages of one author, oldest first, without their secrets and without the parts of one that
-    is split over two of them. `earlier` is the end of the same author's message before."""
+    is split over two of them, and without what may be one. `earlier` is the end of the same
+    author's message before."""
     given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
+    parts: list[list[tuple[int, int]]] = [[] for _ in given]
     secrets: list[str] = []
-    for text in given[1:]:
-        found = find_secrets(text, known)
-        if found:
-            secrets += [secret_of(text, one) for one in found if _is_sure(one)]
+    possible: list[str] = []
+    for index, text in enumerate(given[1:], start=1):
+        for one in find_secrets(text, known):
+            if _is_sure(one):
+                secrets.append(secret_of(text, one))
+            else:
+                possible.append(secret_of(text, one))
+                parts[index].append((one.start, one.end))
     halves = [
         (index, *half)
         for index, (first, second) in enumerate(pairwise(given))
         for half in (_split(first, second) if first and second else ())
     ]
-    if not (secrets or halves):
+    if not (secrets or possible or halves):
         return Kept(tuple(given[1:]))
-    parts: list[list[tuple[int, int]]] = [[] for _ in given]
     for index, before, after, secret in halves:
         parts[index].append(before)
         parts[index + 1].append(after)
@@ -80,6 +87,7 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
     return Kept(
         tuple(kept_words(text, told) for text in cut[1:]),
         tuple(dict.fromkeys(secrets)),
+        tuple(dict.fromkeys(possible)),
         cut[0] if parts[0] else None,
     )
 
@@ -124,7 +132,13 @@ def _is_sure(finding: Finding) -> bool:
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    for start, end in sorted(set(spans), reverse=True):
-        if start < end:
-            text = text[:start] + REDACTED + text[end:]
-    return text
+    """The text with a mark in place of each span; spans that overlap are one."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if start >= end or end <= done:
+            continue
+        if start >= done:
+            pieces += (text[done:start], REDACTED)
+        done = end
+    return "".join((*pieces, text[done:]))

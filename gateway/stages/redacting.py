@@ -30,7 +30,7 @@ async def redact_aside(exchange: Exchange, services: Services) -> None:
             exchange.redacted[piece.text] = await asyncio.to_thread(kept_words, piece.text)
     answer = exchange.answer
     if len(answer) > DIRECT and answer not in exchange.redacted:
-        known = _known(exchange, services)
+        known = _told(exchange, services)
         exchange.redacted[answer] = await asyncio.to_thread(kept_words, answer, known)
 
 
@@ -46,20 +46,18 @@ def kept_of(exchange: Exchange, services: Services) -> Kept:
 
 def kept_material(exchange: Exchange, material: Sequence[Material]) -> tuple[Material, ...]:
     """The text that a person shows, without secrets."""
-    if not material:
-        return ()
-    return tuple(
-        replace(piece, text=exchange.redacted.get(piece.text) or kept_words(piece.text))
-        for piece in material
-    )
+    for piece in material:
+        if piece.text not in exchange.redacted:
+            exchange.redacted[piece.text] = kept_words(piece.text)
+    return tuple(replace(piece, text=exchange.redacted[piece.text]) for piece in material)
 
 
 def kept_answer(exchange: Exchange, services: Services) -> str:
-    """The answer without secrets, those that were said before it included."""
+    """The answer without secrets, and without a copy of what may be one and was said before it."""
     answer = exchange.answer
     kept = exchange.redacted.get(answer)
     if kept is None:
-        kept = exchange.redacted[answer] = kept_words(answer, _known(exchange, services))
+        kept = exchange.redacted[answer] = kept_words(answer, _told(exchange, services))
     return kept
 
 
@@ -68,6 +66,11 @@ def _before(exchange: Exchange, services: Services) -> tuple[LastWords | None, t
     conversation, now, recent = str(exchange.key), services.clock.now(), services.recent_secrets
     last = recent.last_words(conversation, str(exchange.who.person), now)
     return last, recent.of(conversation, now)
+
+
+def _told(exchange: Exchange, services: Services) -> tuple[str, ...]:
+    possible = exchange.kept.possible if exchange.kept is not None else ()
+    return (*_known(exchange, services), *possible)
 
 
 def _known(exchange: Exchange, services: Services) -> tuple[str, ...]:

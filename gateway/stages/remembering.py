@@ -7,6 +7,7 @@ from gateway.policy.decision import Decision
 from gateway.remembering import Asker
 from gateway.services import Services
 from gateway.stages.redacting import kept_answer, kept_material, kept_of, redact_aside
+from gateway.stages.secret_notes import noted, secret_note
 from gateway.turn.prompt import said_in
 
 
@@ -19,12 +20,23 @@ async def open_memory(exchange: Exchange, services: Services) -> Decision:
 
 async def close_memory(exchange: Exchange, services: Services) -> Decision:
     """Keep the turn, and learn what there is to tell about it."""
-    if exchange.memory is None or exchange.result is None or exchange.result.failed:
+    if exchange.memory is None or exchange.result is None:
         return Decision("memory", True, "nothing_kept")
     await redact_aside(exchange, services)
+    note = note_of(exchange, services)
+    if exchange.result.failed:
+        exchange.aftermath = noted(exchange.aftermath, note)
+        return Decision("memory", True, "nothing_kept")
     used = [call.name for call in exchange.result.calls]
-    exchange.aftermath = await exchange.memory.finish(kept_answer(exchange, services), used)
+    after = await exchange.memory.finish(kept_answer(exchange, services), used)
+    exchange.aftermath = noted(after, note)
     return Decision("memory", True, "kept")
+
+
+def note_of(exchange: Exchange, services: Services) -> str:
+    """What the person is told of the secrets in what they wrote and showed."""
+    shown = exchange.material
+    return secret_note(kept_of(exchange, services), shown, kept_material(exchange, shown))
 
 
 def asker_of(exchange: Exchange, services: Services) -> Asker:

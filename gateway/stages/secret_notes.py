@@ -1,0 +1,37 @@
+"""What a person is told under an answer of the secrets in their message."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.authorship import Material
+from gateway.policy.kept_words import Kept
+from gateway.remembering import Aftermath
+from safety.cut import REDACTED
+
+REMOVED: Final = (
+    "_Your message holds what looks like a password or a key. I have read it, and did not keep it._"
+)
+LEFT_OUT: Final = (
+    "_Your message holds what may be a key, so I did not keep that part. Shall I? Then send it to me"
+    " with `/remember`._"
+)
+
+
+def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material]) -> str:
+    """The line for this message, empty where everything of it is kept. `shown` is the text of
+    others in it, `kept_shown` the same as it is kept."""
+    cut = any(
+        REDACTED in after.text and before.text != after.text
+        for before, after in zip(shown, kept_shown, strict=True)
+    )
+    if kept.secrets or cut:
+        return REMOVED
+    return LEFT_OUT if kept.possible else ""
+
+
+def noted(after: Aftermath, note: str) -> Aftermath:
+    """The aftermath with one more line."""
+    if not note:
+        return after
+    return replace(after, note=f"{after.note}\n{note}" if after.note else note)

@@ -1,0 +1,42 @@
+"""A password in a chat message is not kept, and its writer is told; what may be a key is asked
+about."""
+
+from pathlib import Path
+
+from tests.e2e.conftest import open_lab_with_model
+from tests.e2e.test_authorship import rows
+from tests.e2e.test_memory import direct, kept
+
+ROW = "Zm9vYmFyYmF6cXV4" * 5
+SECRET = "Xy12zz89x"  # noqa: S105 - a made one
+
+
+async def test_who_writes_a_secret_is_told(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada = direct(lab)
+        model.script("It is long enough.", f"{ROW} is base64.", "Hello.")
+        answer = await ada.say(f"my password is {SECRET}, is that good?")
+        assert "It is long enough." in answer.text
+        assert "looks like a password or a key" in answer.text
+        answer = await ada.say(f"what is {ROW} here?")
+        assert "may be a key" in answer.text
+        assert "/remember" in answer.text
+        answer = await ada.say("and what is a password manager?")
+        assert answer.text == "Hello."
+        sent = str(model.bodies[-1])
+        assert SECRET not in sent
+        assert ROW not in sent
+        await lab.idle()
+        stored = str(await rows(lab, "SELECT text FROM turns")) + str(await kept(lab))
+        stored += str(await rows(lab, "SELECT content FROM memories"))
+        assert SECRET not in stored
+        assert ROW not in stored
+
+
+async def test_what_may_be_a_secret_is_kept_once_the_person_says_so(tmp_path: Path) -> None:
+    async with open_lab_with_model("telegram-polling", tmp_path) as (lab, _):
+        ada = direct(lab)
+        asked = await ada.command("remember", f"the licence is {ROW}")
+        assert "may hold a secret" in asked.text
+        await ada.press(asked, "Keep")
+        assert f"the licence is {ROW}" in await kept(lab)
