@@ -8,7 +8,7 @@ from gateway.context.steps import Opened
 from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
-from gateway.message import ChatMessage, Outbound, Place
+from gateway.message import ChatMessage, Outbound, Place, Reply
 from gateway.metering import Meter
 from gateway.observe.observer import Timing
 from gateway.people import Principal
@@ -34,7 +34,8 @@ class Exchange:
     turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
     `sender` is the key under which limits and budgets count its author.
     `live` shows the answer while it is written. `tasks` holds the task that the model noted.
-    `aftermath` stands under the answer and is not part of it. `kept` are the messages as they are
+    `aftermath` stands under the answer for its author alone, `beneath` for everybody who reads it;
+    neither is part of it. `kept` are the messages as they are
     stored; `mended` is the id of an earlier message of the same author and its text without a half
     of a secret; `redacted` holds long texts and how they are stored.
     """
@@ -67,6 +68,7 @@ class Exchange:
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
     aftermath: Aftermath = field(default_factory=Aftermath)
+    beneath: Reply = field(default_factory=lambda: Reply(""))
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
@@ -85,6 +87,11 @@ class Exchange:
     def material(self) -> tuple[Material, ...]:
         """All that the author shows and somebody else wrote, without quoted messages."""
         return tuple(piece for message in self.messages for piece in message.material)
+
+    @property
+    def unkept(self) -> bool:
+        """True where the author wants nothing of the exchange to be kept, or recalled for it."""
+        return self.memory is not None and not self.memory.keeps
 
     @property
     def question(self) -> str:

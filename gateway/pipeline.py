@@ -46,6 +46,7 @@ from gateway.stages.context import gather_context
 from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
+from gateway.stages.screening import screened_reply
 from gateway.stages.tasking import settle_task
 from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
@@ -137,6 +138,7 @@ class Pipeline:
 
     async def reply(self, exchange: Exchange, reply: Reply, outcome: str) -> None:
         """Answer with fixed words, and be done with the exchange."""
+        reply = await screened_reply(exchange, reply, self._services)
         exchange.outbound = address(
             exchange.id,
             exchange.place,

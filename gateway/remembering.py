@@ -24,7 +24,8 @@ class Asker:
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
     `said` is the same as others read it: in a room with the name of who wrote it. `material` is
-    what this person shows and somebody else wrote.
+    what this person shows and somebody else wrote. `alone`: what memory says under the answer is
+    read by this person alone.
     `conversation` is a `str(ConversationKey)`.
     """
 
@@ -38,6 +39,7 @@ class Asker:
     words: tuple[str, ...] = ()
     said: str = ""
     material: tuple[Material, ...] = ()
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,14 @@ class WaitingTurn:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """What is said under an answer, apart from it: Markdown, and buttons for an open question.
-    `turn` is to be kept with the answer."""
+    """What is said under an answer, apart from it, to the person who asked alone: Markdown, and
+    buttons. `typed` says the same where the buttons cannot be shown, empty where nothing has to be
+    said in another form. `turn` is to be kept with the answer."""
 
     note: str = ""
     buttons: tuple[Button, ...] = ()
     turn: WaitingTurn | None = None
+    typed: str = ""
 
 
 class TurnMemory(Protocol):
@@ -84,6 +88,11 @@ class TurnMemory(Protocol):
     async def told(self) -> Told:
         """What the model is told before the conversation begins. The same all through a session,
         because what stays the same is cached by the model's service."""
+        ...
+
+    @property
+    def keeps(self) -> bool:
+        """False where the person wants nothing of the turn to be kept, and nothing recalled."""
         ...
 
     @property
@@ -174,6 +183,7 @@ class Forgetful:
     """No memory: implements `Remembering` and `TurnMemory`."""
 
     tools: ToolProvider = NoTools()
+    keeps: bool = True
     recalls: bool = False
 
     async def turn(self, asker: Asker) -> TurnMemory:

@@ -2,6 +2,7 @@
 
 from gateway.authorship import without_quotations
 from gateway.exchange import Exchange
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.remembering import Asker
 from gateway.services import Services
@@ -13,6 +14,9 @@ async def open_memory(exchange: Exchange, services: Services) -> Decision:
     """Bind memory to whoever asks, and to whoever reads along."""
     await redact_aside(exchange, services)
     exchange.memory = await services.memory.turn(asker_of(exchange, services))
+    if exchange.unkept:
+        services.recent_secrets.forget_person(str(exchange.key), str(exchange.who.person))
+        return Decision("memory", True, "off")
     return Decision("memory", True, "opened")
 
 
@@ -39,7 +43,14 @@ def asker_of(exchange: Exchange, services: Services) -> Asker:
         words=tuple(without_quotations(content) for content in exchange.contents),
         said=said_of(exchange, services),
         material=kept_material(exchange, exchange.material),
+        alone=reads_alone(exchange),
     )
+
+
+def reads_alone(exchange: Exchange) -> bool:
+    """True where something can be said to the author that nobody else reads."""
+    direct = exchange.place.audience is Audience.DIRECT
+    return direct or exchange.connected.manifest.capabilities.ephemeral
 
 
 def said_of(exchange: Exchange, services: Services) -> str:

@@ -20,7 +20,8 @@ class Outcome(StrEnum):
 class WriteResult:
     """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
     it waits; `replaces` when it waits and would take the place of another memory. `notices` are
-    sentences for the person: on redaction, on shortening, on a memory that was replaced."""
+    sentences for the person: on redaction, on shortening, on a memory that was replaced; the last
+    of these is `told_replaced`, empty where there is none."""
 
     outcome: Outcome
     code: str
@@ -31,3 +32,4 @@ class WriteResult:
     validation: ValidationResult | None = None
     notices: tuple[str, ...] = ()
     replaces: bool = False
+    told_replaced: str = ""
