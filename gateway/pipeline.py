@@ -65,9 +65,10 @@ LIMITS: tuple[Stage, ...] = (check_limits,)
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 """Passed by every message on its own."""
 
+OPENING: tuple[Stage, ...] = (reserve_budget, open_memory)
+"""What it may cost, and what may be kept of it."""
+
 TURN: tuple[Stage, ...] = (
-    reserve_budget,
-    open_memory,
     gather_context,
     read_attachments,
     ask_model,
@@ -76,7 +77,7 @@ TURN: tuple[Stage, ...] = (
     settle_task,
     render_answer,
 )
-"""Passed once by the messages of one author that became one turn."""
+"""Passed once, after `OPENING`, by the messages of one author that became one turn."""
 
 SURELY_FIRST = timedelta(seconds=10)
 """Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
@@ -119,18 +120,23 @@ class Pipeline:
         if not admitted:
             return
         turn = merge(admitted)
-        for other in admitted[:-1]:
-            other.note(Decision("lane", True, "collected", turn.id))
-            other.inbox_ids = ()
-            await self._finish(other, "collected")
         try:
-            passed = await self._run(TURN, turn)
+            passed = await self._run(OPENING, turn)
+            await self._collect(admitted[:-1], turn)
+            passed = passed and await self._run(TURN, turn)
         except asyncio.CancelledError:
             self._remember_shown(turn)
             await uninterrupted(self._settle(turn))
             raise
         if passed:
             await self._finish(turn, turn.result.outcome if turn.result else "answered")
+
+    async def _collect(self, others: Sequence[Exchange], turn: Exchange) -> None:
+        """Be done with messages that are answered in one turn with a later one."""
+        for other in others:
+            other.note(Decision("lane", True, "collected", turn.id))
+            other.inbox_ids, other.memory = (), turn.memory
+            await self._finish(other, "collected")
 
     async def admit(self, exchange: Exchange, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
