@@ -8,7 +8,7 @@ from gateway.context.steps import Opened
 from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
-from gateway.message import ChatMessage, Outbound, Place
+from gateway.message import ChatMessage, Outbound, Place, Reply
 from gateway.metering import Meter
 from gateway.observe.observer import Timing
 from gateway.people import Principal
@@ -35,7 +35,8 @@ class Exchange:
     `sender` is the key under which limits and budgets count its author.
     `live` shows the answer while it is written. `tasks` holds the task that the model noted.
     `forgets`: its person was erased, and nothing about them is kept of it.
-    `aftermath` stands under the answer and is not part of it. `kept` are the messages as they are
+    `aftermath` stands under the answer for its author alone, `beneath` for everybody who reads it;
+    neither is part of it. `kept` are the messages as they are
     stored; `mended` is the id of an earlier message of the same author and its text without a half
     of a secret; `redacted` holds texts and how they are stored.
     """
@@ -69,6 +70,7 @@ class Exchange:
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
     aftermath: Aftermath = field(default_factory=Aftermath)
+    beneath: Reply = field(default_factory=lambda: Reply(""))
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
@@ -91,6 +93,11 @@ class Exchange:
         if len(self.messages) == 1:
             return self.messages[0].material
         return tuple(piece for message in self.messages for piece in message.material)
+
+    @property
+    def unkept(self) -> bool:
+        """True where the author wants nothing of the exchange to be kept, or recalled for it."""
+        return self.memory is not None and not self.memory.keeps
 
     @property
     def question(self) -> str:

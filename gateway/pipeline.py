@@ -47,6 +47,7 @@ from gateway.stages.context import gather_context
 from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
+from gateway.stages.screening import screened_reply
 from gateway.stages.tasking import settle_task
 from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
@@ -65,9 +66,10 @@ LIMITS: tuple[Stage, ...] = (check_limits,)
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 """Passed by every message on its own."""
 
+OPENING: tuple[Stage, ...] = (reserve_budget, open_memory)
+"""What it may cost, and what may be kept of it."""
+
 TURN: tuple[Stage, ...] = (
-    reserve_budget,
-    open_memory,
     gather_context,
     read_attachments,
     ask_model,
@@ -76,7 +78,7 @@ TURN: tuple[Stage, ...] = (
     settle_task,
     render_answer,
 )
-"""Passed once by the messages of one author that became one turn."""
+"""Passed once, after `OPENING`, by the messages of one author that became one turn."""
 
 SURELY_FIRST = timedelta(seconds=10)
 """Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
@@ -119,18 +121,23 @@ class Pipeline:
         if not admitted:
             return
         turn = merge(admitted)
-        for other in admitted[:-1]:
-            other.note(Decision("lane", True, "collected", turn.id))
-            other.inbox_ids = ()
-            await self._finish(other, "collected")
         try:
-            passed = await self._run(TURN, turn)
+            passed = await self._run(OPENING, turn)
+            await self._collect(admitted[:-1], turn)
+            passed = passed and await self._run(TURN, turn)
         except asyncio.CancelledError:
             self._remember_shown(turn)
             await uninterrupted(self._settle(turn))
             raise
         if passed:
             await self._finish(turn, turn.result.outcome if turn.result else "answered")
+
+    async def _collect(self, others: Sequence[Exchange], turn: Exchange) -> None:
+        """Be done with messages that are answered in one turn with a later one."""
+        for other in others:
+            other.note(Decision("lane", True, "collected", turn.id))
+            other.inbox_ids, other.memory = (), turn.memory
+            await self._finish(other, "collected")
 
     async def admit(self, exchange: Exchange, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
@@ -140,6 +147,7 @@ class Pipeline:
         self, exchange: Exchange, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
     ) -> None:
         """Answer with fixed words, do what comes `after` them, and be done with the exchange."""
+        reply = await screened_reply(exchange, reply, self._services)
         reply = await typed_form(exchange, reply, self._services)
         exchange.forgets = reply.forgets
         exchange.outbound = address(

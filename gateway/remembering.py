@@ -26,7 +26,8 @@ class Asker:
     `said` is the same as others read it: in a room with the name of who wrote it. `material` is
     what this person shows and somebody else wrote.
     `conversation` is a `str(ConversationKey)`. `alone` is false where others read the answer to a
-    command of theirs: in a room whose platform shows nothing to one person alone.
+    command of theirs, and what memory says under an answer: in a room whose platform shows nothing
+    to one person alone.
     """
 
     id: str
@@ -62,12 +63,14 @@ class WaitingTurn:
 
 @dataclass(frozen=True, slots=True)
 class Aftermath:
-    """What is said under an answer, apart from it: Markdown, and buttons for an open question.
-    `turn` is to be kept with the answer."""
+    """What is said under an answer, apart from it, to the person who asked alone: Markdown, and
+    buttons. `typed` says the same where the buttons cannot be shown, empty where nothing has to be
+    said in another form. `turn` is to be kept with the answer."""
 
     note: str = ""
     buttons: tuple[Button, ...] = ()
     turn: WaitingTurn | None = None
+    typed: str = ""
 
 
 class TurnMemory(Protocol):
@@ -86,6 +89,11 @@ class TurnMemory(Protocol):
     async def told(self) -> Told:
         """What the model is told before the conversation begins. The same all through a session,
         because what stays the same is cached by the model's service."""
+        ...
+
+    @property
+    def keeps(self) -> bool:
+        """False where the person wants nothing of the turn to be kept, and nothing recalled."""
         ...
 
     @property
@@ -185,6 +193,7 @@ class Forgetful:
     """No memory: implements `Remembering` and `TurnMemory`."""
 
     tools: ToolProvider = NoTools()
+    keeps: bool = True
     recalls: bool = False
 
     async def turn(self, asker: Asker) -> TurnMemory:

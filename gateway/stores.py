@@ -378,6 +378,8 @@ class Completed:
     """What memory is to take up later."""
     begun: str = ""
     """The key of the send that is begun as soon as this is kept."""
+    traced: bool = True
+    """Whether the trace is kept."""
 
 
 class Journal(Protocol):

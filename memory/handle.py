@@ -39,8 +39,10 @@ from memory.store.ports import (
     MemoryStore,
     Pending,
     ReviewStore,
+    Self,
     Touched,
 )
+from memory.undoing import Undone, noted_lately, of_one_turn
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
 from memory.write.path import Speaker, WritePath
@@ -51,6 +53,11 @@ from safety.secrets import redact_secrets
 
 MAX_REASON = 500
 DECIDED = "Nothing waits under this id. It may have been decided already."
+MEMORY_OFF = "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
+NOT_NOTED = (
+    "There is nothing that I noted by myself within the last day. `/forget` and a topic, or an id, "
+    "deletes what is older or what you asked me to keep."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,19 @@ class MemoryHandle:
         return await self._parts.brain.parts(self.reach, self._arrival.documents)
 
     @property
+    def chosen(self) -> Self:
+        """This person's choices about memory, and what waits to be told to them."""
+        return self._arrival.who
+
+    async def tell_later(self, entries: Sequence[str]) -> None:
+        """Let these wait for this person's next direct message, with what waits already."""
+        await self._parts.people.tell_later(self.occasion, entries)
+
+    async def told(self, entries: Sequence[str]) -> None:
+        """These wait no longer."""
+        await self._parts.people.told(self.occasion, entries)
+
+    @property
     def remembers(self) -> bool:
         """False where there was surely nothing to recall when this handle was made."""
         return self._arrival.remembers
@@ -195,7 +215,8 @@ class MemoryHandle:
     # --- writing --------------------------------------------------------------------------------
 
     async def remember(self, draft: Draft) -> WriteResult:
-        """The person asks for it in so many words."""
+        """The person asks for it in so many words. Refused where their memory is off, as all of
+        the following."""
         return await self._write(draft, Way.EXPLICIT)
 
     async def infer(self, draft: Draft, outside: Outside | None = None) -> WriteResult:
@@ -206,11 +227,13 @@ class MemoryHandle:
         in a turn with text from `outside`, nothing is approved by itself, and nothing is replaced
         because the model names it.
         """
+        if not self.chosen.remembered:
+            return _refused("memory_off", MEMORY_OFF)
         use = self._parts.people.use
         if not await use(self._session, "stores"):
-            return _used_up("20 memories are stored in one session at most")
+            return _refused("session_limit", "20 memories are stored in one session at most")
         if draft.supersedes and not await use(self._session, "supersedes"):
-            return _used_up("5 memories are superseded in one session at most")
+            return _refused("session_limit", "5 memories are superseded in one session at most")
         stated = find_statement(draft.quote or draft.content, self.occasion.words)
         if stated is not None:
             told = outside is not None and outside.any
@@ -222,12 +245,16 @@ class MemoryHandle:
         return await self._write(draft, way, external=True)
 
     async def _write(self, draft: Draft, way: Way, *, external: bool = False) -> WriteResult:
+        if not self.chosen.remembered:
+            return _refused("memory_off", MEMORY_OFF)
         return await self._parts.path.write(
             self.occasion, self.reach, draft, way, external=external
         )
 
     async def bring_in(self, draft: Draft, past: Past) -> WriteResult:
         """The person brings a memory in again: an explicit save that keeps its own history."""
+        if not self.chosen.remembered:
+            return _refused("memory_off", MEMORY_OFF)
         return await self._parts.path.write(
             self.occasion, self.reach, draft, Way.EXPLICIT, past=past
         )
@@ -236,6 +263,8 @@ class MemoryHandle:
         self, role: Speaker, text: str, past: Past, *, external: bool
     ) -> WriteResult:
         """The person brings one side of a turn in again."""
+        if not self.chosen.remembered:
+            return _refused("memory_off", MEMORY_OFF)
         return await self._parts.path.keep_past_turn(
             self.occasion, self.reach, role, text, past, outside=external
         )
@@ -302,6 +331,22 @@ class MemoryHandle:
         return PlanUse(await self.count(), plan.memories)
 
     # --- deleting -------------------------------------------------------------------------------
+
+    async def undo(self, name: str = "") -> Undone:
+        """Take back what the assistant stored of its own accord in the turn of the memory `name`,
+        an id or the beginning of one, or without one in the latest turn; within a day. Raises
+        `NotThere` where there is no such memory of this person."""
+        memories, at = self._parts.memories, self.occasion.at
+        lately = await noted_lately(memories, self.reach, at, name)
+        turn = of_one_turn(lately, name, self.reach.persons)
+        took = set(await memories.take_back(self.reach, [one.id for one in turn]))
+        if not took:
+            raise NotThere(NOT_NOTED)
+        await self._audit("memory_delete", reason="undo", ids=" ".join(took), deleted=len(took))
+        gone = tuple(outward(one) for one in turn if one.id in took)
+        before = [await self.get(one.supersedes) for one in gone if one.supersedes]
+        restored = tuple(one for one in before if one is not None and one.current)
+        return Undone(gone, restored)
 
     async def delete(self, memory_ids: Sequence[str], reason: str = "asked") -> list[str]:
         """The person deletes; never limited. The ids that went."""
@@ -420,6 +465,8 @@ class MemoryHandle:
         pending = await self._parts.reviews.get(self.reach, review_id)
         if pending is None or pending.state != "pending":
             raise NotThere(DECIDED)
+        if not self.chosen.remembered:
+            return _refused("memory_off", MEMORY_OFF)
         if pending.target:
             return await self._approve_document(review_id)
         result = await self._parts.path.approve(self.occasion, self.reach, pending, beside=beside)
@@ -478,5 +525,5 @@ def _deleting(parts: MemoryParts) -> DeletingParts:
     )
 
 
-def _used_up(reason: str) -> WriteResult:
-    return WriteResult(Outcome.REFUSED, "session_limit", reason)
+def _refused(code: str, reason: str) -> WriteResult:
+    return WriteResult(Outcome.REFUSED, code, reason)

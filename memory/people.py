@@ -16,12 +16,16 @@ from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Belonging, Clock, MembershipCheck
 from gateway.remembering import Asker
-from memory.scope import Occasion, project_of
+from memory.scope import Occasion, choice_names, project_of
 from memory.store.ports import Arrival, PeopleStore, Self, Session, SessionUse
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """To within this it is known when somebody was last seen in a project."""
 MAX_WRONG: Final = 10_000
+MAX_OFF_IN: Final = 50
+"""Conversations in which one person's memory is off."""
+MAX_UNTOLD: Final = 10
+"""Notes that wait for a person's next direct message; beyond that the oldest go."""
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
 """What the model's tools may do in one session (sources 003); people are not bound by it."""
 
@@ -34,6 +38,11 @@ UNKNOWN: Final = (
     "The platform does not say at present whether you are still in the project {project}, so this "
     "answer does not use its memory. Try again in a minute, or leave the project with "
     "`/project none`."
+)
+
+TOO_MANY_OFF: Final = (
+    "Memory is off in 50 conversations already, which is the most. `/privacy memory off` turns it "
+    "off everywhere, `/privacy memory on here` turns it on again in the one it is written in."
 )
 
 
@@ -73,13 +82,17 @@ class People:
         principal, place = asker.principal, asker.place
         tenant, person = principal.tenant, str(principal.person)
         room = None if place.audience is Audience.DIRECT else self._project_in(asker)
-        arrival = await self._store.arrive(tenant, person, asker.conversation, asker.at, room)
+        names = choice_names(place)
+        arrival = await self._store.arrive(
+            tenant, person, asker.conversation, asker.at, room, names
+        )
         known = arrival.who
         if room is None:
             project, notice = await self._reached(asker, known)
         else:
             project, notice = room, ""
-            await self._note_seen(tenant, person, room, known)
+            if known.remembered:
+                await self._note_seen(tenant, person, room, known)
         if room is None and not project and not arrival.documents.keys() <= {"soul"}:
             soul = arrival.documents.get("soul")
             arrival = replace(arrival, documents={} if soul is None else {"soul": soul})
@@ -153,6 +166,33 @@ class People:
     async def show_private(self, principal: Principal, allowed: bool) -> None:
         """Whether what is this person's own may be used in rooms."""
         await self._store.show_private(principal.tenant, str(principal.person), allowed)
+
+    async def turn_memory(self, principal: Principal, on: bool) -> None:
+        """Whether this person is remembered at all."""
+        await self._store.turn_memory(principal.tenant, str(principal.person), on)
+
+    async def turn_memory_here(self, asker: Asker, on: bool) -> None:
+        """Whether this person is remembered in this conversation. Raises `BadInput` where it is off
+        in too many."""
+        tenant, person = asker.principal.tenant, str(asker.principal.person)
+        names = choice_names(asker.place)
+        for name in names if on else names[-1:]:
+            if not await self._store.turn_memory_in(tenant, person, name, on, MAX_OFF_IN):
+                raise BadInput(TOO_MANY_OFF)
+
+    async def show_notes(self, principal: Principal, allowed: bool) -> None:
+        """Whether this person is shown what the assistant noted."""
+        await self._store.show_notes(principal.tenant, str(principal.person), allowed)
+
+    async def tell_later(self, occasion: Occasion, entries: Sequence[str]) -> None:
+        """Let these wait for this person's next direct message."""
+        principal = occasion.principal
+        await self._store.wait_to_tell(principal.tenant, str(principal.person), entries, MAX_UNTOLD)
+
+    async def told(self, occasion: Occasion, entries: Sequence[str]) -> None:
+        """These wait no longer."""
+        principal = occasion.principal
+        await self._store.told(principal.tenant, str(principal.person), entries)
 
     def _project_in(self, asker: Asker) -> str:
         """The project of a room, empty for who is no member, and where others read along."""

@@ -112,6 +112,13 @@ def room_of(place: Place) -> str:
     return f"{room}:{place.thread_id}" if place.closed_thread else room
 
 
+def choice_names(place: Place) -> tuple[str, ...]:
+    """Under which names memory may be off in a place: that of its channel, and in a thread that of
+    the thread as well."""
+    channel = f"{place.platform}:{place.account}:{place.workspace_id}:{place.channel_id}"
+    return (channel, f"{channel}:{place.thread_id}") if place.thread_id else (channel,)
+
+
 def channel_of(place: Place) -> str:
     """Within what a platform's message ids are unique: `Provenance.channel`."""
     return f"{place.platform}:{place.account}:{place.channel_id}"

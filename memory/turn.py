@@ -9,7 +9,7 @@ from typing import Final
 from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Button, Place
-from gateway.people import PersonId, Principal
+from gateway.people import Audience, PersonId, Principal
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.remembering import Aftermath, Asker, TurnMemory
 from memory.brain.documents import Brain
@@ -18,6 +18,7 @@ from memory.brief import Brief, BriefLimits, brief_of
 from memory.commands import words
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
+from memory.noted import Noted, entries_at, noted_of, told_at_last, untold_of
 from memory.outside import Outside, shown_before
 from memory.proposals import Proposals
 from memory.recall.echoes import without_echoes
@@ -30,6 +31,7 @@ from memory.shown import Shown
 from memory.skill import SKILL
 from memory.store.ports import Filter, MemoryStore
 from memory.tools import TOOLS, MemoryTools
+from memory.unremembered import Unremembered
 from memory.write.outcome import Outcome, WriteResult
 from memory.write.prepare import Refusal, prepare_turn
 from memory.write.trust import Way
@@ -48,9 +50,11 @@ BriefKey = tuple[str, str, str, bool]
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """`episodic`: whether turns are kept as episodic memory."""
+    """`episodic`: whether turns are kept as episodic memory. `notes`: whether people who chose
+    nothing are shown what was noted."""
 
     episodic: bool = True
+    notes: bool = True
     brief: BriefLimits = field(default_factory=BriefLimits)
 
 
@@ -76,7 +80,7 @@ class Remembrance:
     async def turn(self, asker: Asker) -> TurnMemory:
         """Memory for this person, here and now."""
         handle = await self._memory.for_principal(asker)
-        return _Turn(asker, handle, self)
+        return _Turn(asker, handle, self) if handle.chosen.remembered else Unremembered()
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
@@ -89,7 +93,7 @@ class Remembrance:
     async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
         """What the last word typed may become, as far as something lasting holds all of them."""
         handle = await self._memory.for_principal(asker)
-        if self.retriever is None:
+        if self.retriever is None or not handle.chosen.remembered:
             return ()
         wanted = Filter(tiers=(Tier.SEMANTIC,))
         query = Query(typed, asker.at, MAX_SUGGESTED, unfinished=True, wanted=wanted)
@@ -151,6 +155,11 @@ class Remembrance:
         """What `memory_brief` shows: with what was stored since."""
         return await brief_of(handle, self._rules.brief)
 
+    def shows_notes(self, handle: MemoryHandle) -> bool:
+        """Whether this person is shown what was noted."""
+        chosen = handle.chosen.notes
+        return self._rules.notes if chosen is None else chosen
+
     @property
     def keeps_turns(self) -> bool:
         """Whether turns are kept as episodic memory."""
@@ -158,6 +167,8 @@ class Remembrance:
 
 
 class _Turn:
+    keeps: bool = True
+
     def __init__(self, asker: Asker, handle: MemoryHandle, remembrance: Remembrance) -> None:
         self._asker = asker
         self._handle = handle
@@ -217,8 +228,7 @@ class _Turn:
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
-        further = (*self._tools.notices, *notice_of(self._handle), *self._proposed)
-        after = aftermath_of(self._tools.results, further)
+        after = await self._after()
         if not self._remembrance.keeps_turns:
             return after
         external = self._outside.any or bool(set(tools_used) - OWN_TOOLS)
@@ -226,7 +236,23 @@ class _Turn:
         shown = shown_text(self._asker.material)
         said = Said(self._handle.occasion, own, answer, external, shown)
         turn = waiting_turn(self._asker.id, said, self._handle.reach)
-        return Aftermath(after.note, after.buttons, turn)
+        return replace(after, turn=turn)
+
+    async def _after(self) -> Aftermath:
+        """What the person is told now, or where others would read it, in their next direct
+        message."""
+        handle, tools = self._handle, self._tools
+        notes = self._remembrance.shows_notes(handle)
+        if not self._asker.alone:
+            untold = untold_of(tools.results, tools.notices, notes=notes)
+            if untold:
+                await handle.tell_later(entries_at(handle.occasion.at, untold))
+            return Aftermath()
+        direct = self._asker.place.audience is Audience.DIRECT
+        waited = await told_at_last(handle) if direct else ()
+        further = (*tools.notices, *notice_of(handle), *waited, *self._proposed)
+        noted = noted_of(tools.results, tools.written) if notes else ()
+        return aftermath_of(tools.results, further, noted)
 
 
 class TurnTools:
@@ -245,6 +271,11 @@ class TurnTools:
     def notices(self) -> tuple[str, ...]:
         """What the person has to know of documents that were written."""
         return tuple(self._brain.notices)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The versions of documents that were written, each named as `/undo` takes it."""
+        return tuple(self._brain.written)
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """All of them."""
@@ -281,10 +312,12 @@ def proposals_told(proposed: Sequence[Proposals]) -> tuple[str, ...]:
     return (words.WAITS_FOR_OPERATORS.format(places=places),) if proposed else ()
 
 
-def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) -> Aftermath:
+def aftermath_of(
+    results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[Noted] = ()
+) -> Aftermath:
     """What the person is told, and asked, after the model stored something."""
-    told = [unformatted(notice) for result in results for notice in result.notices]
-    lines = list(dict.fromkeys((*told, *further)))
+    said = [n for result in results for n in result.notices if n != result.told_replaced]
+    lines = list(dict.fromkeys((*map(unformatted, said), *further)))
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()
@@ -298,7 +331,14 @@ def aftermath_of(results: Sequence[WriteResult], further: Sequence[str] = ()) ->
             lines.append(f"After that I ask about: {_told(waiting[1:])}")
     passed_on = (unformatted(one.reason) for one in reviewed if one.for_operators)
     lines += dict.fromkeys(passed_on)
-    return Aftermath("\n".join(f"_{line}_" for line in lines), buttons)
+    buttons += tuple(one.button for one in noted)
+    note = _in_italics([*(one.text for one in noted), *lines])
+    typed = _in_italics([*(one.typed for one in noted), *lines])
+    return Aftermath(note, buttons, typed=typed if noted else "")
+
+
+def _in_italics(lines: Sequence[str]) -> str:
+    return "\n".join(f"_{line}_" for line in lines)
 
 
 def _told(waiting: Sequence[WriteResult]) -> str:

@@ -117,7 +117,9 @@ def wire_memory(
         )
     )
     rules = TurnRules(
-        wanted.episodic, BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars)
+        wanted.episodic,
+        wanted.notes,
+        BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars),
     )
     days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
     return WiredMemory(
@@ -129,6 +131,7 @@ def wire_memory(
             LinkCommands(links, clock),
             sync.problem,
             episodic_days=days,
+            notes=wanted.notes,
         ),
         humans=links,
         memory=memory,

@@ -7,6 +7,7 @@ from gateway.context.task import NO_TASK, may_set_task, prepared_task, reads_lik
 from gateway.exchange import Exchange
 from gateway.notes import MAX_TASK, SetTask
 from gateway.people import Audience
+from gateway.policy.response_filter import filter_response
 from gateway.services import Services
 from gateway.turn.prompt import who_set
 
@@ -22,6 +23,10 @@ NOT_YOURS: Final = (
 INSTRUCTIONS: Final = (
     "That reads like instructions to me, and everybody here would get answers that follow them. "
     "Describe in other words what this conversation is about."
+)
+READ_BY_ALL: Final = (
+    "That may hold a password or a key, and everybody here would read it. Nothing is set. Describe "
+    "the task without it, or set it in a direct message with me."
 )
 TOO_LONG: Final = "A task has at most {most} characters. Nothing is set; write a shorter one."
 
@@ -46,6 +51,8 @@ async def answered(exchange: Exchange, arguments: str, services: Services) -> st
         return NONE
     if in_room and (reads_like_instructions(wanted) or reads_like_instructions(task.text)):
         return INSTRUCTIONS
+    if filter_response(task.text, exchange.place.audience).blocked:
+        return READ_BY_ALL
     await notes.set_task(exchange.key, task, now)
     return shown(task)
 

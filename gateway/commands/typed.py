@@ -36,6 +36,8 @@ MAX_CHOICES: Final = 5
 """Buttons under one of our questions at most: a platform that shows as many needs no typing."""
 MAX_WORD: Final = 30
 """Characters of a word that is typed, and of a label that is named beside it."""
+COMMAND: Final = "/"
+"""Begins what is typed for a button that a command stands for: the text above names it."""
 SHARED: Final = (
     "Several people write under this account, so I cannot take an answer from it. Write the "
     "command from an account of your own."
@@ -123,8 +125,11 @@ async def typed_under_answer(exchange: Exchange, services: Services) -> None:
         if earlier is not None:
             await state.put(_closed(earlier), "1", VALID_FOR)
         return
-    sentence = await _ask(exchange, _by_label(after.buttons), services)
-    exchange.aftermath = replace(after, note=f"{after.note}\n\n{sentence}", buttons=())
+    note = after.typed or after.note
+    asked = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
+    if asked:
+        note = f"{note}\n\n{await _ask(exchange, _by_label(asked), services)}"
+    exchange.aftermath = replace(after, note=note, buttons=())
 
 
 def spoken(content: str) -> str:

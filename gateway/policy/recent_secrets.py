@@ -83,6 +83,15 @@ class RecentSecrets:
         """The conversation's history was deleted."""
         self._said.pop(conversation, None)
 
+    def forget_person(self, conversation: str, person: str) -> None:
+        """Nothing that this person said in a conversation is to be remembered."""
+        said = self._said.get(conversation)
+        if said is None:
+            return
+        said.last.pop(person, None)
+        for secret in [one for one, (_, by) in said.secrets.items() if by == person]:
+            del said.secrets[secret]
+
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
         """Nothing: a secret is shown to nobody again, and is gone after a day."""
         del tenant, persons

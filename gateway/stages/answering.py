@@ -1,13 +1,17 @@
 """From the model's Markdown to sends that the platform takes."""
 
+from dataclasses import replace
+
 from gateway.auditing import audit
 from gateway.commands.typed import typed_under_answer
 from gateway.exchange import Exchange
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
 from gateway.render.aside import render_aside
 from gateway.services import Services
+from gateway.stages.screening import screened_beneath
 from gateway.turn.sentences import NO_ANSWER
 
 MAX_PARTS = 60
@@ -32,9 +36,9 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
     parts = await render_aside(exchange.answer or NO_ANSWER, dialect)
     parts = parts or await render_aside(NO_ANSWER, dialect)
-    after = exchange.aftermath
-    if after.note:
-        noted = f"{exchange.answer or NO_ANSWER}\n\n{after.note}"
+    beneath = await screened_beneath(exchange, exchange.answer, beneath_answer(exchange), services)
+    if beneath.markdown:
+        noted = f"{exchange.answer or NO_ANSWER}\n\n{beneath.markdown}"
         parts = await render_aside(noted, dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
@@ -44,12 +48,46 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         exchange.id,
         exchange.place,
         parts,
-        Reply(exchange.answer, after.buttons),
+        Reply(exchange.answer, beneath.buttons),
         reply_to_id=exchange.last.id if exchange.kind == "message" else "",
         reply_handle=exchange.reply_handle,
         person=str(exchange.who.person),
     )
+    exchange.outbound += await said_alone(exchange, services)
     return Decision("render", True, dialect, detail)
+
+
+def beneath_answer(exchange: Exchange) -> Reply:
+    """What stands under the answer: in private all there is, elsewhere what everybody may read."""
+    if exchange.place.audience is not Audience.DIRECT:
+        return exchange.beneath
+    note, beneath = aftermath_shown(exchange), exchange.beneath
+    text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
+    return Reply(text, (*note.buttons, *beneath.buttons))
+
+
+async def said_alone(exchange: Exchange, services: Services) -> tuple[Outbound, ...]:
+    """What memory says of the author, as sends that in a room the author alone reads; nothing where
+    the platform can show nothing to one person."""
+    room = exchange.place.audience is not Audience.DIRECT
+    if not (room and exchange.connected.manifest.capabilities.ephemeral):
+        return ()
+    note = await screened_beneath(exchange, "", aftermath_shown(exchange), services)
+    if not note.markdown:
+        return ()
+    return address(
+        f"{exchange.id}:note",
+        exchange.place,
+        await render_aside(note.markdown, exchange.connected.manifest.dialect),
+        replace(note, private_to=exchange.last.author.id),
+        reply_handle=exchange.reply_handle,
+        person=str(exchange.who.person),
+    )
+
+
+def aftermath_shown(exchange: Exchange) -> Reply:
+    """What memory says under the answer."""
+    return Reply(exchange.aftermath.note, exchange.aftermath.buttons)
 
 
 def address(

@@ -56,6 +56,8 @@ log = structlog.get_logger(__name__)
 
 async def gather_context(exchange: Exchange, services: Services) -> Decision:
     """What was said before, as much as the limits allow; the rest is in a summary."""
+    if exchange.unkept:
+        return Decision("context", True, "memory_off")
     limits, now = limits_of(services), services.clock.now()
     turns, notes = await services.stores.conversations.opened(
         exchange.key, 2 * limits.max_messages + 2

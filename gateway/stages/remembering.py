@@ -15,6 +15,9 @@ async def open_memory(exchange: Exchange, services: Services) -> Decision:
     """Bind memory to whoever asks, and to whoever reads along."""
     await redact_aside(exchange, services)
     exchange.memory = await services.memory.turn(asker_of(exchange, services))
+    if exchange.unkept:
+        services.recent_secrets.forget_person(str(exchange.key), str(exchange.who.person))
+        return Decision("memory", True, "off")
     return Decision("memory", True, "opened")
 
 
@@ -52,9 +55,14 @@ def asker_of(exchange: Exchange, services: Services) -> Asker:
         words=tuple(without_quotations(content) for content in exchange.contents),
         said=said_of(exchange, services),
         material=kept_material(exchange, exchange.material),
-        alone=exchange.place.audience is Audience.DIRECT
-        or exchange.connected.manifest.capabilities.ephemeral,
+        alone=reads_alone(exchange),
     )
+
+
+def reads_alone(exchange: Exchange) -> bool:
+    """True where something can be said to the author that nobody else reads."""
+    direct = exchange.place.audience is Audience.DIRECT
+    return direct or exchange.connected.manifest.capabilities.ephemeral
 
 
 def said_of(exchange: Exchange, services: Services) -> str:

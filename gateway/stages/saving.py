@@ -12,9 +12,10 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
     """Everything of the exchange that is kept, and what is still to be sent.
 
     Words are kept only where the model was asked and its answer is given; a refusal leaves a trace,
-    what it cost until then, and nothing else.
+    what it cost until then, and nothing else. Where the author wants nothing to be kept, no trace
+    is left either.
     """
-    answered = exchange.result is not None and not exchange.refused
+    answered = exchange.result is not None and not exchange.refused and not exchange.unkept
     person = str(exchange.principal.person) if exchange.principal is not None else ""
     return Completed(
         key=exchange.key,
@@ -22,6 +23,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
         usage=usage_of(exchange, services),
         accounts=exchange.meter.accounts if exchange.meter else (),
         trace=exchange.trace(outcome, services.clock.monotonic()),
+        traced=not exchange.unkept,
         inbox_ids=exchange.inbox_ids,
         outbound=tuple(
             one if one.person else replace(one, person=person) for one in exchange.outbound

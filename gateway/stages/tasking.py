@@ -1,13 +1,13 @@
 """Sets the task that the model noted, or asks the person whether to, below the answer."""
 
-from dataclasses import replace
 from typing import Final
 
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
 from gateway.context.task import NotedTask
 from gateway.exchange import Exchange
-from gateway.message import Button
+from gateway.message import Button, Reply
+from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.services import Services
 
@@ -38,7 +38,8 @@ async def settle_task(exchange: Exchange, services: Services) -> Decision:
 async def _asked(noted: NotedTask, exchange: Exchange, services: Services) -> Decision:
     line = in_one_line(noted.task.text)
     yes_and_no = confirmations.buttons(exchange.id, "Set task", "No task")
-    taken = len(exchange.aftermath.buttons) + len(yes_and_no)
+    direct = exchange.place.audience is Audience.DIRECT
+    taken = len(yes_and_no) + (len(exchange.aftermath.buttons) if direct else 0)
     if taken > exchange.connected.manifest.capabilities.max_buttons:
         _say(exchange, TYPED.format(task=line))
         return Decision("task", True, "left_to_type")
@@ -52,9 +53,7 @@ async def _asked(noted: NotedTask, exchange: Exchange, services: Services) -> De
 
 
 def _say(exchange: Exchange, line: str, buttons: tuple[Button, ...] = ()) -> None:
-    after = exchange.aftermath
-    note = "\n".join(filter(None, (after.note, f"_{line}_")))
-    exchange.aftermath = replace(after, note=note, buttons=(*after.buttons, *buttons))
+    exchange.beneath = Reply(f"_{line}_", buttons)
 
 
 def in_one_line(text: str) -> str:

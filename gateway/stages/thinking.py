@@ -145,7 +145,8 @@ def tools_of(exchange: Exchange, services: Services) -> ToolProvider:
     )
     tools: ToolProvider = toolbox_of(exchange, services).limited(permit)
     who, audience = exchange.who, exchange.place.audience
-    if SET_TASK.name in permit((SET_TASK,)) and may_set_task(who, audience):
+    may_set = may_set_task(who, audience) and not exchange.unkept
+    if may_set and SET_TASK.name in permit((SET_TASK,)):
         last = exchange.last
         by = SetTask("", str(who.person), last.author.name, last.id)
         tools = exchange.tasks = WithTask(tools, by, exchange.contents, audience)

@@ -17,6 +17,7 @@ from memory.audit import Audit
 from memory.record import MAX_DOCUMENT, Evidence, Kind, Provenance, Record, Scope, Tier, new_id
 from memory.scope import Occasion, Reach, channel_of, system_reach
 from memory.store.ports import BrainStore, Document, Pending, ReviewStore, Version
+from memory.undoing import UNDO_FOR
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
 from memory.write.trust import CONFIDENCE, Way, derive_trust
@@ -153,6 +154,20 @@ class Brain:
         if result.version is None:
             raise BadInput(f"The {document.upper()} cannot be written here.")
         return result.version
+
+    async def take_back(
+        self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
+    ) -> bool:
+        """Delete the newest version, where it has this number and this person's turn wrote it
+        within a day. Raises `BadInput` where the document cannot be written here."""
+        _check_writable(reach, document)
+        newest = await self._store.read(reach, document)
+        if newest is None or self._clock.now() - newest.at > UNDO_FOR:
+            return False
+        gone = await self._store.take_back(reach, document, number, reach.person)
+        if gone:
+            await self._audit.note("brain_write", occasion, target=document, taken_back=number)
+        return gone
 
     async def restore(
         self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int

@@ -41,6 +41,10 @@ class OwnDocuments:
         """Make an earlier version the newest one."""
         return await self._brain.restore(self._occasion, self._reach, document, number)
 
+    async def take_back(self, document: Writable, number: int) -> bool:
+        """Delete the newest version, where it has this number and is less than a day old."""
+        return await self._brain.take_back(self._occasion, self._reach, document, number)
+
     async def undo(self, document: Writable) -> BrainResult:
         """Bring back what stood before; done again, what stood before that."""
         before = standing_before(await self.versions(document))

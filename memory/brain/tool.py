@@ -64,6 +64,8 @@ class BrainTool:
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
         self.notices: list[str] = []
+        self.written: list[str] = []
+        """The versions that were written, each named as `/undo` takes it."""
 
     def has_read(self, parts: BrainParts) -> None:
         """What the model was shown, and therefore rewrites."""
@@ -98,6 +100,8 @@ class BrainTool:
             return _json({"success": False, "error": str(error)})
         if written.version is not None:
             self._based_on[wanted.target] = written.version.number
+        if written.written == "written" and written.version is not None:
+            self.written.append(f"{wanted.target}-{written.version.number}")
         self.notices += written.notices
         if written.written == "proposed":
             self.notices.append(PROPOSED[wanted.target])

@@ -10,8 +10,9 @@ from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.remembering import Asker
-from memory.commands import browsing, documents, link_words, linking, reviewing, words
+from memory.commands import browsing, documents, link_words, linking, reviewing, undoing, words
 from memory.commands.browsing import MemoryLists
+from memory.commands.choices import chosen
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forgetting import ForgetCommands
 from memory.commands.kinds import kind_of
@@ -19,11 +20,12 @@ from memory.commands.linking import LinkCommands
 from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, VALID_FOR, Question, Questions
 from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
+from memory.noted import UNDO, entries_at, told_at_last
 from memory.people import People
 from memory.record import Draft
 from memory.scope import channel_of
 from memory.turn import keep_buttons, notice_of
-from memory.write.outcome import Outcome
+from memory.write.outcome import Outcome, WriteResult
 
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
@@ -42,8 +44,9 @@ SPECS: Final = (
         True,
         "what",
         True,
-        "export, erase, rooms on, or rooms off",
+        "export, erase, or: memory, notes, rooms; on or off",
     ),
+    undoing.SPEC,
     CommandSpec(
         "project",
         "Choose which project we talk about",
@@ -81,7 +84,9 @@ class MemoryCommands:
         sync_problem: SyncProblem,
         *,
         episodic_days: int,
+        notes: bool = True,
     ) -> None:
+        """`notes`: whether people who chose nothing are shown what was noted."""
         self._memory = memory
         self._people = people
         self._questions = questions
@@ -90,11 +95,13 @@ class MemoryCommands:
         self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
+        self._notes = notes
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
             "forget": self._forget,
             "privacy": self._privacy,
+            "undo": undoing.undone,
             "project": self._project,
             "soul": self._documents.soul,
             "bible": self._documents.bible,
@@ -105,7 +112,8 @@ class MemoryCommands:
         """Do what a command says; the answer."""
         handle = await self._memory.for_principal(asker)
         reply = await self._commands[name](handle, asker, arguments.strip())
-        told = notice_of(handle)
+        direct = asker.place.audience is Audience.DIRECT
+        told = (*notice_of(handle), *(await told_at_last(handle) if direct else ()))
         noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in told)))
         return replace(reply, markdown=noted) if told else reply
 
@@ -116,6 +124,8 @@ class MemoryCommands:
     async def press(self, value: str, asker: Asker) -> Reply:
         """Do what a button stands for."""
         handle = await self._memory.for_principal(asker)
+        if value.startswith(UNDO):
+            return await undoing.undone(handle, asker, value.removeprefix(UNDO))
         if value.startswith(reviewing.DECISIONS):
             return await reviewing.decide(handle, asker, value)
         if value.startswith(browsing.PREFIX):
@@ -142,10 +152,12 @@ class MemoryCommands:
             return await self._forgetting.settle(handle, asker, question_id, question)
         return await self._settle(handle, asker, question)
 
-    async def _remember(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+    async def _remember(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         if not text:
             raise BadInput(words.WHAT_TO_REMEMBER)
         result = await handle.remember(Draft(text, kind_of(text)))
+        if not asker.alone:
+            return await _kept_quietly(handle, result)
         buttons: tuple[Button, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
@@ -163,13 +175,13 @@ class MemoryCommands:
 
     async def _privacy(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
-        if what == "rooms" and rest in ("on", "off"):
-            await self._people.show_private(asker.principal, rest == "on")
-            return Reply("In rooms I now use what I know of you." if rest == "on" else
-                         "In rooms I now leave out what I know of you.")  # fmt: skip
+        choice = await chosen(
+            self._people, asker, what, rest.strip(), off_everywhere=handle.chosen.memory_off
+        )
+        if choice is not None:
+            return choice
         if what not in ("", "export", "erase"):
-            raise BadInput("Write `/privacy`, `/privacy export`, `/privacy erase` or "
-                           "`/privacy rooms on`.")  # fmt: skip
+            raise BadInput(words.PRIVACY_USAGE)
         if asker.place.audience is not Audience.DIRECT:
             raise BadInput(words.ONLY_PRIVATE)
         if what == "export":
@@ -179,15 +191,15 @@ class MemoryCommands:
             return Reply(f"Here is all I keep about you: {len(lines)} entries.", files=(file,))
         if what == "erase":
             return await self._ask_to_erase(handle, asker)
-        shows = handle.occasion.shows_private
-        planned = words.planned(await handle.plan_use())
+        notes = self._notes if handle.chosen.notes is None else handle.chosen.notes
         return Reply(
-            words.PRIVACY.format(
-                counts=words.counted(await handle.counts()),
-                plan=f"\n\n{planned}" if planned else "",
-                rooms="do" if shows else "do not",
-                other="off" if shows else "on",
-                days=self._days,
+            words.privacy(
+                handle.chosen,
+                words.counted(await handle.counts()),
+                words.planned(await handle.plan_use()),
+                self._days,
+                rooms=handle.occasion.shows_private,
+                notes=notes,
             )
         )
 
@@ -243,3 +255,17 @@ class MemoryCommands:
             text = "Really erase all memories, conversations and links of this account?"
             return Reply(text, buttons, buttons_until=asker.at + VALID_FOR)
         return await self._erase(handle, asker)
+
+
+async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
+    """The outcome, where everybody reads the answer: what quotes memory waits for the person's
+    next direct message."""
+    asked = result.outcome is Outcome.REVIEW and not result.for_operators
+    untold = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
+    entries = entries_at(handle.occasion.at, [one for one in untold if one])
+    if entries:
+        await handle.tell_later(entries)
+    if asked:
+        return Reply(words.ASKED_ALONE)
+    said = tuple(one for one in result.notices if one != result.told_replaced)
+    return Reply(reviewing.kept(replace(result, notices=said)))

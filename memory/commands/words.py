@@ -7,7 +7,7 @@ from memory.listing import MAX_FOUND, Page
 from memory.plans import PlanUse
 from memory.proposals import Proposals
 from memory.record import MAX_DOCUMENT, Kind, Record
-from memory.store.ports import Pending
+from memory.store.ports import Pending, Self
 
 MAX_LINE: Final = 160
 _KINDS_TOLD: Final = {
@@ -45,6 +45,10 @@ ELSEWHERE: Final = (
     "This is what I learned of you here. Write `/memories` to me in a direct message to see all."
 )
 WAITING: Final = "This is not kept yet and waits for your decision:"
+ASKED_ALONE: Final = (
+    "I am not sure that I should keep that. Write to me in a direct message: I ask you there, "
+    "where nobody reads along."
+)
 NOTHING_WAITS: Final = "Nothing waits for your decision."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
 WHAT_TO_FORGET: Final = "What shall I forget? Name a topic (`/forget my dog`) or one `/forget ID`."
@@ -84,8 +88,17 @@ PRIVACY: Final = """\
 - `/privacy export` gives you all of it as a file, `/privacy erase` deletes all of this account's.
 - `/link` shows which of your accounts on other platforms are linked with this one.
 - In rooms I {rooms} use what you told me elsewhere; `/privacy rooms {other}` changes that.
+- Memory is {memory}. Where it is off, I recall nothing and keep nothing of what you write. \
+`/privacy memory {turn}` changes that; `/privacy memory off here` turns it off for the \
+conversation that you write it in.
+- What I note by myself I {notes} tell you under the answer, and `/undo` takes it back; \
+`/privacy notes {other_notes}` changes that.
 - I keep what you say to me, not what you say to others. I delete our conversations after {days} \
 days. What you asked me to remember stays until you delete it."""
+PRIVACY_USAGE: Final = (
+    "Write `/privacy`, `/privacy export` or `/privacy erase`; or one of `/privacy memory off`, "
+    "`/privacy memory off here`, `/privacy notes off` and `/privacy rooms on`."
+)
 KINDS: Final[Mapping[str, str]] = {
     "memories": "memories",
     "memory_reviews": "memories that wait for your decision",
@@ -132,6 +145,26 @@ WAITS_FOR_OPERATORS: Final = (
     "write `/memories review`."
 )
 PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
+
+
+def privacy(
+    chosen: Self, counts: str, planned: str, days: int, *, rooms: bool, notes: bool
+) -> str:
+    """What `/privacy` shows: what is kept, what was chosen, and how to change it."""
+    memory = "off for you" if chosen.memory_off else "on for you"
+    if chosen.off_here and not chosen.memory_off:
+        memory = "off for you in this conversation (`/privacy memory on here` turns it on)"
+    return PRIVACY.format(
+        counts=counts,
+        plan=f"\n\n{planned}" if planned else "",
+        rooms="do" if rooms else "do not",
+        other="off" if rooms else "on",
+        memory=memory,
+        turn="on" if chosen.memory_off else "off",
+        notes="do" if notes else "do not",
+        other_notes="off" if notes else "on",
+        days=days,
+    )
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:

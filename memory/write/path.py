@@ -158,12 +158,13 @@ class WritePath:
             result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
             reason = MAY_REPLACE.format(text=shown_in_notice(replaced.record.content))
             return await self._queue(occasion, reach, record, result, reason, prepared)
-        notices = prepared.notices
+        notices, told = prepared.notices, ""
         if replaced is not None:
             old, new = replaced.record.content, record.content
             told = REPLACES.format(new=shown_in_notice(new), text=shown_in_notice(old))
             notices = (*notices, told)
-        return await self._store(occasion, reach, record, result, notices)
+        stored = await self._store(occasion, reach, record, result, notices)
+        return replace(stored, told_replaced=told)
 
     async def _replaced(
         self, reach: Reach, draft: Draft, prepared: Prepared, way: Way, past: Past | None

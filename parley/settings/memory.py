@@ -55,6 +55,9 @@ class Memory(Section):
     """`grounded` stores what a person said or a listed source confirms and asks about the rest;
     `confirm` asks about everything; `open` asks about nothing. Limits, secrets and repetitions
     count whatever it is."""
+    notes: bool = True
+    """Say under an answer what the assistant noted by itself; a person chooses with `/privacy
+    notes`."""
     episodic: bool = True
     """Keep what is said to the assistant, and its answers, for later conversations."""
     episodic_ttl_days: int = Field(default=90, ge=1, le=3_650)

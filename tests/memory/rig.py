@@ -180,6 +180,10 @@ class Keeping:
         return await self.turn.told()
 
     @property
+    def keeps(self) -> bool:
+        return self.turn.keeps
+
+    @property
     def recalls(self) -> bool:
         return self.turn.recalls
 

@@ -14,6 +14,7 @@ from gateway.storage.migrations.steps import (
     long_lived_state,
     memory,
     memory_audit,
+    memory_choices,
     memory_people,
     memory_recall,
     memory_shelved_words,
@@ -51,6 +52,7 @@ MIGRATIONS: Final = (
     seen_lately.STEP,
     refusals_bounded.STEP,
     shown_material.STEP,
+    memory_choices.STEP,
 )
 
 

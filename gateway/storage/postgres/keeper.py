@@ -5,7 +5,7 @@ from typing import Final
 from gateway.storage.postgres.conversations import INSERT_TURNS, turn_parameters
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.traces import INSERT_TRACE, LEAVE_SLOT, trace_parameters
-from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, usage_parameters
+from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, SETTLE, usage_parameters
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.stores import Completed
 
@@ -27,4 +27,4 @@ class PostgresKeeper:
         parameters = turn_parameters(done.key, done.turns)
         parameters |= usage_parameters(done.trace.id, done.usage, done.accounts)
         parameters |= trace_parameters(done.trace) | waiting_parameters(done.waiting)
-        await self._pool.change(KEEP, parameters)
+        await self._pool.change(KEEP if done.traced else SETTLE, parameters)

@@ -16,7 +16,8 @@ def keep_exchange(db: sqlite3.Connection, done: Completed) -> None:
         insert_turns(db, done.key, done.turns)
     if done.usage or done.accounts:
         settle_usage(db, done.trace.id, done.usage, done.accounts)
-    insert_trace(db, done.trace)
+    if done.traced:
+        insert_trace(db, done.trace)
     if done.waiting is not None:
         insert_waiting_turn(db, done.waiting)
 

@@ -45,6 +45,11 @@ class BrainStore(Protocol):
         """Add a version; None when `based_on` is not the newest any more."""
         ...
 
+    async def take_back(self, reach: Reach, document: Document, number: int, author: str) -> bool:
+        """Delete this version, if `author` wrote it and it is the newest; the one before it counts
+        again."""
+        ...
+
     async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
         """Newest first."""
         ...

@@ -133,6 +133,11 @@ class MemoryStore(Protocol):
         went."""
         ...
 
+    async def take_back(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete what may be changed as if it had never been stored: what one of them superseded is
+        current again, or superseded by what superseded it. Returns the ids that went."""
+        ...
+
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers; returns how many."""
         ...

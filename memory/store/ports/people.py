@@ -13,13 +13,27 @@ class Self:
     """What memory knows of the person who asks. `persons` are the linked identities, theirs
     included, at most 10. `project` is the one chosen for private conversations; whether they may
     still use it says `seen`: which of `persons` were seen in the project that is meant here (the
-    room's, or the chosen one), and when last."""
+    room's, or the chosen one), and when last.
+
+    `memory_off`: memory is off for one of `persons`, and so for all; `off_here`: for this person in
+    this conversation. `notes` is their choice about notes, None where they made none. `untold` is
+    what waits to be told to this person in private, oldest first.
+    """
 
     persons: tuple[str, ...]
     project: str = ""
     shows_private: bool = False
     plan: str = ""
     seen: tuple[tuple[str, datetime], ...] = ()
+    memory_off: bool = False
+    off_here: bool = False
+    notes: bool | None = None
+    untold: tuple[str, ...] = ()
+
+    @property
+    def remembered(self) -> bool:
+        """False where nothing of this person is recalled or kept."""
+        return not (self.memory_off or self.off_here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +70,18 @@ class PeopleStore(Protocol):
     """
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+        self,
+        tenant: str,
+        person: str,
+        conversation: str,
+        now: datetime,
+        project: str | None = None,
+        here: Sequence[str] = (),
     ) -> Arrival:
         """All that a turn begins with, in one step. `project` is the room's, None in private, where
-        the chosen one is meant. A new session begins after 30 minutes idle; when one was last used
-        is noted to within a minute."""
+        the chosen one is meant; `here` are the names under which memory may be off in this
+        conversation. A new session begins after 30 minutes idle; when one was last used is noted to
+        within a minute. Where memory is off, no session is kept: its id is empty."""
         ...
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
@@ -87,6 +108,31 @@ class PeopleStore(Protocol):
     async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
+
+    async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
+        """Memory is on or off for all linked identities."""
+        ...
+
+    async def turn_memory_in(
+        self, tenant: str, person: str, here: str, on: bool, most: int
+    ) -> bool:
+        """Memory is on or off for this person in one conversation; False where it is off in `most`
+        already."""
+        ...
+
+    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether what the assistant noted is shown, for all linked identities."""
+        ...
+
+    async def wait_to_tell(
+        self, tenant: str, person: str, entries: Sequence[str], most: int
+    ) -> None:
+        """Add to what waits to be told to this person; of more than `most` the oldest go."""
+        ...
+
+    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+        """These entries wait no longer."""
+        ...
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use, atomically; False when the limit is reached already."""

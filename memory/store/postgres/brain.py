@@ -26,6 +26,15 @@ ADD: Final = """
 """
 
 
+TAKE_BACK: Final = """
+    DELETE FROM brain_documents WHERE tenant = %(tenant)s AND document = %(document)s
+        AND owner = %(owner)s AND number = %(number)s AND author = %(author)s
+        AND NOT EXISTS (SELECT FROM brain_documents newer
+            WHERE newer.tenant = %(tenant)s AND newer.document = %(document)s
+                AND newer.owner = ANY (%(owners)s::text[]) AND newer.number > %(number)s)
+"""
+
+
 class PostgresBrain:
     """Implements `memory.store.ports.BrainStore`."""
 
@@ -73,6 +82,16 @@ class PostgresBrain:
             return Version(document, last + 1, storable(content), author, at, synced_at)
 
         return await self._engine.run(work)
+
+    async def take_back(self, reach: Reach, document: Document, number: int, author: str) -> bool:
+        """Delete this version, if `author` wrote it and it is the newest."""
+        owners = owners_of(reach, document, reading=False)
+        asked = _asked(reach, document, owners) | {
+            "owner": reach.person if document == "soul" else reach.project,
+            "author": storable(author),
+            "number": number,
+        }
+        return await self._engine.change(TAKE_BACK, asked) == 1
 
     async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
         """Newest first."""

@@ -45,6 +45,18 @@ THERE: Final = f"""
 DELETE: Final = f"""
     DELETE FROM memories m WHERE m.id = ANY (%(ids)s::text[]) AND {MAY_CHANGE} RETURNING m.id
 """  # noqa: S608 - constants
+TAKEN: Final = f"""
+    SELECT m.supersedes, m.superseded_by FROM memories m
+    WHERE m.id = %(id)s AND {MAY_CHANGE} FOR UPDATE
+"""  # noqa: S608 - constants
+RESTORE: Final = f"""
+    UPDATE memories m SET superseded_by = %(next)s::text,
+        superseded_at = CASE WHEN %(next)s::text = '' THEN NULL ELSE m.superseded_at END
+    WHERE m.id = %(old)s AND m.superseded_by = %(id)s AND {MAY_CHANGE}
+"""  # noqa: S608 - constants
+FOLLOW: Final = """
+    UPDATE memories SET supersedes = %(old)s WHERE id = %(next)s AND supersedes = %(id)s
+"""
 CLEAR: Final = f"""
     DELETE FROM memories m WHERE m.tenant = %(for_tenant)s AND {OWN}
         AND m.tier = ANY (%(tiers)s::text[])
@@ -182,6 +194,19 @@ class PostgresMemories:
         asked = parameters(reach) | {"ids": [storable(id_) for id_ in memory_ids]}
         return [str(row[0]) for row in await self._engine.fetch(DELETE, asked)]
 
+    async def take_back(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete these, and restore what they superseded; the ids that went."""
+        asked = parameters(reach)
+
+        async def work(connection: Connection) -> list[str]:
+            gone: list[str] = []
+            async with connection.transaction():
+                for id_ in map(storable, memory_ids):
+                    gone += await _take_back(connection, asked | {"id": id_, "ids": [id_]})
+            return gone
+
+        return await self._engine.run(work)
+
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers."""
         asked = parameters(reach) | {"tiers": [tier.value for tier in tiers]}
@@ -287,3 +312,13 @@ def _messages(
         "channel": storable(where),
         "messages": [storable(message_id) for message_id in message_ids],
     }
+
+
+async def _take_back(connection: Connection, asked: dict[str, object]) -> list[str]:
+    found = await (await connection.execute(TAKEN, asked)).fetchone()
+    if found is None:
+        return []
+    chain = asked | {"old": found[0], "next": found[1]}
+    await connection.execute(RESTORE, chain)
+    await connection.execute(FOLLOW, chain)
+    return [str(row[0]) for row in await (await connection.execute(DELETE, asked)).fetchall()]

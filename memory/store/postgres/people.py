@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, LiteralString, cast
 
+from psycopg.rows import TupleRow
+
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
@@ -22,7 +24,10 @@ LINKED: Final = """
 """
 KNOWN: Final = f"""
     SELECT one.person, COALESCE(chosen.project, '') AS chosen,
-        COALESCE(chosen.shows_private, false) AS shows
+        COALESCE(chosen.shows_private, false) AS shows,
+        COALESCE(chosen.memory_off, false) AS off, chosen.notes,
+        COALESCE(chosen.off_in && %(here)s::text[], false) AS off_here,
+        COALESCE(chosen.untold, '{{}}') AS untold
     FROM ({LINKED}) one LEFT JOIN people_choices chosen
         ON chosen.tenant = %(tenant)s AND chosen.person = one.person
     ORDER BY one.person
@@ -32,7 +37,8 @@ WHO: Final = f"""
         SELECT CASE WHEN %(direct)s THEN max(chosen) FILTER (WHERE person = %(person)s)
             ELSE %(project)s END AS project FROM known
     )
-    SELECT known.person, known.chosen, known.shows, there.at
+    SELECT known.person, there.at, known.chosen, known.shows, known.off, known.notes,
+        known.off_here, known.untold
     FROM known CROSS JOIN meant LEFT JOIN people_projects there
         ON there.tenant = %(tenant)s AND there.person = known.person
         AND there.project = meant.project
@@ -87,7 +93,40 @@ SHOW: Final = f"""
     SELECT %(tenant)s, one.person, %(allowed)s FROM ({LINKED}) one
     ON CONFLICT (tenant, person) DO UPDATE SET shows_private = excluded.shows_private
 """  # noqa: S608 - constants
-SESSION: Final = """
+TURN: Final = f"""
+    INSERT INTO people_choices (tenant, person, memory_off)
+    SELECT %(tenant)s, one.person, %(choice)s FROM ({LINKED}) one
+    ON CONFLICT (tenant, person) DO UPDATE SET memory_off = excluded.memory_off
+"""  # noqa: S608 - constants
+SHOW_NOTES: Final = f"""
+    INSERT INTO people_choices (tenant, person, notes)
+    SELECT %(tenant)s, one.person, %(choice)s FROM ({LINKED}) one
+    ON CONFLICT (tenant, person) DO UPDATE SET notes = excluded.notes
+"""  # noqa: S608 - constants
+TURN_OFF_IN: Final = """
+    INSERT INTO people_choices AS chosen (tenant, person, off_in)
+    VALUES (%(tenant)s, %(person)s, ARRAY[%(here)s::text])
+    ON CONFLICT (tenant, person) DO UPDATE
+        SET off_in = array_append(array_remove(chosen.off_in, %(here)s), %(here)s::text)
+        WHERE cardinality(array_remove(chosen.off_in, %(here)s)) < %(most)s
+"""
+TURN_ON_IN: Final = """
+    UPDATE people_choices SET off_in = array_remove(off_in, %(here)s)
+    WHERE tenant = %(tenant)s AND person = %(person)s
+"""
+TO_TELL: Final = """
+    INSERT INTO people_choices AS chosen (tenant, person, untold)
+    VALUES (%(tenant)s, %(person)s, %(entries)s::text[])
+    ON CONFLICT (tenant, person) DO UPDATE SET untold = (chosen.untold || excluded.untold)[
+        greatest(cardinality(chosen.untold || excluded.untold) - %(most)s + 1, 1):]
+"""
+TOLD: Final = """
+    UPDATE people_choices SET untold = ARRAY(
+        SELECT entry FROM unnest(untold) WITH ORDINALITY AS waiting (entry, place)
+        WHERE entry <> ALL (%(entries)s::text[]) ORDER BY place)
+    WHERE tenant = %(tenant)s AND person = %(person)s
+"""
+SESSION: Final = f"""
     WITH there AS (
         SELECT id, stores, supersedes, deletes, briefed FROM memory_sessions
         WHERE tenant = %(tenant)s AND person = %(person)s AND conversation = %(conversation)s
@@ -96,6 +135,8 @@ SESSION: Final = """
     INSERT INTO memory_sessions AS kept (id, tenant, person, conversation, at)
     SELECT %(id)s, %(tenant)s, %(person)s, %(conversation)s, %(now)s
     WHERE NOT EXISTS (SELECT FROM there)
+        AND NOT EXISTS (SELECT FROM ({KNOWN}) known
+            WHERE known.off OR (known.off_here AND known.person = %(person)s))
     ON CONFLICT (tenant, person, conversation) DO UPDATE SET
         at = greatest(kept.at, excluded.at),
         id = CASE WHEN kept.at > %(idle)s THEN kept.id ELSE excluded.id END,
@@ -106,7 +147,7 @@ SESSION: Final = """
     RETURNING id, stores, supersedes, deletes, briefed
     )
     SELECT * FROM there UNION ALL SELECT * FROM kept
-"""
+"""  # noqa: S608 - constants
 USE: Final[dict[SessionUse, LiteralString]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = %s AND stores < %s",
     "supersedes": (
@@ -139,7 +180,13 @@ class PostgresPeople:
         self._clock = clock
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+        self,
+        tenant: str,
+        person: str,
+        conversation: str,
+        now: datetime,
+        project: str | None = None,
+        here: Sequence[str] = (),
     ) -> Arrival:
         """All that a turn begins with, in one round trip. In rooms somebody is shown their own only
         where all linked identities allow."""
@@ -151,6 +198,7 @@ class PostgresPeople:
             "noted": now - NOTED,
             "direct": project is None,
             "project": project or "",
+            "here": list(here),
         }
 
         async def work(connection: Connection) -> Arrival:
@@ -158,15 +206,14 @@ class PostgresPeople:
                 known = await connection.execute(WHO, asked)
                 session = await connection.execute(SESSION, asked)
                 documents = await connection.execute(NEWEST, asked)
-                who, (row,) = await known.fetchall(), await session.fetchall()
+                who, rows = await known.fetchall(), await session.fetchall()
                 there = {
                     name: version_of(name, *rest) for name, *rest in await documents.fetchall()
                 }
-            own = next(chosen for one, chosen, *_ in who if one == person)
-            shown = all(shows for _, _, shows, _ in who)
-            seen = tuple((one, at.astimezone(UTC)) for one, *_, at in who if at is not None)
-            persons = tuple(one for one, *_ in who)
-            return Arrival(Self(persons, own, shown, seen=seen), Session(*row), there)
+            self_ = _self(person, who)
+            if not self_.remembered:
+                return Arrival(self_, Session(""), {}, remembers=False)
+            return Arrival(self_, Session(*rows[0]), there)
 
         return await self._engine.run(work)
 
@@ -207,6 +254,33 @@ class PostgresPeople:
         """Whether rooms may see what is their own, for all linked identities."""
         await self._engine.change(SHOW, _who(tenant, person) | {"allowed": allowed})
 
+    async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
+        """Memory is on or off for all linked identities."""
+        await self._engine.change(TURN, _who(tenant, person) | {"choice": not on})
+
+    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether what the assistant noted is shown, for all linked identities."""
+        await self._engine.change(SHOW_NOTES, _who(tenant, person) | {"choice": allowed})
+
+    async def turn_memory_in(
+        self, tenant: str, person: str, here: str, on: bool, most: int
+    ) -> bool:
+        """Memory is on or off for this person in one conversation."""
+        asked = _who(tenant, person) | {"here": here, "most": most}
+        changed = await self._engine.change(TURN_ON_IN if on else TURN_OFF_IN, asked)
+        return on or changed == 1
+
+    async def wait_to_tell(
+        self, tenant: str, person: str, entries: Sequence[str], most: int
+    ) -> None:
+        """Add to what waits to be told; of more than `most` the oldest go."""
+        asked = _who(tenant, person) | {"entries": list(entries)[-most:], "most": most}
+        await self._engine.change(TO_TELL, asked)
+
+    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+        """These entries wait no longer."""
+        await self._engine.change(TOLD, _who(tenant, person) | {"entries": list(entries)})
+
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         return await self._engine.change(USE[what], (session_id, limit)) == 1
@@ -228,3 +302,19 @@ class PostgresPeople:
 
 def _who(tenant: str, person: str) -> dict[str, object]:
     return {"tenant": tenant, "person": person}
+
+
+def _self(person: str, rows: Sequence[TupleRow]) -> Self:
+    """What `WHO` tells of a person."""
+    own = next(row for row in rows if row[0] == person)
+    _, _, project, _, _, notes, off_here, untold = own
+    return Self(
+        persons=tuple(row[0] for row in rows),
+        project=project,
+        shows_private=all(row[3] for row in rows),
+        seen=tuple((row[0], row[1].astimezone(UTC)) for row in rows if row[1] is not None),
+        memory_off=any(row[4] for row in rows),
+        off_here=off_here,
+        notes=notes,
+        untold=tuple(untold),
+    )

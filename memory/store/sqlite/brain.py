@@ -34,6 +34,16 @@ FORGET: Final = """
 """
 
 
+TAKE_BACK: Final = """
+    DELETE FROM brain_documents WHERE tenant = :tenant AND document = :document
+        AND owner = :owner AND number = :number AND author = :author
+        AND NOT EXISTS (SELECT 1 FROM brain_documents newer
+            WHERE newer.tenant = :tenant AND newer.document = :document
+                AND newer.owner IN (SELECT value FROM json_each(:owners))
+                AND newer.number > :number)
+"""
+
+
 class SqliteBrain:
     """Implements `memory.store.ports.BrainStore`."""
 
@@ -80,6 +90,16 @@ class SqliteBrain:
             return Version(document, last + 1, storable(content), author, at, synced_at)
 
         return await self._engine.run(job)
+
+    async def take_back(self, reach: Reach, document: Document, number: int, author: str) -> bool:
+        """Delete this version, if `author` wrote it and it is the newest."""
+        owners = owners_of(reach, document, reading=False)
+        asked = _asked(reach, document, owners) | {
+            "owner": reach.person if document == "soul" else reach.project,
+            "author": storable(author),
+            "number": number,
+        }
+        return await self._engine.run(lambda db: db.execute(TAKE_BACK, asked).rowcount == 1)
 
     async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
         """Newest first."""

@@ -40,6 +40,15 @@ DELETE: Final = f"""
     DELETE FROM memories AS m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {MAY_CHANGE}
     RETURNING id
 """  # noqa: S608 - constants
+TAKEN: Final = f"""
+    SELECT m.supersedes, m.superseded_by FROM memories m WHERE m.id = :id AND {MAY_CHANGE}
+"""  # noqa: S608 - constants
+RESTORE: Final = f"""
+    UPDATE memories AS m SET superseded_by = :next,
+        superseded_at = CASE WHEN :next = '' THEN NULL ELSE superseded_at END
+    WHERE m.id = :old AND m.superseded_by = :id AND {MAY_CHANGE}
+"""  # noqa: S608 - constants
+FOLLOW: Final = "UPDATE memories SET supersedes = :old WHERE id = :next AND supersedes = :id"
 CLEAR: Final = f"""
     DELETE FROM memories AS m WHERE m.tenant = :for_tenant AND {OWN}
         AND m.tier IN (SELECT value FROM json_each(:tiers))
@@ -154,6 +163,15 @@ class SqliteMemories:
         asked = parameters(reach) | {"ids": _json(memory_ids)}
         return await self._engine.run(lambda db: _ids(db, DELETE, asked))
 
+    async def take_back(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
+        """Delete these, and restore what they superseded; the ids that went."""
+        asked = parameters(reach)
+
+        def job(db: sqlite3.Connection) -> list[str]:
+            return [one for id_ in memory_ids for one in _take_back(db, asked, storable(id_))]
+
+        return await self._engine.run(job)
+
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers."""
         asked = parameters(reach) | {"tiers": _json(tiers)}
@@ -260,6 +278,17 @@ def _merge(db: sqlite3.Connection) -> int:
     done = due > 1 and db.total_changes - before < 2  # as SQLite documents the end of a merge
     db.execute("UPDATE memory_upkeep SET due = ? WHERE task = 'merge'", (0 if done else 2,))
     return 1
+
+
+def _take_back(db: sqlite3.Connection, asked: Mapping[str, object], memory_id: str) -> list[str]:
+    found = db.execute(TAKEN, {**asked, "id": memory_id}).fetchone()
+    if found is None:
+        return []
+    old, following = found
+    chain = {**asked, "id": memory_id, "old": old, "next": following}
+    db.execute(RESTORE, chain)
+    db.execute(FOLLOW, chain)
+    return _ids(db, DELETE, {**asked, "ids": _json([memory_id])})
 
 
 def _ids(db: sqlite3.Connection, sql: str, asked: Mapping[str, object]) -> list[str]:

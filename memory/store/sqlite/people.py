@@ -26,7 +26,9 @@ LINKED: Final = """
     WHERE own.tenant = ? AND own.person = ?
 """
 KNOWN: Final = """
-    SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, 0) FROM (
+    SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, 0),
+        coalesce(chosen.memory_off, 0), chosen.notes, coalesce(chosen.off_in, '[]'),
+        coalesce(chosen.untold, '[]') FROM (
         SELECT :person AS person UNION
         SELECT other.person FROM people_links own
         JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
@@ -41,7 +43,28 @@ SEEN_AS: Final = """
     ORDER BY person
 """
 IS_LINKED: Final = "SELECT 1 FROM people_links WHERE tenant = ? AND person = ?"
-CHOSEN: Final = "SELECT project, shows_private FROM people_choices WHERE tenant = ? AND person = ?"
+CHOSEN: Final = """
+    SELECT project, shows_private, memory_off, notes, off_in, untold FROM people_choices
+    WHERE tenant = ? AND person = ?
+"""
+OFF_IN: Final = "SELECT off_in FROM people_choices WHERE tenant = ? AND person = ?"
+UNTOLD: Final = "SELECT untold FROM people_choices WHERE tenant = ? AND person = ?"
+TURN: Final = """
+    INSERT INTO people_choices (tenant, person, memory_off) VALUES (?, ?, ?)
+    ON CONFLICT (tenant, person) DO UPDATE SET memory_off = excluded.memory_off
+"""
+TURN_IN: Final = """
+    INSERT INTO people_choices (tenant, person, off_in) VALUES (?, ?, ?)
+    ON CONFLICT (tenant, person) DO UPDATE SET off_in = excluded.off_in
+"""
+SHOW_NOTES: Final = """
+    INSERT INTO people_choices (tenant, person, notes) VALUES (?, ?, ?)
+    ON CONFLICT (tenant, person) DO UPDATE SET notes = excluded.notes
+"""
+TO_TELL: Final = """
+    INSERT INTO people_choices (tenant, person, untold) VALUES (?, ?, ?)
+    ON CONFLICT (tenant, person) DO UPDATE SET untold = excluded.untold
+"""
 ANY: Final = "SELECT 1 FROM memories WHERE owner = ? LIMIT 1"
 USE: Final[dict[SessionUse, str]] = {
     "stores": "UPDATE memory_sessions SET stores = stores + 1 WHERE id = ? AND stores < ?",
@@ -66,14 +89,22 @@ class SqlitePeople:
         self._clock = clock
 
     async def arrive(
-        self, tenant: str, person: str, conversation: str, now: datetime, project: str | None = None
+        self,
+        tenant: str,
+        person: str,
+        conversation: str,
+        now: datetime,
+        project: str | None = None,
+        here: Sequence[str] = (),
     ) -> Arrival:
         """All that a turn begins with. In rooms somebody is shown their own only where all linked
         identities allow."""
         who, at = (tenant, person, conversation), now.timestamp()
 
         def job(db: sqlite3.Connection) -> Arrival:
-            known = _known(db, tenant, person)
+            known = _known(db, tenant, person, here)
+            if not known.remembered:
+                return Arrival(known, Session(""), {}, remembers=False)
             private = project is None or known.shows_private
             meant = known.project if project is None else project
             documents = newest(db, tenant, known.persons if private else (), meant)
@@ -163,6 +194,58 @@ class SqlitePeople:
 
         await self._engine.run(job)
 
+    async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
+        """Memory is on or off for all linked identities."""
+        await self._choose(TURN, tenant, person, not on)
+
+    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether what the assistant noted is shown, for all linked identities."""
+        await self._choose(SHOW_NOTES, tenant, person, allowed)
+
+    async def turn_memory_in(
+        self, tenant: str, person: str, here: str, on: bool, most: int
+    ) -> bool:
+        """Memory is on or off for this person in one conversation."""
+
+        def job(db: sqlite3.Connection) -> bool:
+            before = _strings(db.execute(OFF_IN, (tenant, person)).fetchone())
+            off = [one for one in before if one != here] + ([] if on else [here])
+            if len(off) > most:
+                return False
+            db.execute(TURN_IN, (tenant, person, json.dumps(off)))
+            return True
+
+        return await self._engine.run(job)
+
+    async def wait_to_tell(
+        self, tenant: str, person: str, entries: Sequence[str], most: int
+    ) -> None:
+        """Add to what waits to be told; of more than `most` the oldest go."""
+
+        def job(db: sqlite3.Connection) -> None:
+            waiting = [*_strings(db.execute(UNTOLD, (tenant, person)).fetchone()), *entries]
+            db.execute(TO_TELL, (tenant, person, json.dumps(waiting[-most:])))
+
+        await self._engine.run(job)
+
+    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+        """These entries wait no longer."""
+
+        def job(db: sqlite3.Connection) -> None:
+            waiting = _strings(db.execute(UNTOLD, (tenant, person)).fetchone())
+            left = [one for one in waiting if one not in entries]
+            if left != waiting:
+                db.execute(TO_TELL, (tenant, person, json.dumps(left)))
+
+        await self._engine.run(job)
+
+    async def _choose(self, sql: str, tenant: str, person: str, choice: bool) -> None:
+        def job(db: sqlite3.Connection) -> None:
+            linked = _linked(db, tenant, person)
+            db.executemany(sql, [(tenant, one, choice) for one in linked])
+
+        await self._engine.run(job)
+
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
         counted = await self._engine.run(
@@ -201,17 +284,28 @@ class SqlitePeople:
         )
 
 
-def _known(db: sqlite3.Connection, tenant: str, person: str) -> Self:
+def _known(db: sqlite3.Connection, tenant: str, person: str, here: Sequence[str]) -> Self:
     if db.execute(IS_LINKED, (tenant, person)).fetchone() is None:
         chosen = db.execute(CHOSEN, (tenant, person)).fetchone()
-        project, shows_private = chosen or ("", False)
-        return Self((person,), project, bool(shows_private))
-    rows = db.execute(KNOWN, {"tenant": tenant, "person": person}).fetchall()
+        if chosen is None:
+            return Self((person,))
+        rows = [(person, *chosen)]
+    else:
+        rows = db.execute(KNOWN, {"tenant": tenant, "person": person}).fetchall()
+    _, project, _, _, notes, off_in, untold = next(row for row in rows if row[0] == person)
     return Self(
         persons=tuple(row[0] for row in rows),
-        project=next(project for one, project, _ in rows if one == person),
-        shows_private=all(shows for _, _, shows in rows),
+        project=project,
+        shows_private=all(row[2] for row in rows),
+        memory_off=any(row[3] for row in rows),
+        off_here=not set(here).isdisjoint(json.loads(off_in)),
+        notes=None if notes is None else bool(notes),
+        untold=tuple(json.loads(untold)),
     )
+
+
+def _strings(row: tuple[str] | None) -> list[str]:
+    return [str(one) for one in json.loads(row[0])] if row is not None else []
 
 
 def _seen(

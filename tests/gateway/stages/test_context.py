@@ -38,6 +38,7 @@ class Remembers(Forgetful):
     """A memory that always tells the same."""
 
     tools: ToolProvider = StubTools(ADD)
+    keeps = True
     recalls = True
 
     def __init__(self, told: Told, *items: KnowledgeItem) -> None:

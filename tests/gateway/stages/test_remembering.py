@@ -23,6 +23,7 @@ class Diary:
     edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
     tools: NoTools = field(default_factory=NoTools)
+    keeps: bool = True
     recalls: bool = False
 
     async def turn(self, asker: Asker) -> "Diary":

@@ -132,7 +132,7 @@ async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
 
 def test_what_can_be_used_without_an_argument_does_not_ask_for_one() -> None:
     optional = {spec.name for spec in SPECS if spec.argument_optional}
-    assert optional == {"memories", "privacy", "project", "soul", "bible", "link"}
+    assert optional == {"memories", "privacy", "undo", "project", "soul", "bible", "link"}
 
 
 async def test_every_button_fits_the_narrowest_platform() -> None:

@@ -1,0 +1,59 @@
+"""`/privacy` as far as it chooses something: what rooms read, what is shown, what is remembered."""
+
+from typing import Final
+
+from gateway.message import Reply
+from gateway.remembering import Asker
+from memory.people import People
+
+ROOMS: Final = {
+    True: "In rooms I now use what I know of you.",
+    False: "In rooms I now leave out what I know of you.",
+}
+NOTES: Final = {
+    True: "I now say under an answer what I noted by myself.",
+    False: "I no longer say under an answer what I noted by myself. `/memories` still shows it, "
+    "`/undo` takes the latest back.",
+}
+MEMORY: Final = {
+    True: "Memory is on for you again. Where it is off for one conversation, write there: "
+    "`/privacy memory on here`",
+    False: "Memory is off for you. I recall nothing and keep nothing of what you write from now "
+    "on: I answer each message on its own. What I remembered before stays, unused: `/forget` or "
+    "`/privacy erase` deletes it. `/privacy memory on` turns memory on again.",
+}
+HERE: Final = {
+    True: "Memory is on for you again in this conversation.",
+    False: "Memory is off for you in this conversation. Here I recall nothing and keep nothing of "
+    "what you write from now on: I answer each message on its own. `/privacy memory on here` turns "
+    "it on again.",
+}
+STILL_OFF: Final = "Memory is still off for you everywhere: `/privacy memory on` turns it on."
+
+
+async def chosen(
+    people: People, asker: Asker, what: str, rest: str, *, off_everywhere: bool
+) -> Reply | None:
+    """Make a choice; None where the words after `/privacy` are none. `off_everywhere`: memory is
+    off for this person, wherever they write. Raises `BadInput` for one that
+    cannot be made, and `StoreUnavailable`."""
+    choice, _, where = rest.partition(" ")
+    if choice not in ("on", "off") or where not in ("", "here"):
+        return None
+    on = choice == "on"
+    if what == "memory" and where:
+        await people.turn_memory_here(asker, on)
+        return Reply(STILL_OFF if on and off_everywhere else HERE[on])
+    if where:
+        return None
+    match what:
+        case "memory":
+            await people.turn_memory(asker.principal, on)
+            return Reply(MEMORY[on])
+        case "notes":
+            await people.show_notes(asker.principal, on)
+            return Reply(NOTES[on])
+        case "rooms":
+            await people.show_private(asker.principal, on)
+            return Reply(ROOMS[on])
+    return None

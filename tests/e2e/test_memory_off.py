@@ -1,0 +1,233 @@
+"""With memory off nothing is recalled, and nothing outlives the answer but the rows of inbox,
+outbox and usage: through the real client libraries, on both databases and with Redis."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from redis.asyncio import Redis
+
+from simulators.anthropic import Answer, AnthropicSimulator, UseTool
+from simulators.base import SimPerson
+from tests.e2e.conftest import ROOMS, VARIANTS, only, open_lab_with_model
+from tests.e2e.harness import Lab
+from tests.e2e.test_memory import Talk, direct
+from tests.e2e.test_notes import room_of, say
+from tests.support.patience import PATIENCE
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+
+BEFORE, WORD = "wombat", "quokka"
+"""What is said while memory is on, and while it is off."""
+MAY_GROW = frozenset({"inbox", "outbox", "usage"})
+
+
+@pytest.fixture(autouse=True)
+def _loaded() -> None:
+    import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
+
+
+def learns(body: Mapping[str, Any]) -> Answer | str:
+    """A model that stores and notes whatever it can, and then says it again."""
+    last = body["messages"][-1]["content"]
+    if any(block.get("type") == "tool_result" for block in last):
+        return f"Understood, {WORD}."
+    offered = {tool["name"] for tool in body.get("tools", ())}
+    text = f"I keep a {WORD}"
+    wanted = {
+        "memory_store": {"type": "fact", "content": text, "quote": text},
+        "set_task": {"task": text},
+        "update_customer_brain": {"target": "soul", "content": text},
+    }
+    calls = tuple(UseTool(name, given) for name, given in wanted.items() if name in offered)
+    return Answer(tools=calls) if calls else f"Understood, {WORD}."
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Everything that is stored: how many rows by table, and all of it as text."""
+
+    rows: Mapping[str, int]
+    text: Mapping[str, str]
+
+    def holding(self, word: str) -> set[str]:
+        return {name for name, text in self.text.items() if word in text}
+
+    def grown_since(self, before: "Stored") -> set[str]:
+        return {name for name, count in self.rows.items() if count > before.rows.get(name, 0)}
+
+
+def of_tables(tables: Mapping[str, Sequence[tuple[object, ...]]]) -> Stored:
+    return Stored(
+        {name: len(rows) for name, rows in tables.items()},
+        {name: " ".join(map(str, chain(*rows))) for name, rows in tables.items()},
+    )
+
+
+async def in_sqlite(lab: Lab) -> Stored:
+    def read(db: sqlite3.Connection) -> Stored:
+        listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'"
+        names = [name for (name,) in db.execute(listed) if "memories_text" not in name]
+        return of_tables({name: db.execute(f'SELECT * FROM "{name}"').fetchall() for name in names})
+
+    return await lab.app.storage.long_lived.run(read)
+
+
+def in_postgres(url: str) -> Stored:
+    with psycopg.connect(url) as connection:
+        listed = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        tables = {}
+        for (name,) in connection.execute(listed).fetchall():
+            query = sql.SQL("SELECT * FROM {}").format(sql.Identifier(name))
+            tables[name] = connection.execute(query).fetchall()
+    return of_tables(tables)
+
+
+async def in_redis(url: str) -> str:
+    client = Redis.from_url(url)
+    dumped = [str(await client.dump(key)) async for key in client.scan_iter("*")]
+    await client.aclose()
+    return " ".join(dumped)
+
+
+async def settled(lab: Lab) -> None:
+    """Everything is sent, and what waits for memory is taken up."""
+    await lab.idle()
+    consolidation = lab.app.memory.consolidation
+    if consolidation is not None:
+        await consolidation.everything()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_nothing_is_recalled_and_nothing_stays(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada = direct(lab)
+        await ada.command("remember", f"I have a {BEFORE}")
+        await ada.say(f"my {BEFORE} is well")
+        assert "Memory is off for you" in (await ada.command("privacy", "memory off")).text
+        await settled(lab)
+        before = await in_sqlite(lab)
+        model.reply = learns
+        answer = await ada.say(f"I keep a {WORD}")
+        assert answer.text == f"Understood, {WORD}."
+        assert (await ada.say(f"again: I keep a {WORD}")).text == f"Understood, {WORD}."
+        await settled(lab)
+        after = await in_sqlite(lab)
+        assert after.holding(WORD) <= {"outbox"}
+        assert after.grown_since(before) <= MAY_GROW
+        first, second = (json.dumps(body) for body in model.bodies[-2:])
+        assert BEFORE not in first + second
+        assert "memory_store" not in first
+        assert "Understood" not in second, "what was answered before is not shown again"
+        refused = await ada.command("remember", f"I keep a {WORD}")
+        assert "Memory is off for you" in refused.text
+        await ada.command("privacy", "memory on")
+        model.reply = lambda body: "ok"
+        await ada.say("hello")
+        assert BEFORE in json.dumps(model.bodies[-1]), "what was kept is used again"
+        assert WORD not in json.dumps(model.bodies[-1])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_it_is_off_for_one_conversation_alone(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada, ben = direct(lab), direct(lab, "Ben")
+        assert "in this conversation" in (await ada.command("privacy", "memory off here")).text
+        model.reply = learns
+        for talk in (ada, ben):
+            await talk.say(f"I keep a {WORD}")
+        await settled(lab)
+        stored = await in_sqlite(lab)
+        assert stored.text["memories"].count(ben.person.id) > 0
+        assert stored.text["memories"].count(f":{ada.person.id} ") == 0
+        assert stored.text["turns"].count(f":{ada.person.id} ") == 0
+        await ada.command("privacy", "memory on here")
+        await ada.say(f"I keep a {WORD}")
+        await settled(lab)
+        assert f":{ada.person.id} " in (await in_sqlite(lab)).text["turns"]
+
+
+@ROOMS
+async def test_in_a_room_it_is_off_for_who_chose_so(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada, ben = direct(lab), direct(lab, "Ben")
+        room = await room_of(lab, ben.person)
+        await ada.command("privacy", "memory off")
+        await say(lab, ben.person, room, f"I have a {BEFORE}")
+        await say(lab, ada.person, room, f"I keep a {WORD}")
+        assert BEFORE not in json.dumps(model.bodies[-1]), "no history is shown"
+        await say(lab, ben.person, room, "and now?")
+        assert WORD not in json.dumps(model.bodies[-1])
+        await settled(lab)
+        assert (await in_sqlite(lab)).holding(WORD) <= {"outbox"}
+
+
+@only("slack-socket", "slack-http")
+async def test_off_in_a_channel_is_off_in_all_its_threads(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, _model):
+        ada = lab.platform.person("Ada")
+        channel = lab.platform.room("general")
+        await Talk(lab, ada, channel).command("privacy", "memory off here")
+        await say(lab, ada, await lab.platform.open_thread(ada, channel, "plans"), f"a {WORD}")
+        await settled(lab)
+        assert (await in_sqlite(lab)).holding(WORD) <= {"outbox"}
+
+
+async def wait_idle(lab: Lab) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not lab.app.settled():
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.mark.xdist_group("databases")
+@only("telegram-polling")
+async def test_nothing_stays_in_postgres_and_redis(
+    variant: str, tmp_path: Path, postgres: PostgresServer, redis: RedisServer
+) -> None:
+    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    async with open_lab_with_model(variant, tmp_path, stores) as (lab, model):
+        model.reply = learns
+        ada = lab.platform.person("Ada")
+        talk = lab.platform.direct(ada)
+        await _said(lab, model, ada, f"I have a {BEFORE}")
+        await lab.platform.command(ada, talk, "privacy", "memory off")
+        await lab.answer(talk, after=1)
+        await settled(lab)
+        before = in_postgres(postgres.url)
+        assert before.rows["turns"] > 0
+        for number in (1, 2):
+            await _said(lab, model, ada, f"I keep a {WORD}, {number}")
+        await settled(lab)
+        after = in_postgres(postgres.url)
+        assert after.holding(f"{WORD}, ") == set()
+        assert after.grown_since(before) <= MAY_GROW
+        assert f"{WORD}, " not in await in_redis(redis.url)
+
+
+async def _said(lab: Lab, model: AnthropicSimulator, person: SimPerson, text: str) -> None:
+    room = lab.platform.direct(person)
+    before = len([one for one in lab.platform.shown(room) if one.by_bot])
+    await lab.platform.say(person, room, text)
+    await lab.answer(room, after=before)
+    await wait_idle(lab)
+    assert model.bodies

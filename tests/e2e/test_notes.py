@@ -1,0 +1,196 @@
+"""What the assistant noted by itself is shown to its person alone, and can be undone, through the
+real client libraries."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from simulators.base import Shown, SimPerson, SimRoom
+from tests.e2e.conftest import ROOMS, only
+from tests.e2e.harness import Lab
+from tests.e2e.test_memory import HEDGED, Talk, direct, kept
+
+TABS = "remember that I prefer tabs over spaces"
+SPACES = "remember that I prefer spaces now, not tabs"
+
+
+async def room_of(lab: Lab, person: SimPerson, title: str = "general") -> SimRoom:
+    """A public room; on Slack a thread of it, where the talk goes on."""
+    room = lab.platform.room(title)
+    if lab.platform.platform == "slack":
+        return await lab.platform.open_thread(person, room, "editors")
+    return room
+
+
+async def say(lab: Lab, person: SimPerson, room: SimRoom, text: str) -> list[Shown]:
+    """Write in a room, and wait until everything that follows is sent; what is new there."""
+    before = len(await lab.quiet(room))
+    await lab.platform.say(person, room, text, mention=True)
+    await lab.answer(room, after=before)
+    return (await lab.quiet(room))[before:]
+
+
+async def alone(lab: Lab, person: SimPerson, new: Sequence[Shown]) -> list[Shown]:
+    """What of the assistant this person alone can read: in the room, or in private."""
+    whispered = [shown for shown in new if shown.only_for == person.id]
+    return [*whispered, *await lab.quiet(lab.platform.direct(person))]
+
+
+async def current(lab: Lab) -> list[str]:
+    """What is stored as memory and true."""
+
+    def read(db: sqlite3.Connection) -> list[str]:
+        rows = db.execute("SELECT content FROM memories WHERE role = '' AND superseded_by = ''")
+        return [str(content) for (content,) in rows]
+
+    return await lab.app.storage.long_lived.run(read)
+
+
+async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab: Lab) -> None:
+    ada = direct(lab)
+    answer = await ada.say(TABS)
+    assert "Noted: “I prefer tabs over spaces”" in answer.text
+    assert [button.label for button in answer.buttons] == ["Undo"]
+    done = await ada.press(answer, "Undo")
+    assert "I took back what I had noted." in done.text
+    assert "I prefer tabs over spaces" in done.text
+    assert await kept(lab) == []
+    assert "nothing that I noted" in (await ada.press(answer, "Undo")).text
+
+
+async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.say(TABS)
+    replaced = await ada.say(SPACES)
+    assert "It replaces “I prefer tabs over spaces”" in replaced.text
+    assert await current(lab) == ["I prefer spaces now, not tabs"]
+    undone = await ada.command("undo")
+    assert "This counts again:" in undone.text
+    assert await current(lab) == ["I prefer tabs over spaces"]
+    await ada.command("undo")
+    assert await kept(lab) == []
+    assert "nothing that I noted" in (await ada.command("undo")).text
+
+
+async def test_what_a_person_asked_for_is_not_undone(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert await kept(lab) == ["I prefer tabs"]
+
+
+async def test_nobody_undoes_what_was_noted_of_somebody_else(lab: Lab) -> None:
+    ada, ben = direct(lab), direct(lab, "Ben")
+    await ada.say(TABS)
+    assert "nothing that I noted" in (await ben.command("undo")).text
+    assert await kept(lab) == ["I prefer tabs over spaces"]
+
+
+async def test_notes_can_be_turned_off_and_on(lab: Lab) -> None:
+    ada = direct(lab)
+    assert "no longer say" in (await ada.command("privacy", "notes off")).text
+    answer = await ada.say(TABS)
+    assert (answer.text, answer.buttons) == ("I will remember that.", ())
+    asked = await ada.say(HEDGED)
+    assert "Keep this?" in asked.text, "a question is no note"
+    await ada.command("privacy", "notes on")
+    assert "Noted: “I drink tea”" in (await ada.say("remember that I drink tea")).text
+
+
+@ROOMS
+async def test_in_a_room_nobody_else_reads_what_was_noted(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = await room_of(lab, ada)
+    new = await say(lab, ada, room, TABS)
+    read_by_all = [shown for shown in new if not shown.only_for]
+    assert [shown.text for shown in read_by_all] == ["I will remember that."]
+    assert [shown.buttons for shown in read_by_all] == [()]
+    notes = [shown for shown in await alone(lab, ada, new) if "Noted" in shown.text]
+    if lab.platform.platform == "telegram":
+        assert notes == []
+    else:
+        (note,) = notes
+        assert "Noted: “I prefer tabs over spaces”" in note.text
+        assert [button.label for button in note.buttons] == ["Undo"]
+    assert await lab.quiet(lab.platform.direct(lab.platform.person("Ben"))) == []
+
+
+@ROOMS
+async def test_in_a_room_nobody_else_reads_what_is_asked(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = await room_of(lab, ada)
+    new = await say(lab, ada, room, HEDGED)
+    assert not any("Keep this?" in shown.text for shown in new if not shown.only_for)
+    asked = [shown for shown in await alone(lab, ada, new) if "Keep this?" in shown.text]
+    assert len(asked) == (lab.platform.platform != "telegram")
+    if asked:
+        place = room if asked[0].only_for else lab.platform.direct(ada)
+        assert (await Talk(lab, ada, place).press(asked[0], "Keep")).text == "I will remember that."
+        assert await kept(lab) == ["the server may time out under load"]
+
+
+@only("slack-socket", "slack-http")
+async def test_slack_undoes_under_the_note_that_one_person_sees(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = await room_of(lab, ada)
+    note = (await say(lab, ada, room, TABS))[-1]
+    assert note.only_for == ada.id
+    done = await Talk(lab, ada, room).press(note, "Undo")
+    assert (done.only_for, "I took back" in done.text) == (ada.id, True)
+    assert await kept(lab) == []
+
+
+@only("discord")
+async def test_discord_undoes_in_the_direct_message(lab: Lab) -> None:
+    ada = direct(lab)
+    room = lab.platform.room("general")
+    await say(lab, ada.person, room, TABS)
+    note = (await lab.quiet(ada.room))[-1]
+    assert "I took back" in (await ada.press(note, "Undo")).text
+    assert await kept(lab) == []
+
+
+@only("discord")
+async def test_discord_whispers_after_a_command(lab: Lab) -> None:
+    ada, room = lab.platform.person("Ada"), lab.platform.room("general")
+    await lab.platform.command(ada, room, "ask", TABS)
+    await lab.answer(room)
+    answer, note = await lab.quiet(room)
+    assert (answer.text, answer.only_for) == ("I will remember that.", "")
+    assert ("Noted: “I prefer tabs" in note.text, note.only_for) == (True, ada.id)
+
+
+@only("telegram-polling", "telegram-webhook")
+async def test_telegram_tells_it_with_the_next_direct_message_and_once(lab: Lab) -> None:
+    ada, ben = direct(lab), direct(lab, "Ben")
+    room = lab.platform.room("general")
+    await say(lab, ada.person, room, TABS)
+    await say(lab, ada.person, room, HEDGED)
+    await say(lab, ben.person, room, "remember that I drink tea")
+    told = (await ada.say("hello")).text
+    assert "Noted in a group: “I prefer tabs over spaces”" in told
+    assert "From a group, not kept yet: “the server may time out under load”" in told
+    assert "tea" not in told
+    assert "in a group" not in (await ada.say("hello again")).text
+    name = told.partition("/undo ")[2].split()[0]
+    assert "I took back" in (await ada.command("undo", name)).text
+    assert await kept(lab) == ["I drink tea"]
+    assert "Noted in a group: “I drink tea”" in (await ben.command("memories")).text
+
+
+@only("telegram-polling")
+async def test_what_is_deleted_meanwhile_is_told_nowhere(lab: Lab) -> None:
+    ada = direct(lab)
+    room = lab.platform.room("general")
+    await say(lab, ada.person, room, TABS)
+    quietly = (await Talk(lab, ada.person, room).command("undo")).text
+    assert quietly == "I took back what I had noted."
+    assert "tabs" not in (await ada.say("hello")).text
+
+
+@only("telegram-polling")
+async def test_a_group_reads_no_older_memory_in_the_answer_to_a_command(lab: Lab) -> None:
+    ada = direct(lab)
+    here = Talk(lab, ada.person, lab.platform.room("general"))
+    await here.command("remember", "I prefer tabs over spaces")
+    assert (await here.command("remember", SPACES[14:])).text == "I will remember that."
+    assert "I prefer spaces now, not tabs" in (await ada.say("hello")).text
