@@ -16,6 +16,7 @@ from memory.forgetting import (
     Found,
     Item,
     SavedRef,
+    Test,
     gathered,
     memory_ref,
     names_one,
@@ -82,16 +83,17 @@ class Deleting:
         texts = [record.content for record in kept] + [one.record.content for one in waiting]
         about = saying(texts) if names_one(topic) else with_all_words(topic)
         if names_one(topic):
-            for text in texts[:MAX_FOUND]:
-                records += [one for one in await self._with_words(text) if about(one.content)]
+            near = [await self._with_words(text) for text in texts[:MAX_FOUND]]
+            records += await asyncio.to_thread(_passing, about, near)
         for record in kept[:MAX_FOUND]:
             records += await self._of_same_turn(record)
         once = list({record.id: record for record in records}.values())
         spoken = await self._spoken()
         origins = origins_of((*kept, *(one.record for one in waiting)))
-        said = await asyncio.to_thread(spoken_about, spoken, about, origins)
+        said, whole = await asyncio.to_thread(spoken_about, spoken, about, origins)
         items = gathered(once, waiting, said, spoken)
-        return Found(tuple(items[:MAX_FOUND]), max(0, len(items) - MAX_FOUND))
+        unread = not whole or len(spoken) >= MAX_SPOKEN
+        return Found(tuple(items[:MAX_FOUND]), max(0, len(items) - MAX_FOUND), unread)
 
     async def learned_in(self, conversation: str, until: datetime) -> list[Bound]:
         """The person's own memories, and what waits, that were learned in a conversation
@@ -212,6 +214,11 @@ class Deleting:
         if unsaid:
             details["said"] = unsaid
         await self._parts.audit.note("memory_bulk_delete", self._occasion, query=sealed, **details)
+
+
+def _passing(about: Test, found: Sequence[Sequence[Record]]) -> list[Record]:
+    once = {record.id: record for records in found for record in records}
+    return [record for record in once.values() if about(record.content)]
 
 
 def outward(record: Record) -> Record:

@@ -12,7 +12,7 @@ from memory.store.ports import Pending
 
 WHOLE: Final = 1 - 1e-9
 """Share of a topic's words that has to be in a memory for `/forget`: all of them."""
-MAX_READ: Final = 4_000_000
+MAX_READ: Final = 2_000_000
 """Characters of conversations that one search looks through, the latest first."""
 
 Saved = Literal["memory", "review"]
@@ -55,10 +55,12 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Found:
     """`items`: memories, then what waits, then what was said, each newest first. `beyond` counts
-    further ones, which are not bound to anything."""
+    further ones, which are not bound to anything. `unread`: there are older conversations that were
+    not looked through."""
 
     items: tuple[Item, ...]
     beyond: int = 0
+    unread: bool = False
 
 
 Test = Callable[[str], bool]
@@ -122,9 +124,9 @@ def origins_of(records: Iterable[Record]) -> set[tuple[str, str]]:
 
 def spoken_about(
     spoken: Sequence[Spoken], about: Test, origins: set[tuple[str, str]]
-) -> list[Spoken]:
+) -> tuple[list[Spoken], bool]:
     """Texts of conversations that a topic brings up, or that something goes back to, and the
-    answers to these messages. Looks through `MAX_READ` characters."""
+    answers to these messages. Looks through `MAX_READ` characters; False where there are more."""
     found: dict[SpokenRef, Spoken] = {}
     groups: set[tuple[str, str]] = set()
     left = MAX_READ
@@ -139,7 +141,7 @@ def spoken_about(
                 groups.add((one.channel, one.group))
     answers = [s for s in spoken if s.kind == "answer" and (s.channel, s.group) in groups]
     found.update((one.ref, one) for one in answers)
-    return list(found.values())
+    return list(found.values()), left >= 0
 
 
 def gathered(

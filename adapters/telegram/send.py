@@ -148,7 +148,10 @@ async def edit(
 async def clear_buttons(bot: RawBot, place: Place, message_id: str) -> None:
     """Take the keyboard away from under a message of ours; one without is fine. Raises a
     `DeliveryError`."""
-    request = {"chat_id": chat_id(place), "message_id": _number(message_id, "message")}
+    request: dict[str, object] = {
+        "chat_id": chat_id(place),
+        "message_id": _number(message_id, "message"),
+    }
     try:
         await bot.call("editMessageReplyMarkup", request)
     except TelegramError as problem:

@@ -275,6 +275,8 @@ class Deliverer:
             self._tried(send, began)
             self._count("sent", platform)
             await self._write(lambda: self._outbox.sent(key, receipt))
+            if send.outbound.clears:
+                self.expiring.gone(send.outbound)
             self.expiring.shown(send.outbound, receipt)
             return None
         finally:

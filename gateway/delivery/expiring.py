@@ -32,6 +32,7 @@ class ExpiringButtons:
         self._submit = submit
         self._clock = clock
         self._shown: list[tuple[datetime, int, Outbound]] = []
+        self._named: dict[tuple[str, str, str, str], Outbound] = {}
         self._numbers = count()
 
     def shown(self, outbound: Outbound, receipt: Receipt) -> None:
@@ -40,20 +41,38 @@ class ExpiringButtons:
         if until is None or not outbound.buttons or not receipt.message_id:
             return
         if len(self._shown) >= MAX_SHOWN:
-            heapq.heappop(self._shown)
+            self._named.pop(_name(heapq.heappop(self._shown)[2]), None)
         clearing = replace(cleared(f"{outbound.key}:over", outbound), clears=receipt.message_id)
+        self._named[_name(clearing)] = clearing
         heapq.heappush(self._shown, (until, next(self._numbers), clearing))
+
+    def gone(self, outbound: Outbound) -> None:
+        """Buttons were taken away already: those that this send `clears`."""
+        self._named.pop(_name(outbound), None)
+
+    def forget(self, person: str) -> None:
+        """Remember nothing of what was shown to this person (a `str(PersonId)`)."""
+        self._named = {key: one for key, one in self._named.items() if one.person != person}
+        self._shown = [one for one in self._shown if one[2].person != person]
+        heapq.heapify(self._shown)
 
     async def step(self) -> int:
         """Take away some of what is over; how many, 0 in the end. Raises `StoreUnavailable`."""
         due: list[Outbound] = []
         now = self._clock.now()
         while self._shown and self._shown[0][0] <= now and len(due) < AT_ONCE:
-            due.append(heapq.heappop(self._shown)[2])
+            clearing = self._named.pop(_name(heapq.heappop(self._shown)[2]), None)
+            if clearing is not None:
+                due.append(clearing)
         if due:
             await self._outbox.add(due)
             self._submit(due)
         return len(due)
+
+
+def _name(clearing: Outbound) -> tuple[str, str, str, str]:
+    place = clearing.place
+    return place.platform, place.account, place.channel_id, clearing.clears
 
 
 def cleared(key: str, outbound: Outbound) -> Outbound:

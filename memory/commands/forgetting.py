@@ -1,6 +1,7 @@
 """`/forget`: shows everything that would go, page by page, and deletes exactly that."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from gateway.errors import BadInput
@@ -13,6 +14,7 @@ from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fi
 from memory.forgetting import Item
 from memory.handle import MemoryHandle
 from memory.scope import channel_of
+from safety.secrets import redact_secrets
 
 PAGE_PREFIX: Final = f"{PREFIX}page:"
 MAX_TOPIC: Final = 500
@@ -54,7 +56,10 @@ class ForgetCommands:
             found.beyond + len(found.items) - most,
         )
         buttons = await self._questions.ask(asker.id, question, f"Forget {len(items)}")
-        return _shown(asker, question, page_of(items, 1), asker.id, buttons)
+        reply = _shown(asker, question, page_of(items, 1), asker.id, buttons)
+        if found.unread:
+            reply = replace(reply, markdown=f"{reply.markdown}\n\n{words.UNREAD}")
+        return reply
 
     def owns(self, value: str) -> bool:
         """True for a button that turns the page."""
@@ -134,7 +139,8 @@ def _line(item: Item) -> str:
         return words.CHANGED_ITEM
     if said.kind == "summary":
         return f"{words.SUMMARY} _({said.at.date()})_"
-    return f"{words.one_line(said.text)} _({KINDS[said.kind]}, {said.at.date()})_"
+    text = redact_secrets(said.text).text
+    return f"{words.one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
 
 
 def _with_aside(asker: Asker, text: str) -> str:

@@ -74,6 +74,10 @@ SUMMARY: Final = "My summary of a conversation, in which these words stand"
 FORGET_IN_ROOM: Final = (
     "_Only what belongs here is shown. In a direct message with me, `/forget` reaches the rest._"
 )
+UNREAD: Final = (
+    "_I looked through the latest part of our conversations only. To find what is older, write the "
+    "command again after this deletion._"
+)
 NOT_ASKED: Final = "Only the person who was asked, in the place where they were asked, can answer."
 CLOSED: Final = "This question is no longer open. Write the command again to be asked anew."
 LEFT: Final = "Nothing was changed."

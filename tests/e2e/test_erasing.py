@@ -42,7 +42,7 @@ def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
     found = set()
     # The pages of the full-text index are rewritten later: tests/memory/store/test_deleted.py.
     for table in (name for name in names if not name.startswith("memories_text")):
-        for row in db.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - names of our own tables
+        for row in db.execute(f'SELECT * FROM "{table}"'):
             text = " ".join(
                 one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
                 for one in row

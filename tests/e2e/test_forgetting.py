@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulators.anthropic import AnthropicSimulator
+from simulators.base import ShownButton
 from tests.e2e.conftest import ROOMS, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
@@ -116,6 +117,6 @@ async def test_another_person_in_the_channel_can_not_press_for_the_one_who_was_a
     assert (await ada.press(asked, yes)).text.startswith("Forgotten: ")
 
 
-async def shown_buttons(lab: Lab, talk: Talk, message_id: str):
+async def shown_buttons(lab: Lab, talk: Talk, message_id: str) -> tuple[ShownButton, ...]:
     await lab.idle()
     return next(one.buttons for one in lab.platform.shown(talk.room) if one.id == message_id)

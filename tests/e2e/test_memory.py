@@ -102,7 +102,8 @@ async def test_what_is_doubtful_is_kept_when_its_owner_presses_the_button(lab: L
     assert await kept(lab) == []
     assert (await ada.press(asked, "Keep")).text == "I will remember that."
     assert await kept(lab) == ["the server may time out under load"]
-    assert "decided already" in (await ada.press(asked, "Keep")).text
+    if lab.platform.platform == "whatsapp":  # elsewhere the buttons are gone: test_buttons
+        assert "decided already" in (await ada.press(asked, "Keep")).text
 
 
 async def test_what_its_owner_does_not_want_is_not_kept(lab: Lab) -> None:

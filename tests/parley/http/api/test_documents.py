@@ -163,3 +163,17 @@ async def test_a_body_is_json_in_utf_8(
 ) -> None:
     told = await ada("PUT", "/brain/soul", data=data, headers={"Content-Type": content_type})
     assert told.status == status
+
+
+async def test_a_document_tells_how_full_it_is_and_warns_from_9000_characters_on(
+    ada: Caller,
+) -> None:
+    short = await ada("PUT", "/brain/soul", {"content": "I fly kites."})
+    assert short.json["document"]["characters"] == len("I fly kites.")
+    assert short.json["document"]["max_characters"] == 10_000
+    assert short.json["document"]["warning"] is None
+    assert short.json["notices"] == []
+    long = await ada("PUT", "/brain/soul", {"content": ("word " * 1_900).strip()})
+    assert (long.json["document"]["characters"]) == 9_499
+    assert "It has 9,499 of 10,000 characters." in long.json["notices"][0]
+    assert (await ada("GET", "/brain/soul")).json["warning"] == long.json["notices"][0]

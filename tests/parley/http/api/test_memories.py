@@ -1,12 +1,15 @@
 """Memories and reviews over HTTP, each person's own."""
 
+from pathlib import Path
+
 import pytest
 
 from gateway.errors import StoreUnavailable
 from memory.record import Draft, Kind
 from parley.http.api.app import OPERATIONS
-from tests.parley.http.api.kit import PROJECT, Caller, Program
+from tests.parley.http.api.kit import PROJECT, Caller, Program, running, settings_in
 
+NINE = {"count": 9, "limit": 15}
 BIRDS = ("heron", "kestrel", "osprey", "plover", "siskin", "wagtail", "whimbrel")
 
 
@@ -77,6 +80,18 @@ async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(ada
     for blank in (" ", "\u200b", "\x00 "):
         told = await ada("POST", "/brain/memories", {"content": blank})
         assert (told.status, told.code) == (422, "empty"), repr(blank)
+
+
+async def test_a_plan_is_counted(tmp_path: Path) -> None:
+    async with running(settings_in(tmp_path, plans={"default": "pro"})) as program:
+        ada = program.caller("ada")
+        for number in range(9):
+            await remember(ada, f"fact number {number}")
+        assert (await ada("GET", "/brain/memories?limit=1")).json["plan"] == NINE
+        assert (await ada("GET", "/brain")).json["plan"] == NINE
+    async with running(settings_in(tmp_path)) as program:
+        plan = (await program.caller("ada")("GET", "/brain")).json["plan"]
+        assert plan == {"count": 9, "limit": None}
 
 
 async def test_a_members_word_for_everybody_waits_for_an_operator(

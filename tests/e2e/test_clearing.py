@@ -1,0 +1,78 @@
+"""`/clear` says what it deletes and what stays, and deletes that."""
+
+import json
+from pathlib import Path
+
+from gateway.commands.clearing import HISTORY, KEEP, LEARNED
+from tests.e2e.conftest import ROOMS, only, open_lab_with_model
+from tests.e2e.harness import Lab
+from tests.e2e.test_memory import Talk, direct
+
+
+async def knows(talk: Talk, word: str) -> bool:
+    return word in (await talk.command("memories", word)).text
+
+
+async def test_the_history_goes_and_memories_stay(lab: Lab) -> None:
+    ada = direct(lab)
+    await ada.command("remember", "I prefer tabs")
+    await ada.say("My dog is called Luna")
+    asked = await ada.command("clear")
+    assert "What I remember of you stays" in asked.text
+    assert [one.label for one in asked.buttons] == [HISTORY, LEARNED, KEEP]
+    done = (await ada.press(asked, HISTORY)).text
+    assert "deleted 2 messages of this conversation's history" in done
+    assert "What I remember of you stays" in done
+    assert await lab.stored() == []
+    assert await knows(ada, "tabs")
+
+
+async def test_a_second_button_takes_along_what_was_learned_here_and_only_here(
+    lab: Lab,
+) -> None:
+    ada, eve = direct(lab), direct(lab, "Eve")
+    await eve.command("remember", "I prefer spaces")
+    await ada.command("remember", "I prefer tabs")
+    await ada.say("My dog is called Luna")
+    asked = await ada.command("clear")
+    assert LEARNED in asked.text
+    await ada.command("remember", "I live in Rome")
+    done = (await ada.press(asked, LEARNED)).text
+    assert "and 3 things that I had learned here" in done
+    assert not await knows(ada, "tabs")
+    assert not await knows(ada, "Luna")
+    assert await knows(ada, "Rome"), "learned after the question"
+    assert await knows(eve, "spaces")
+    if lab.platform.platform == "whatsapp":  # where buttons stay, a second press does nothing
+        assert "answered already" in (await ada.press(asked, LEARNED)).text
+
+
+@only("telegram-polling", "discord")
+async def test_afterwards_the_model_knows_nothing_of_it(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, model):
+        ada = direct(lab)
+        await ada.say("My dog is called Luna")
+        await ada.command("remember", "Luna prefers chicken")
+        asked = await ada.command("clear")
+        await ada.press(asked, LEARNED)
+        before = len(model.bodies)
+        await ada.say("What does my dog like, chicken?")
+        assert "Luna" not in json.dumps(model.bodies[before:])
+
+
+@ROOMS
+async def test_an_operator_answers_for_the_history_and_not_for_what_was_learned(
+    lab: Lab,
+) -> None:
+    room = lab.platform.room("general")
+    ada, eve = (Talk(lab, lab.platform.person(name), room) for name in ("Ada", "Eve"))
+    if lab.platform.platform == "slack":
+        thread = await lab.platform.open_thread(ada.person, room, "dogs")
+        ada, eve = Talk(lab, ada.person, thread), Talk(lab, eve.person, thread)
+    await ada.say("My dog is called Luna")
+    in_thread = lab.platform.platform == "slack"
+    asked = await ada.say("/clear") if in_thread else await ada.command("clear")
+    if not asked.only_for:
+        assert "Only the person who asked" in (await eve.press(asked, LEARNED)).text
+    done = (await ada.press(asked, LEARNED)).text
+    assert "that I had learned here" in done

@@ -1,0 +1,45 @@
+"""How much of a plan and of a document is used is told where one looks, and before it is full."""
+
+import pytest
+
+from memory.brain.documents import NEARLY_FULL
+from memory.plans import Plans
+from tests.memory.commands.test_people_commands import press, say
+from tests.memory.rig import memory_rig
+
+
+async def test_a_plan_is_counted_in_every_list() -> None:
+    async with memory_rig(plans=Plans(default="pro")) as rig:
+        for number in range(8):
+            await say(rig, f"/remember fact number {number}")
+        told = await say(rig, "/remember the ninth")
+        for reply in (told, await say(rig, "/memories"), await say(rig, "/privacy")):
+            assert "9 of 15 memories of your plan are used." in reply.markdown
+        question = await say(rig, "/forget ninth")
+        await press(rig, question, "Forget")
+        assert "8 of 15" in (await say(rig, "/memories")).markdown
+
+
+async def test_a_full_plan_says_what_to_do() -> None:
+    async with memory_rig(plans=Plans(default="free")) as rig:
+        for number in range(3):
+            told = await say(rig, f"/remember fact number {number}")
+        assert "3 of 3 memories of your plan are used. Delete one" in told.markdown
+        assert "(3/3)" in (await say(rig, "/remember one more")).markdown
+
+
+async def test_without_a_limit_nothing_is_counted() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        for line in ("/memories", "/privacy"):
+            assert "of your plan" not in (await say(rig, line)).markdown
+
+
+@pytest.mark.parametrize(("size", "warned"), [(NEARLY_FULL - 1, False), (NEARLY_FULL, True)])
+async def test_a_document_warns_from_9000_of_10000_characters_on(size: int, warned: bool) -> None:
+    async with memory_rig() as rig:
+        text = ("word " * 2_000)[: size - 1] + "."
+        written = await say(rig, f"/soul {text}")
+        shown = await say(rig, "/soul")
+        for reply in (written, shown):
+            assert (f"It has {size:,} of 10,000 characters." in reply.markdown) is warned
