@@ -1,8 +1,8 @@
 """The memories that the model was shown in one turn, and the short ids by which it names them.
 
-A short id is "mem-" and eight hexadecimal digits, the beginning of the whole one. It means something
-only for what this turn showed to this model: any other name leads to nothing, so that neither a
-guess nor a text from outside reaches another memory, let alone another person's.
+A short id is "mem-" and eight hexadecimal digits, the beginning of the whole one. It means
+something only for what this turn showed to this model: any other name leads to nothing, so that
+neither a guess nor a text from outside reaches another memory, let alone another person's.
 """
 
 import re

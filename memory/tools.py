@@ -92,7 +92,9 @@ ONLY_THE_PERSON: Final = (
     "themselves by writing `/forget` and the topic."
 )
 
-NOT_SHOWN: Final = "You were shown no memory with that id. Search for it, or leave `supersedes` out."
+NOT_SHOWN: Final = (
+    "You were shown no memory with that id. Search for it, or leave `supersedes` out."
+)
 
 
 class _Arguments(BaseModel):

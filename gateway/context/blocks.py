@@ -113,7 +113,7 @@ class KnowledgeItem:
     `label` says how far it can be trusted ("from web, may be inaccurate"), empty for nothing to
     say. `kind` and `scope` are those of `memory/record.py`, empty for what is no memory.
     `message_id` is set for what was said in this very conversation, and `line` is how the brief
-    tells it, where it does: both may be in sight already. `ref` is the id by which the model may name
+    tells it, where it does: both may be in sight already. `ref` is the id by which the model names
     it to a tool, empty for what it cannot change.
     """
 

@@ -57,9 +57,9 @@ def _is_plain(name: str) -> bool:
 
 
 def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str = "") -> Kept:
-    """Messages of one author, oldest first, without their secrets and without the parts of one that
-    is split over two of them, and without what may be one. `earlier` is the end of the same
-    author's message before."""
+    """Messages of one author, oldest first, without their secrets, the parts of one that is split
+    over two of them, and what may be one. `earlier` is the end of the same author's message before.
+    """
     given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
     parts: list[list[tuple[int, int]]] = [[] for _ in given]
     secrets: list[str] = []

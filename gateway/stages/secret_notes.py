@@ -13,8 +13,8 @@ REMOVED: Final = (
     "_Your message holds what looks like a password or a key. I have read it, and did not keep it._"
 )
 LEFT_OUT: Final = (
-    "_Your message holds what may be a key, so I did not keep that part. Shall I? Then send it to me"
-    " with `/remember`._"
+    "_Your message holds what may be a key, so I did not keep that part. Shall I? Then send it to"
+    " me with `/remember`._"
 )
 
 

@@ -52,9 +52,7 @@ class _Update(BaseModel):
 class BrainTool:
     """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
 
-    def __init__(
-        self, handle: MemoryHandle, brain: Brain, outside: Outside, shown: Shown
-    ) -> None:
+    def __init__(self, handle: MemoryHandle, brain: Brain, outside: Outside, shown: Shown) -> None:
         """`outside` is what the model reads in this turn that the person did not write, `shown` are
         the memories that it reads."""
         self._handle = handle

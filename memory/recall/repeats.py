@@ -43,7 +43,8 @@ _UNKNOWING: Final = tuple(
         "nichts bekannt", "nicht bekannt", "nichts gespeichert", "nichts gefunden",
         "nichts darüber", "nichts dazu", "noch nicht gesagt", "noch nicht erzählt",
         "noch nicht verraten", "noch nicht mitgeteilt", "kenne ich nicht", "kenne ich leider nicht",
-        "bin mir nicht sicher", "bin nicht sicher", "erinnere mich nicht", "je ne sais pas", "je ne le sais pas",
+        "bin mir nicht sicher", "bin nicht sicher", "erinnere mich nicht", "je ne sais pas",
+        "je ne le sais pas",
         "je l'ignore", "j'ignore", "aucune information", "aucune idée", "pas d'information",
         "pas d'informations", "pas cette information", "rien trouvé", "pas encore dit",
         "je ne connais pas", "pas mentionné", "ne me souviens pas", "aucun souvenir",
@@ -72,7 +73,8 @@ _UNKNOWING: Final = tuple(
     )
 )  # fmt: skip
 _UNKNOWING_UNSPACED: Final = (
-    "わかりません", "分かりません", "知りません", "存じません", "存じ上げません", "情報がありません",
+    "わかりません", "分かりません", "知りません", "存じません", "存じ上げません",
+    "情報がありません",
     "情報はありません", "記憶がありません", "覚えていません", "見つかりません", "伺っていません",
     "聞いていません", "わからない", "分からない", "知らない", "不明です",
     "不知道", "不清楚", "不了解", "没有相关", "没有关于", "没有找到", "没找到", "没有告诉",
@@ -98,8 +100,7 @@ _QUESTION_WORDS: Final = frozenset(
 
 
 def silent_in(question: str, records: Sequence[Record]) -> frozenset[str]:
-    """The ids of the turns among `records` that repeat the question, or say that nothing is known.
-    """
+    """The ids of the turns that repeat the question, or say that nothing is known."""
     asked = frozenset(words_of(question))
     return frozenset(one.id for one in records if one.role and _is_silent(one, question, asked))
 

@@ -8,6 +8,8 @@ import itertools
 import re
 from typing import Final
 
+from memory.recall.function_words import FUNCTION_WORDS
+from memory.store.stop_words import STOP_WORDS
 from memory.write.standalone import is_unspaced
 
 Span = tuple[int, int]
@@ -48,6 +50,9 @@ _SHORT_FORMS: Final = frozenset(
     """.split()  # noqa: SIM905 - reads better
 )
 """What a full stop stands behind without ending a sentence."""
+_MAY_END: Final = frozenset("approx co corp est etc evtl inc jr ltd max min univ usw".split())  # noqa: SIM905 - reads better
+"""Short forms that are no title and may stand at the end of a sentence."""
+_OPENERS: Final = FUNCTION_WORDS | STOP_WORDS
 ITEM: Final = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 """The beginning of a list's item."""
 LEADS: Final = (":", "：")
@@ -92,14 +97,30 @@ def _ends(message: str) -> list[int]:
 
 def _ends_sentence(message: str, found: re.Match[str]) -> bool:
     """False for "Dr. Ada", "12. Mai" and "z. B.": a sentence that is too long still says what was
-    said, one that is too short may not."""
+    said, one that is too short may not. Where the next word begins sentences, a number, a letter
+    and "p.m." may end one."""
     if found.group() != ".":
         return True
-    before = message[max(0, found.start() - 20) : found.start()].split()
+    before = message[max(0, found.start() - 40) : found.start()].split()
     word = before[-1].lstrip("(\"'“„«").casefold() if before else ""
-    if word.isdigit():
-        return len(word) > 2
-    return len(word) > 1 and word.replace(".", "") not in _SHORT_FORMS and "." not in word
+    short = word.replace(".", "")
+    if word.isdigit() and len(word) > 2:
+        return True
+    if word.isdigit() or len(short) <= 1 or short in _MAY_END or _is_dotted(word):
+        return _opens_sentence(message, found.end())
+    return short not in _SHORT_FORMS
+
+
+def _is_dotted(word: str) -> bool:
+    """True for "e.g" and "u.s.a", not for "ada@example.com" and "v1.25"."""
+    return "." in word and all(len(part) <= 2 for part in word.split("."))
+
+
+def _opens_sentence(message: str, place: int) -> bool:
+    """True where a word with a capital follows that begins sentences, and is no name or noun."""
+    following = message[place : place + 40].split()
+    word = following[0].strip("\"'“„«(¿¡,") if following else ""
+    return word[:1].isupper() and word.casefold().partition("'")[0] in _OPENERS
 
 
 def _goes_on(message: str, found: re.Match[str], capitals: bool) -> bool:

@@ -16,6 +16,8 @@ from memory.store.stop_words import STOP_WORDS
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
 )
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{0,9}\b")
+"""A word with a capital in the middle of a sentence: "Go" in "We use Go"."""
 _UNSPACED_SCRIPTS: Final = (
     "CJK",
     "HIRAGANA",
@@ -95,9 +97,10 @@ def stands_alone(sentence: str) -> bool:
     vegetarian") and none that points back ("I love it").
     """
     words = words_of(sentence)
+    names = sum(1 for name in _NAME.findall(sentence) if name.casefold() in _BOUND)
     if _UNSPACED.search(sentence) is not None:
         return _unspaced_stands(words)
-    telling = sum(1 for word in words if word not in _EMPTY)
+    telling = names + sum(1 for word in words if word not in _EMPTY)
     if telling != 1:
         return telling > 1
     return any(word in _SPEAKER for word in words) and not any(word in _POINTS for word in words)

@@ -14,8 +14,10 @@ from typing import Final
 
 from memory.recall.courtesies import words_of
 from memory.record import MAX_MEMORY
+from memory.write.contractions import contracted
 from memory.write.sentence_ends import ITEM, LEADS, Span, only_asks, sentence_ends
 from memory.write.standalone import is_unspaced, stands_alone
+from memory.write.unmarked_questions import asks_unmarked
 
 MIN_QUOTE: Final = 3
 """Letters and digits that a quote has at least; two where one of them is a syllable or a word."""
@@ -50,15 +52,20 @@ def find_statement(quote: str, words: Sequence[str]) -> str | None:
     None is returned where no message holds the quote, and where the sentence alone does not state
     anything: "yes, that one", a question, a line that the person cites, more than 1,000 characters.
     """
-    sought = _Plain(quote[: 2 * MAX_MEMORY])
+    return _found(quote, words, full=False) or _found(quote, words, full=True)
+
+
+def _found(quote: str, words: Sequence[str], *, full: bool) -> str | None:
+    """The same; `full` writes contractions out in what was said and in the quote."""
+    sought = _Plain(quote[: 2 * MAX_MEMORY], full=full)
     if not _long_enough(sought.letters):
         return None
     before = ""
     for text in words:
         led, before = before.rstrip().endswith(LEADS), text
-        if led and _Message(text).holds(sought.letters):
+        message = _Message(text, full=full)
+        if led and message.holds(sought.letters):
             return None
-        message = _Message(text)
         for start, end in message.places(sought.letters):
             stated = message.stated(start, end)
             if stated:
@@ -75,26 +82,29 @@ def stands_in(quote: str, text: str) -> bool:
 class _Plain:
     """A text's letters and digits alone, without case and marks, and where each came from.
 
-    Matching is lenient (spaces, punctuation, accents): what is stored is the text itself.
+    Matching is lenient (spaces, punctuation, accents, with `full` contractions): what is stored is
+    the text itself.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, full: bool = False) -> None:
         letters: list[str] = []
         self.at: list[int] = []
-        for place, character in enumerate(text):
-            for letter in unicodedata.normalize("NFKD", character).casefold():
-                if letter.isalnum():
-                    letters.append(letter)
-                    self.at.append(place)
+        place = 0
+        for begin, end, meant in contracted(text) if full else ():
+            _add_plain(text, place, begin, letters, self.at)
+            letters += meant
+            self.at += [min(begin + offset, end - 1) for offset in range(len(meant))]
+            place = end
+        _add_plain(text, place, len(text), letters, self.at)
         self.letters = "".join(letters)
 
 
 class _Message:
     """A message of the person, with the places where its sentences and quotations end."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, full: bool = False) -> None:
         self._text = text
-        self._plain = _Plain(text)
+        self._plain = _Plain(text, full=full)
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -131,6 +141,8 @@ class _Message:
         if len(text) > MAX_MEMORY or self._cites(low, high) or only_asks(text):
             return ""
         text = _without_request(text)
+        if asks_unmarked(text):
+            return ""
         return text if stands_alone(text) and not self._taken_back(high) else ""
 
     def _taken_back(self, high: int) -> bool:
@@ -171,6 +183,14 @@ class _Message:
             _CITED.search(self._text, line, high) is not None
             or _FENCE.search(self._text, 0, high) is not None
         )
+
+
+def _add_plain(text: str, begin: int, end: int, letters: list[str], at: list[int]) -> None:
+    for place in range(begin, end):
+        for letter in unicodedata.normalize("NFKD", text[place]).casefold():
+            if letter.isalnum():
+                letters.append(letter)
+                at.append(place)
 
 
 def _without_request(text: str) -> str:

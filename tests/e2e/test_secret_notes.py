@@ -8,7 +8,7 @@ from tests.e2e.test_authorship import rows
 from tests.e2e.test_memory import direct, kept
 
 ROW = "Zm9vYmFyYmF6cXV4" * 5
-SECRET = "Xy12zz89x"  # noqa: S105 - a made one
+SECRET = "Xy12zz89x"
 
 
 async def test_who_writes_a_secret_is_told(variant: str, tmp_path: Path) -> None:

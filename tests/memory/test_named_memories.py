@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gateway.authorship import Material
-from memory.record import Draft, Kind, Tier
 from memory.recall.retriever import Retriever
+from memory.record import Draft, Kind, Tier
 from memory.shown import Shown, short_id
 from memory.store.ports import Filter
 from tests.memory.rig import ROOM, Keeping, Rig, memory_rig
@@ -71,12 +71,14 @@ async def test_a_contradiction_that_names_the_old_memory_replaces_it(
         if answer["success"]:
             assert f"It replaces “{old}”" in after.note
         else:
-            assert [button.label for button in after.buttons][0] == "Replace"
+            assert after.buttons[0].label == "Replace"
             await rig.commands.press(after.buttons[0].value, rig.asker("ada"))
         assert await current(rig) == [new]
 
 
-@pytest.mark.parametrize(("old", "new"), [pair for pair in CONFLICTS if pair[0] != "I live in Basel"])
+@pytest.mark.parametrize(
+    ("old", "new"), [pair for pair in CONFLICTS if pair[0] != "I live in Basel"]
+)
 async def test_a_contradiction_replaces_or_asks_without_a_name_too(old: str, new: str) -> None:
     async with memory_rig() as rig:
         await (await rig.handle("ada")).remember(Draft(old, Kind.PREFERENCE))

@@ -62,7 +62,13 @@ def test_a_question_is_repeated(text: str, question: str, again: bool) -> None:
 
 async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> None:
     """Of what stands beside a repeated question only the answer is recalled."""
-    lines = ("It rains.", "What wine goes with fish?", "A Riesling from the Mosel.", "Fine.", "Bye.")
+    lines = (
+        "It rains.",
+        "What wine goes with fish?",
+        "A Riesling from the Mosel.",
+        "Fine.",
+        "Bye.",
+    )
     roles = ("user", "user", "assistant", "user", "assistant")
     said = [
         turn(line, role, id=f"s{n}", at=one.provenance.at)
@@ -73,7 +79,12 @@ async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> N
 
 
 async def test_a_question_that_was_not_answered_lends_nothing_to_another_one(here: Asking) -> None:
-    lines = ("It rains.", "Do you know how my sister is called?", "I don't know.", "Fine, then pizza.")
+    lines = (
+        "It rains.",
+        "Do you know how my sister is called?",
+        "I don't know.",
+        "Fine, then pizza.",
+    )
     roles = ("user", "user", "assistant", "user")
     said = [
         turn(line, role, id=f"s{n}", at=one.provenance.at)

@@ -17,23 +17,25 @@ SMALL_TALK = (
     "Hello!", "hi", "Hey there :)", "Good morning", "good evening everybody", "Hello Parley",
     "How are you?", "Hi, how are you doing today?", "Thanks!", "thank you so much", "thx",
     "ok thanks, bye", "See you tomorrow", "Yes please", "no thank you", "sounds good", "👍", "...",
-    "Hallo!", "Guten Morgen zusammen", "Hallo, wie geht's dir?", "Vielen Dank!", "danke dir, tschüss",
+    "Hallo!", "Guten Morgen zusammen", "Hallo, wie geht's dir?", "Vielen Dank!",
+    "danke dir, tschüss",
     "Bonjour !", "Salut, ça va ?", "Merci beaucoup", "Bonne journée",
     "¡Hola!", "Buenos días, ¿cómo estás?", "muchas gracias", "Hasta luego",
-    "Ciao!", "Buongiorno, come stai?", "Grazie mille", "Olá, tudo bem?", "Bom dia", "muito obrigado",
+    "Ciao!", "Buongiorno, come stai?", "Grazie mille", "Olá, tudo bem?", "Bom dia",
+    "muito obrigado",
     "Hoi!", "Goedemorgen", "dank je wel", "Hej!", "Tack så mycket", "Cześć", "Dziękuję bardzo",
     "Привет!", "Здравствуйте, как дела?", "Спасибо большое", "Доброе утро", "Дякую", "Привіт",
     "Merhaba!", "Günaydın", "Teşekkür ederim", "nasılsın?", "مرحبا", "السلام عليكم", "شكرا جزيلا",
     "كيف حالك؟", "नमस्ते!", "धन्यवाद", "आप कैसे हैं?", "こんにちは！", "おはようございます",
-    "ありがとうございます", "お元気ですか？", "你好！", "谢谢你", "早上好", "안녕하세요!", "감사합니다",
+    "ありがとうございます", "お元気ですか？", "你好！", "谢谢你", "早上好", "안녕하세요!",
+    "감사합니다",
     "สวัสดีครับ", "ขอบคุณค่ะ", "xin chào", "cảm ơn bạn", "Halo, apa kabar?", "terima kasih",
 )  # fmt: skip
 
 UNKNOWN = (
     # the question, and an answer that does not answer it
     ("What is my sister's shoe size?", "I don't know your sister's shoe size."),
-    ("what's my blood type", "I'm afraid I don't have any information about your blood type yet. "
-     "If you share it with me, I can keep it in mind for next time!"),
+    ("what's my blood type", "I'm afraid I don't have any information about that yet. Share it!"),
     ("When does the pharmacy close?", "I am not sure. You have not told me."),
     ("Who repaired the roof?", "I couldn't find anything about a roof. Would you like to tell me?"),
     ("Wie heißt mein Zahnarzt?", "Das weiß ich leider nicht. Verrätst du es mir?"),
@@ -68,7 +70,9 @@ async def found(
     memories: MemoryStore, recall: RecallStore, text: str, *, model: bool = False
 ) -> list[str]:
     retriever = Retriever(recall, memories, WordModel() if model else None)
-    return [one.record.content for one in (await retriever.recall(reach(), Query(text, NOW))).results]
+    return [
+        one.record.content for one in (await retriever.recall(reach(), Query(text, NOW))).results
+    ]
 
 
 def chat(question: str, answer: str) -> list[Record]:
@@ -102,7 +106,9 @@ async def test_a_repeated_question_about_something_unknown_recalls_nothing(
 
 
 async def test_small_talk_recalls_nothing(memories: MemoryStore, recall: RecallStore) -> None:
-    turns = [one for text in SMALL_TALK[::3] for one in chat(text, "Hello! How can I help you today?")]
+    turns = [
+        one for text in SMALL_TALK[::3] for one in chat(text, "Hello! How can I help you today?")
+    ]
     await keep(memories, *(_numbered(one, number) for number, one in enumerate(turns)))
     for text in SMALL_TALK:
         assert await found(memories, recall, text) == [], text
