@@ -5,7 +5,6 @@ and no part of a token, key or number at its end. Both tests are necessary condi
 in `safety/secrets.py`; a text that passes is not necessarily a secret.
 """
 
-import re
 from typing import Final
 
 from safety.bare import FOUR_DIGITS
@@ -14,14 +13,14 @@ from safety.credential_pairs import PAIR_WORDS
 from safety.headers import HEADER_STEMS
 from safety.issued_tokens import SHORTEST
 from safety.private_keys import ARMOUR
-from safety.secret_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES
+from safety.secret_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES, expression_of
 from safety.visible import is_visible
 
 _QUOTED_NAMES: Final = ('"d"', "'d'")
 """The name of a private key in JOSE (RFC 7517)."""
 _SEEDS: Final = ("seed", "recovery", "mnemonic", "backup", "wallet")
 _STEMS: Final = (*STATEMENT_STEMS, *HEADER_STEMS, *VENDOR_NAMES, *_QUOTED_NAMES, *_SEEDS)
-_STEM: Final = re.compile("|".join(map(re.escape, sorted({s.strip() for s in _STEMS}))))
+_STEM: Final = expression_of({stem.strip() for stem in _STEMS})
 
 
 def may_tell(text: str) -> bool:

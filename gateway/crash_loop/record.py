@@ -108,8 +108,7 @@ class WorkRecord:
                 break
             at = free.pop()
             text = f"{kind}\0{id_[:MAX_ID]}".encode()
-            record[at + 6 : at + 6 + len(text)] = text
-            _HEAD.pack_into(record, at, len(text), group)
+            record[at : at + 6 + len(text)] = _HEAD.pack(len(text), group) + text
             taken.append(at)
         return taken
 

@@ -39,9 +39,8 @@ from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
 from gateway.remembering import TurnMemory
 from gateway.services import Services
 from gateway.stores import StoredTurn
-from gateway.turn.calibration import EXACT
 from gateway.turn.prompt import PromptFacts, own_text, quotation, today_text, who_set
-from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+from gateway.turn.tokens import counter, estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest
 from gateway.turn.written import WORDLESS, clean_name, framed, own_in_room, own_words
 
@@ -108,7 +107,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     assistant, known = services.assistant, services.calibrations
     model = question.model or assistant.default_model
     budget, steady = budget_for(assistant.window), known.steady(model)
-    count: Count = estimate if steady is EXACT else partial(estimate, calibration=steady)
+    count: Count = counter(steady)
     memory = exchange.memory
     place = exchange.place
     facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)

@@ -6,7 +6,7 @@ lie around the figures below; what is left of the error `calibration.py` takes o
 that every answer reports.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -34,6 +34,8 @@ MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
 """Short texts whose weight is remembered: a message is weighed a dozen times while it is shown."""
+MAX_COUNTERS: Final = 2
+"""Calibrations with which weights are remembered: each keeps texts of its own."""
 SHORT: Final = 1_000
 """Characters of a text that is short in this sense."""
 
@@ -56,6 +58,22 @@ def estimate(text: str, calibration: Calibration = EXACT) -> int:
     if len(text) > SHORT:
         return _counted(by_script(text), calibration)
     return _exact(text) if calibration is EXACT else _counted(_remembered(text), calibration)
+
+
+@lru_cache(MAX_COUNTERS)
+def counter(calibration: Calibration) -> Callable[[str], int]:
+    """`estimate` with this calibration, for one that stays a while: it remembers short texts."""
+    if calibration is EXACT:
+        return estimate
+
+    @lru_cache(MAX_WEIGHED)
+    def weighed(text: str) -> int:
+        return estimate(text, calibration)
+
+    def count(text: str) -> int:
+        return weighed(text) if len(text) <= SHORT else estimate(text, calibration)
+
+    return count
 
 
 def _counted(scripts: Scripts, calibration: Calibration) -> int:

@@ -160,7 +160,9 @@ class LiveMessage:
         """The answer is complete; None when it had ended already."""
         if not self.open:
             return self, None
-        return replace(self, phase=Phase.FINALISING), Deliver(self.handle)
+        so_far = self.handle, self.shown, self.shown_at, self.not_before, self.asking, self.strikes
+        state = LiveMessage(self.style, Phase.FINALISING, *so_far, self.given_up)
+        return state, Deliver(self.handle)
 
     def cancel(self) -> "tuple[LiveMessage, Deliver | None]":
         """The turn was stopped: what was shown is closed, if anything was."""
