@@ -22,6 +22,7 @@ from gateway.errors import (
     Transient,
     WindowClosed,
 )
+from gateway.feedback import stands_at
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import about, exchange_of
 from gateway.observe.observer import Attempt, Observer, Unobserved
@@ -272,7 +273,8 @@ class Deliverer:
         else:
             self._tried(send, began)
             self._count("sent", platform)
-            await self._write(lambda: self._outbox.sent(key, receipt))
+            at = stands_at(send.outbound.place, receipt.message_id)
+            await self._write(lambda: self._outbox.sent(key, receipt, at))
             return None
         finally:
             self._sending.discard(task)

@@ -7,11 +7,13 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from gateway.errors import ConfigurationError
+from gateway.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
@@ -36,6 +38,7 @@ class LongLived:
     notes: NoteStore
     usage: UsageLedger
     traces: Traces
+    feedback: FeedbackStore
     activity: ActivityLog
     keeper: Keeper
     quarantine: QuarantineStore
@@ -47,12 +50,13 @@ class LongLived:
 
     def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
         """The tasks that forget, by name: conversations after `ttl`, traces after `KEEP_TRACES`,
-        what was spent after `KEEP_USAGE`, and those of memory."""
+        thumbs after `KEEP_FEEDBACK`, what was spent after `KEEP_USAGE`, and those of memory."""
         return {
             "conversations": lambda: self.conversations.prune(clock.now() - ttl),
             "traces": lambda: self.traces.prune(
                 clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
             ),
+            "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
             "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
             **self.memory.upkeep,
         }
@@ -68,6 +72,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         notes=SqliteNotes(database),
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
+        feedback=SqliteFeedback(database),
         activity=SqliteActivity(database),
         keeper=SqliteKeeper(database),
         quarantine=SqliteQuarantine(database),
@@ -95,6 +100,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
     from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
+    from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
     from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
@@ -109,6 +115,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         notes=PostgresNotes(pool),
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
+        feedback=PostgresFeedback(pool),
         activity=PostgresActivity(pool),
         keeper=PostgresKeeper(pool),
         quarantine=PostgresQuarantine(pool),

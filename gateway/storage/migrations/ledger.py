@@ -9,6 +9,7 @@ from gateway.storage.migrations.steps import (
     briefs_frozen,
     conversation_notes,
     dead_letters,
+    feedback,
     hot_state,
     links_confirmed,
     long_lived_state,
@@ -51,6 +52,7 @@ MIGRATIONS: Final = (
     seen_lately.STEP,
     refusals_bounded.STEP,
     shown_material.STEP,
+    feedback.STEP,
 )
 
 
