@@ -25,6 +25,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.ports.work_guard import Owner, WorkItem
+from gateway.rating import Ratings
 from gateway.screening import Screening
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
@@ -42,6 +43,7 @@ class Intake:
         self._workplace = workplace
         self._screening = Screening(services, workplace)
         self._typed = TypedAnswers(services)
+        self._ratings = Ratings(services, self._screening)
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
@@ -99,6 +101,7 @@ class Intake:
                 await self._membership(event)
             case ReactionChanged():
                 self._services.count("noted", event.kind)
+                await self._ratings.take(event)
 
     def key_for(self, event: InboundEvent) -> ConversationKey:
         """The conversation an event belongs to."""

@@ -9,6 +9,7 @@ from typing import Self
 
 import structlog
 
+from gateway.acknowledging import Acknowledgement
 from gateway.errors import DeliveryError
 from gateway.exchange import Exchange
 from gateway.ports import CanMarkRead
@@ -34,6 +35,7 @@ class Presence:
         self._deliverer = services.deliverer
         self._tasks: list[asyncio.Task[None]] = []
         self._not_yet: Callable[[], object] | None = None
+        self._acknowledgement = _acknowledgement(exchange, services, self._refused)
 
     async def __aenter__(self) -> Self:
         connected = self._exchange.connected
@@ -42,6 +44,8 @@ class Presence:
         if connected.typing is not None or self._exchange.live is not None:
             # No task before it is due: most answers come sooner.
             self._not_yet = self._clock.after(FIRST_AFTER, partial(self._begin, self._show))
+        if self._acknowledgement is not None:
+            self._acknowledgement.begin()
         return self
 
     async def __aexit__(
@@ -54,6 +58,8 @@ class Presence:
             self._not_yet()
         for task in self._tasks:
             task.cancel()
+        if self._acknowledgement is not None:
+            self._acknowledgement.end()
         if self._exchange.live is not None:
             await self._exchange.live.close()
 
@@ -88,3 +94,21 @@ class Presence:
             log.debug("presence_failed", platform=platform, error=str(error))
         except Exception:
             log.exception("presence_failed", platform=platform)
+
+
+def _acknowledgement(
+    exchange: Exchange, services: Services, refused: Callable[[], bool]
+) -> Acknowledgement | None:
+    """The reaction under what is answered; None where nobody wants one, or it is no message."""
+    emoji, reactions = services.policies.acknowledge, exchange.connected.reactions
+    if not emoji or reactions is None or exchange.kind not in ("message", "edit"):
+        return None
+    return Acknowledgement(
+        reactions,
+        services.clock,
+        services.signs,
+        place=exchange.last.place,
+        message_id=exchange.last.id,
+        emoji=emoji,
+        refused=refused,
+    )

@@ -9,6 +9,7 @@ from gateway.context.calibrations import Calibrations
 from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import Deliverer
 from gateway.extensions import ExtensionRegistry
+from gateway.feedback import FeedbackStore
 from gateway.llm.prices import Price
 from gateway.notes import NoteStore
 from gateway.observe.observer import Observer, Unobserved
@@ -26,6 +27,7 @@ from gateway.ports import (
     CanAnswerInline,
     CanFetch,
     CanMarkRead,
+    CanReact,
     CanShowLive,
     CanTellMembers,
     CanType,
@@ -46,6 +48,7 @@ from gateway.stores import (
     Traces,
     UsageLedger,
 )
+from gateway.tasks import Tasks
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
 
@@ -62,6 +65,7 @@ class Stores:
     notes: NoteStore
     usage: UsageLedger
     traces: Traces
+    feedback: FeedbackStore
     journal: Journal
 
 
@@ -102,7 +106,7 @@ class Assistant:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Every rule the operator set."""
+    """Every rule the operator set. `acknowledge` is an emoji, empty for no sign."""
 
     invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
     access: AccessPolicy = field(default_factory=AccessPolicy)
@@ -114,6 +118,7 @@ class Policies:
     turn: TurnLimits = field(default_factory=TurnLimits)
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
     live: bool = True
+    acknowledge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,7 @@ class Connected:
     live: CanShowLive | None = None
     inline: CanAnswerInline | None = None
     members: CanTellMembers | None = None
+    reactions: CanReact | None = None
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
@@ -141,13 +147,14 @@ class Connected:
             live=adapter if isinstance(adapter, CanShowLive) else None,
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanTellMembers) else None,
+            reactions=adapter if isinstance(adapter, CanReact) else None,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything a stage may use. `observe` sees every trace, also of what is not stored;
-    `observer` is told what happens, and when."""
+    `observer` is told what happens, and when; `signs` are reactions that come and go."""
 
     assistant: Assistant
     policies: Policies
@@ -170,3 +177,4 @@ class Services:
     guard: WorkGuard = UNGUARDED
     calibrations: Calibrations = field(default_factory=Calibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    signs: Tasks = field(default_factory=lambda: Tasks("sign_failed"))

@@ -110,8 +110,12 @@ class Outbox(Protocol):
         moment that the platform named."""
         ...
 
-    async def sent(self, key: str, receipt: Receipt) -> None:
-        """The platform confirmed it."""
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
+        """The platform confirmed it. `stands_at` is `gateway.feedback.stands_at` of the message."""
+        ...
+
+    async def reply_at(self, stands_at: str) -> str:
+        """The key of the send that stands there, as long as its receipt is kept; empty without."""
         ...
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:

@@ -1,7 +1,7 @@
 """Tasks that somebody owns: none is forgotten, and what one of them raises is logged."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 import structlog
 
@@ -24,6 +24,10 @@ class Tasks:
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
+
+    def begin(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Run what `work` makes beside the caller, as an alarm does."""
+        self.spawn(work())
 
     async def drain(self, timeout: float) -> bool:
         """Wait until none runs; False after `timeout` seconds."""

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
 DRAIN_SECONDS = 15.0
 CLOSE_SECONDS = 25.0
 """How long one part may take to close, which is more than any of them needs."""
+SIGNS_SECONDS = 2.0
+"""How long reactions that are to go may take for it at the end."""
 MAX_UNFINISHED = 4 * MAX_WAITING
 """Events that a start takes up: more than one run can have accepted, which is what its lanes hold
 and what it works on."""
@@ -209,6 +212,8 @@ class App:
         for close in (
             self._router.stop,
             services.deliverer.stop,
+            partial(services.signs.drain, SIGNS_SECONDS),
+            services.signs.stop,
             *((self._sharing.stop,) if self._sharing is not None else ()),
             self.supervisor.stop,
             self.housekeeping.stop,

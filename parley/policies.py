@@ -65,6 +65,7 @@ def policies_of(settings: Settings) -> Policies:
         turn=TurnLimits(patience_seconds=settings.model.patience),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
+        acknowledge=settings.delivery.acknowledge.strip(),
     )
 
 

@@ -13,7 +13,17 @@ from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.services import Connected
 from gateway.storage.redis.rpc import RemoteFailure, RpcClient
-from parley.remote_calls import BELONGS, FETCH, SIGN, VIEW, Belongs, Fetch, Sign
+from parley.remote_calls import (
+    BELONGS,
+    FETCH,
+    REACTION,
+    SIGN,
+    VIEW,
+    Belongs,
+    Fetch,
+    Reaction,
+    Sign,
+)
 
 SIGN_SECONDS = 5.0
 FETCH_SECONDS = 30.0
@@ -77,6 +87,16 @@ class RemoteAdapter:
         asked = FETCH.dump_json(Fetch(attachment, limit))
         return await self._calls.call("fetch", asked, FETCH_SECONDS)
 
+    async def react(self, place: Place, message_id: str, emoji: str) -> None:
+        """Add a reaction. Raises a `DeliveryError`."""
+        asked = REACTION.dump_json(Reaction(place, message_id, emoji))
+        await self._deliver("react", asked, SIGN_SECONDS)
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back. Raises a `DeliveryError`."""
+        asked = REACTION.dump_json(Reaction(place, message_id, emoji))
+        await self._deliver("unreact", asked, SIGN_SECONDS)
+
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours. Raises a `DeliveryError`."""
         await self._deliver("delete", SIGN.dump_json(Sign(place, message_id)), FIRST_SECONDS)
@@ -118,4 +138,5 @@ class RemoteAdapter:
             files=self if can.files_in else None,
             live=self if can.live else None,
             members=self if can.tells_members else None,
+            reactions=self if can.reactions else None,
         )

@@ -31,6 +31,15 @@ class Fetch:
 
 
 @dataclass(frozen=True)
+class Reaction:
+    """An emoji under a message of a place."""
+
+    place: Place
+    message_id: str
+    emoji: str
+
+
+@dataclass(frozen=True)
 class Belongs:
     """A person, and the workspace or room that they may be a member of."""
 
@@ -40,26 +49,13 @@ class Belongs:
 
 SIGN: TypeAdapter[Sign] = TypeAdapter(Sign)
 FETCH: TypeAdapter[Fetch] = TypeAdapter(Fetch)
+REACTION: TypeAdapter[Reaction] = TypeAdapter(Reaction)
 BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
 def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
     """What is answered for one account, by method."""
-
-    async def typing(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        line = deliverer.line_of(asked.place)
-        refused = line is not None and line.pacer.penalised(asked.place)
-        if connected.typing is not None and not refused:
-            await connected.typing.typing(asked.place, asked.message_id)
-        return b""
-
-    async def mark_read(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        if connected.read_marks is not None:
-            await connected.read_marks.mark_read(asked.place, asked.message_id)
-        return b""
 
     async def fetch(payload: bytes) -> bytes:
         asked = FETCH.validate_json(payload)
@@ -85,13 +81,46 @@ def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler
         return b"yes" if there else b"no"
 
     return {
-        "typing": typing,
-        "mark_read": mark_read,
         "fetch": fetch,
         "show_live": show_live,
         "delete": delete,
         "is_member": is_member,
+        **sign_handlers(connected, deliverer),
     }
+
+
+def sign_handlers(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
+    """Those that show people that something is done."""
+
+    async def typing(payload: bytes) -> bytes:
+        asked = SIGN.validate_json(payload)
+        line = deliverer.line_of(asked.place)
+        refused = line is not None and line.pacer.penalised(asked.place)
+        if connected.typing is not None and not refused:
+            await connected.typing.typing(asked.place, asked.message_id)
+        return b""
+
+    async def mark_read(payload: bytes) -> bytes:
+        asked = SIGN.validate_json(payload)
+        if connected.read_marks is not None:
+            await connected.read_marks.mark_read(asked.place, asked.message_id)
+        return b""
+
+    async def react(payload: bytes) -> bytes:
+        asked = REACTION.validate_json(payload)
+        if connected.reactions is None:
+            raise Permanent("this platform knows no reactions")
+        await connected.reactions.react(asked.place, asked.message_id, asked.emoji)
+        return b""
+
+    async def unreact(payload: bytes) -> bytes:
+        asked = REACTION.validate_json(payload)
+        if connected.reactions is None:
+            raise Permanent("this platform knows no reactions")
+        await connected.reactions.unreact(asked.place, asked.message_id, asked.emoji)
+        return b""
+
+    return {"typing": typing, "mark_read": mark_read, "react": react, "unreact": unreact}
 
 
 async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> str:

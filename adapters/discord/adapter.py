@@ -16,6 +16,7 @@ from adapters.discord.send import (
     form_of,
     message_route,
     messages_route,
+    reaction_route,
     text_of,
 )
 from gateway.errors import Ambiguous, StartError, Transient
@@ -154,14 +155,11 @@ class DiscordAdapter:
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""
-        route = Route(
-            "PUT",
-            "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
-            channel_id=destination(place),
-            message_id=message_id,
-            emoji=emoji,
-        )
-        await self._connected().api.call(route)
+        await self._connected().api.call(reaction_route("PUT", place, message_id, emoji))
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back. Raises a `DeliveryError`."""
+        await self._connected().api.call(reaction_route("DELETE", place, message_id, emoji))
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment. Raises `BadInput` when it is larger than `limit`, a

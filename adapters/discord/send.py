@@ -39,6 +39,17 @@ def messages_route(channel_id: str) -> Route:
     return Route("POST", "/channels/{channel_id}/messages", channel_id=channel_id)
 
 
+def reaction_route(method: str, place: Place, message_id: str, emoji: str) -> Route:
+    """The path of our own reaction to a message."""
+    return Route(
+        method,
+        "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
+        channel_id=destination(place),
+        message_id=message_id,
+        emoji=emoji,
+    )
+
+
 def message_route(method: str, place: Place, message_id: str) -> Route:
     """One message of the place."""
     return Route(

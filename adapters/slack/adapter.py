@@ -187,6 +187,10 @@ class SlackAdapter:
         """Add a reaction. Raises a `DeliveryError`."""
         await self._ready().react(place, message_id, emoji)
 
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back. Raises a `DeliveryError`."""
+        await self._ready().unreact(place, message_id, emoji)
+
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment, at most `limit`."""
         if self._files is None:

@@ -89,9 +89,7 @@ class Sender:
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction; one that is there already is fine. Raises a `DeliveryError`."""
-        name = name_of(emoji)
-        if not name:
-            raise Permanent(f"Slack: no name is known for the emoji {emoji!r}")
+        name = _emoji_name(emoji)
         with delivery_errors(sends=False):
             try:
                 await self._client.reactions_add(
@@ -99,6 +97,18 @@ class Sender:
                 )
             except SlackApiError as error:
                 if code_of(error) != "already_reacted":
+                    raise
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back; one that is gone already is fine. Raises a `DeliveryError`."""
+        name = _emoji_name(emoji)
+        with delivery_errors(sends=False):
+            try:
+                await self._client.reactions_remove(
+                    channel=place.channel_id, timestamp=message_id, name=name
+                )
+            except SlackApiError as error:
+                if code_of(error) not in ("no_reaction", "message_not_found"):
                     raise
 
     async def _post(self, outbound: Outbound, body: dict[str, object]) -> Receipt:
@@ -166,3 +176,10 @@ def _code(answer: str) -> str:
     except ValueError:
         return answer.strip()[:50]
     return text(as_mapping(decoded), "error", 50)
+
+
+def _emoji_name(emoji: str) -> str:
+    name = name_of(emoji)
+    if not name:
+        raise Permanent(f"Slack: no name is known for the emoji {emoji!r}")
+    return name

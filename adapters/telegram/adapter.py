@@ -232,6 +232,11 @@ class TelegramAdapter:
         request = send.reaction_request(place, message_id, emoji)
         await send.run(self._connected(), "setMessageReaction", request)
 
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our emoji back; a bot has one under a message at most."""
+        request = send.reaction_request(place, message_id, "")
+        await send.run(self._connected(), "setMessageReaction", request)
+
     async def answer_inline(self, query_id: str, suggestions: tuple[Button, ...]) -> None:
         """Offer articles; the text of the chosen one is posted in the chat."""
         request = send.inline_request(query_id, suggestions)

@@ -181,12 +181,13 @@ def typing_request(place: Place) -> dict[str, object]:
 
 
 def reaction_request(place: Place, message_id: str, emoji: str) -> dict[str, object]:
-    """setMessageReaction; Telegram knows the heart without its variation selector."""
+    """setMessageReaction; none with an empty emoji. Telegram knows the heart without its variation
+    selector."""
     plain = emoji.replace("\ufe0f", "")
     return {
         "chat_id": chat_id(place),
         "message_id": _number(message_id, "message"),
-        "reaction": [{"type": "emoji", "emoji": plain}],
+        "reaction": [{"type": "emoji", "emoji": plain}] if plain else [],
     }
 
 

@@ -168,7 +168,15 @@ class WhatsAppAdapter:
         await self._mark(message_id, {})
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
-        """Add a reaction; an empty emoji takes ours back."""
+        """Add a reaction. Raises a `DeliveryError`."""
+        await self._reaction(place, message_id, emoji)
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back; a business has one under a message at most. Raises a
+        `DeliveryError`."""
+        await self._reaction(place, message_id, "")
+
+    async def _reaction(self, place: Place, message_id: str, emoji: str) -> None:
         self._require_connection()
         address = await self._identities.address(place.channel_id)
         reaction = {"type": "reaction", "reaction": {"message_id": message_id, "emoji": emoji}}

@@ -50,9 +50,9 @@ class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.parameters and "parameter" in self.model_fields_set:
-            if f"{{{TEXT}}}" not in self.parameters.get(self.parameter, ""):
-                raise ValueError(f"has the parameter {self.parameter}, which is not the answer's")
+        chosen = self.parameters and "parameter" in self.model_fields_set
+        if chosen and f"{{{TEXT}}}" not in self.parameters.get(self.parameter, ""):
+            raise ValueError(f"has the parameter {self.parameter}, which is not the answer's")
         values = self.values
         _check_names(values)
         _check_values(values)

@@ -23,6 +23,7 @@ from gateway.errors import (
     Transient,
     WindowClosed,
 )
+from gateway.feedback import stands_at
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import about, exchange_of
 from gateway.observe.observer import Attempt, Observer, Unobserved
@@ -274,7 +275,8 @@ class Deliverer:
         else:
             self._tried(send, began)
             self._count("sent", platform)
-            await self._write(lambda: self._outbox.sent(key, receipt))
+            at = stands_at(send.outbound.place, receipt.message_id)
+            await self._write(lambda: self._outbox.sent(key, receipt, at))
             if send.outbound.clears:
                 self.expiring.gone(send.outbound)
             self.expiring.shown(send.outbound, receipt)

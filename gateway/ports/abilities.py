@@ -48,6 +48,10 @@ class CanReact(Protocol):
         """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""
         ...
 
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Take our reaction back; one that is gone already is fine. Raises a `DeliveryError`."""
+        ...
+
 
 @runtime_checkable
 class CanFetch(Protocol):

@@ -13,7 +13,7 @@ JITTER: Final = 0.5
 """The part of a pause that is left to chance, so that turns that failed together do not come back
 together."""
 LATER: Final = 0.1
-"""The part of a pause that the service asked for by which it may be exceeded, for the same reason."""
+"""The part of a pause that the service asked for by which it may be exceeded, to the same end."""
 LEAST_LEFT: Final = 1.0
 """Seconds that have to be left after a pause, or else it is not worth it."""
 MAX_TAKEN_BACK: Final = 4
@@ -47,9 +47,7 @@ class Retrying:
         return True
 
 
-def pause_before(
-    rounds: int, error: ModelUnavailable, left: float, chance: float
-) -> float | None:
+def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: float) -> float | None:
     """Seconds to wait after so many further rounds, never less than the service asks for; None when
     the error will not pass, the rounds are used up or `left` is too short."""
     if not error.passes or rounds >= MAX_ROUNDS:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.clock import SystemClock
+from gateway.feedback import DOWN, UP, Thumbs
 from gateway.stores import Trace
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
@@ -31,7 +32,7 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
             " once.\n"
         )
         return 1
-    traces = asyncio.run(_find(settings, message_id))
+    traces, thumbs = asyncio.run(_find(settings, message_id))
     if not traces:
         sys.stderr.write(
             f"Nothing is known of message {message_id}. What is not addressed to the assistant"
@@ -39,12 +40,14 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
             " the latest four are kept, for a day.\n"
         )
         return 1
-    sys.stdout.write("\n\n".join(described(trace) for trace in traces) + "\n")
+    shown = (described(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)
+    sys.stdout.write("\n\n".join(shown) + "\n")
     return 0
 
 
-def described(trace: Trace) -> str:
-    """One trace as people read it: where, each decision with its reason, how it ended."""
+def described(trace: Trace, thumbs: Thumbs | None = None) -> str:
+    """One trace as people read it: where, each decision with its reason, how it ended, and what
+    people thought of the answer."""
     account = "" if trace.account == "main" else f" ({trace.account})"
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     width = max((len(d.stage) for d in trace.decisions), default=0)
@@ -58,18 +61,21 @@ def described(trace: Trace) -> str:
         detail = f" ({decision.detail})" if decision.detail else ""
         lines.append(f"  {mark}  {decision.stage:<{width}}  {decision.reason}{detail}")
     lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
+    if thumbs is not None and (thumbs.up or thumbs.down):
+        lines.append(f"  feedback: {thumbs.up} {UP}, {thumbs.down} {DOWN}")
     refused = next((d.stage for d in trace.decisions if not d.allowed), "")
     if refused in NEXT:
         lines.append(f"  {NEXT[refused]}")
     return "\n".join(lines)
 
 
-async def _find(settings: Settings, message_id: str) -> list[Trace]:
+async def _find(settings: Settings, message_id: str) -> tuple[list[Trace], dict[str, Thumbs]]:
     from parley.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
 
     storage = Storage(settings, SystemClock())
     try:
         await storage.start(exclusive=False)
-        return await storage.stores.traces.find(message_id)
+        traces = await storage.stores.traces.find(message_id)
+        return traces, await storage.stores.feedback.of([trace.id for trace in traces])
     finally:
         await storage.stop()

@@ -369,6 +369,9 @@ class Delivery(Section):
     live: bool = True
     """Show answers while they are written, where the platform can; off shows them when they are
     complete."""
+    acknowledge: str = Field(default="", max_length=16)
+    """An emoji, such as 👀, that stands under a message while its answer is made, where the
+    platform can; empty shows none."""
 
 
 class Database(Section):

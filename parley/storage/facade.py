@@ -43,6 +43,7 @@ class Storage:
             notes=self._lasting.notes,
             usage=self._lasting.usage,
             traces=self._lasting.traces,
+            feedback=self._lasting.feedback,
             journal=self._journal(),
         )
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 from gateway.errors import ConfigurationError
+from gateway.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
 from gateway.spoken import History
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
@@ -39,6 +41,7 @@ class LongLived:
     history: History
     usage: UsageLedger
     traces: Traces
+    feedback: FeedbackStore
     activity: ActivityLog
     keeper: Keeper
     quarantine: QuarantineStore
@@ -50,12 +53,13 @@ class LongLived:
 
     def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
         """The tasks that forget, by name: conversations after `ttl`, traces after `KEEP_TRACES`,
-        what was spent after `KEEP_USAGE`, and those of memory."""
+        thumbs after `KEEP_FEEDBACK`, what was spent after `KEEP_USAGE`, and those of memory."""
         return {
             "conversations": lambda: self.conversations.prune(clock.now() - ttl),
             "traces": lambda: self.traces.prune(
                 clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
             ),
+            "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
             "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
             **self.memory.upkeep,
         }
@@ -72,6 +76,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
         history=SqliteHistory(database),
         usage=SqliteUsage(database, clock),
         traces=SqliteTraces(database),
+        feedback=SqliteFeedback(database),
         activity=SqliteActivity(database),
         keeper=SqliteKeeper(database),
         quarantine=SqliteQuarantine(database),
@@ -99,6 +104,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
     from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
+    from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
     from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
@@ -115,6 +121,7 @@ def _postgres(url: str, clock: Clock) -> LongLived:
         history=PostgresHistory(pool),
         usage=PostgresUsage(pool, clock),
         traces=PostgresTraces(pool),
+        feedback=PostgresFeedback(pool),
         activity=PostgresActivity(pool),
         keeper=PostgresKeeper(pool),
         quarantine=PostgresQuarantine(pool),

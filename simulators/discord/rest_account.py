@@ -74,9 +74,7 @@ class AccountRoutes:
     async def application(self, _: web.Request) -> web.Response:
         """GET /oauth2/applications/@me."""
         content, members = self._message_content(), self._server_members()
-        application = application_json(
-            self._world, message_content=content, server_members=members
-        )
+        application = application_json(self._world, message_content=content, server_members=members)
         return json_answer(application)
 
     async def gateway(self, request: web.Request) -> web.Response:

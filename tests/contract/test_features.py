@@ -115,6 +115,8 @@ async def test_reactions_go_both_ways(stage: Stage) -> None:
     await stage.adapter.react(message.place, message.id, "👍")
     (status,) = stage.requests("react")
     assert status < 300
+    await stage.adapter.unreact(message.place, message.id, "👍")
+    assert max(stage.requests("unreact")) < 300
     receipt = await stage.send("thanks", message.place)
     await stage.platform.react(stage.person, stage.room, receipt.message_id, "👍")
     event = await stage.sink.first(ReactionChanged)

@@ -98,6 +98,7 @@ _DISCORD: Final = Variant(
         "send": "POST /channels/{id}/messages",
         "typing": "POST /channels/{id}/typing",
         "react": "PUT /channels/{id}/messages/{id}/reactions/{emoji}/@me",
+        "unreact": "DELETE /channels/{id}/messages/{id}/reactions/{emoji}/@me",
     },
     mention=lambda person: f"<@{person.id}>",
     unknown_chat="999999999999999999",
@@ -128,6 +129,7 @@ def _slack(mode: Literal["socket", "http"], *, agent_view: bool = False) -> Vari
         methods={
             "send": "chat.postMessage",
             "react": "reactions.add",
+            "unreact": "reactions.remove",
             **({"typing": "assistant.threads.setStatus"} if agent_view else {}),
         },
         typed=lambda text: escape(text, quote=False),
@@ -164,6 +166,7 @@ def _telegram(mode: Literal["polling", "webhook"]) -> Variant:
             "send": "sendMessage",
             "typing": "sendChatAction",
             "react": "setMessageReaction",
+            "unreact": "setMessageReaction",
         },
         mention=lambda person: f"@{person.name.lower()}",
         broken="<b>never closed",
@@ -192,7 +195,13 @@ _WHATSAPP: Final = Variant(
     "whatsapp",
     WHATSAPP,
     _whatsapp,
-    methods={"send": "messages", "typing": "read", "read": "read", "react": "messages"},
+    methods={
+        "send": "messages",
+        "typing": "read",
+        "read": "read",
+        "react": "messages",
+        "unreact": "messages",
+    },
     strange=_strange_whatsapp,
 )
 

@@ -3,9 +3,11 @@
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.errors import DeliveryError, Transient
+from gateway.acknowledging import AFTER
+from gateway.errors import DeliveryError, Permanent, Transient
 from gateway.message import Place
 from gateway.presence import AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
+from gateway.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import gateway
 from tests.support.messages import received
@@ -90,3 +92,61 @@ async def test_a_sign_that_fails_costs_nobody_the_answer(failure: Exception) -> 
         assert g.texts == ["answer"]
         errors = [line for line in logs if line["log_level"] == "error"]
         assert bool(errors) is not isinstance(failure, DeliveryError)
+
+
+class Reacting(RecordingAdapter):
+    """Can react."""
+
+    def __init__(self, failure: DeliveryError | None = None) -> None:
+        super().__init__()
+        self.failure = failure
+        self.signs: list[str] = []
+
+    async def react(self, place: Place, message_id: str, emoji: str) -> None:
+        self.signs.append(f"{emoji} {message_id}")
+        if self.failure is not None:
+            raise self.failure
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        self.signs.append(f"no {emoji} {message_id}")
+
+
+EYES = Policies(acknowledge="👀")
+
+
+async def test_a_reaction_stands_there_while_it_thinks() -> None:
+    adapter = Reacting()
+    async with gateway(adapter=adapter, policies=EYES) as g:
+        g.model.open.clear()
+        await g.take(received("hello", message_id="m1"))
+        await g.clock.advance(AFTER - 0.1)
+        assert adapter.signs == []
+        await g.clock.advance(60)
+        assert adapter.signs == ["👀 m1"]
+        g.model.open.set()
+        await g.rest()
+        assert adapter.signs == ["👀 m1", "no 👀 m1"]
+        assert g.texts == ["answer"]
+        assert await g.services.signs.drain(0.1)
+
+
+@pytest.mark.parametrize("policies", [EYES, Policies()])
+async def test_a_quick_answer_or_no_wish_for_it_brings_no_reaction(policies: Policies) -> None:
+    adapter = Reacting()
+    async with gateway(adapter=adapter, policies=policies) as g:
+        g.model.open.set()
+        await g.take(received("hello", message_id="m1"))
+        await g.clock.advance(60)
+        assert adapter.signs == []
+
+
+async def test_a_reaction_that_is_refused_costs_no_answer() -> None:
+    adapter = Reacting(Permanent("an emoji that is unknown there"))
+    async with gateway(adapter=adapter, policies=EYES) as g:
+        g.model.open.clear()
+        await g.take(received("hello", message_id="m1"))
+        await g.clock.advance(AFTER)
+        g.model.open.set()
+        await g.rest()
+        assert adapter.signs == ["👀 m1"]
+        assert g.texts == ["answer"]

@@ -39,6 +39,7 @@ from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.notes import SqliteNotes
@@ -171,6 +172,7 @@ async def gateway(
             notes=SqliteNotes(held),
             usage=SqliteUsage(held, clock),
             traces=SqliteTraces(held),
+            feedback=SqliteFeedback(held),
             journal=SqliteJournal(held, held, clock),
         ),
         provider=model,

@@ -9,6 +9,7 @@ from gateway.storage.migrations.steps import (
     briefs_frozen,
     conversation_notes,
     dead_letters,
+    feedback,
     hot_state,
     links_confirmed,
     long_lived_state,
@@ -53,6 +54,7 @@ MIGRATIONS: Final = (
     refusals_bounded.STEP,
     shown_material.STEP,
     memory_choices.STEP,
+    feedback.STEP,
 )
 
 

@@ -63,6 +63,7 @@ WHOSE: Final[tuple[tuple[str, LiteralString], ...]] = (
     ("usage", f"SELECT * FROM usage WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("traces", f"SELECT * FROM traces WHERE {TRACES} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("spent", f"SELECT * FROM spent WHERE {SPENT} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("feedback", f"SELECT * FROM feedback WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("conversation_notes", NOTES),
 )
 ERASE: Final[tuple[LiteralString, ...]] = (
@@ -70,13 +71,14 @@ ERASE: Final[tuple[LiteralString, ...]] = (
     f"DELETE FROM turns WHERE {TURNS}",  # noqa: S608 - constants
     f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+    f"DELETE FROM feedback WHERE {USAGE}",  # noqa: S608 - constants
     f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
     f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
 )
 
 
 class PostgresConversationPersonal:
-    """Turns, notes, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.HoldsPersonal`."""
 
     def __init__(self, pool: PostgresPool, clock: Clock) -> None:
         self._pool = pool
@@ -101,7 +103,7 @@ class PostgresConversationPersonal:
         return await self._pool.run(work)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete turns, notes and traces, take the name off the usage; how many rows."""
+        """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 
         async def work(connection: Connection) -> int:

@@ -46,6 +46,10 @@ class Keys:
         """The state of one send (a hash)."""
         return self._key("send", key)
 
+    def answer(self, stands_at: str) -> str:
+        """The key of the send that a message of ours confirmed."""
+        return self._key("answer", quoted(stands_at))
+
     def outbox(self, account: tuple[str, str]) -> str:
         """The stream of waiting sends of an account."""
         return self._key("outbox", quoted(*account))

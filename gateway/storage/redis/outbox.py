@@ -76,6 +76,7 @@ redis.call('XDEL', state[2], state[3])
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', state[4] + 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
+if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[3]) end
 """)
 
 DEAD = Script.of("""
@@ -206,12 +207,20 @@ class RedisOutbox:
         arguments: list[Argument] = [reason[:MAX_REASON], int(unsure), until]
         await self._client.run(TRIED, [self._keys.send(key)], arguments)
 
-    async def sent(self, key: str, receipt: Receipt) -> None:
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
         """The platform confirmed it."""
         keep = milliseconds(KEEP_RECEIPTS.total_seconds())
-        arguments: list[Argument] = [GROUP, receipt.message_id, keep]
-        await self._client.run(SENT, [self._keys.send(key)], arguments, repeatable=True)
+        arguments: list[Argument] = [GROUP, receipt.message_id, keep, key]
+        names = [self._keys.send(key)]
+        if stands_at:
+            names.append(self._keys.answer(stands_at))
+        await self._client.run(SENT, names, arguments, repeatable=True)
         self._settled((key,))
+
+    async def reply_at(self, stands_at: str) -> str:
+        """The key of the send that stands there."""
+        found = await self._client.command("GET", self._keys.answer(stands_at))
+        return "" if found is None else found.decode()
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
         """These are given up; their text is kept, so that they can be sent again by hand."""

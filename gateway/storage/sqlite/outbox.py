@@ -77,7 +77,7 @@ class SqliteOutbox:
 
         await self._database.run(job)
 
-    async def sent(self, key: str, receipt: Receipt) -> None:
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
         """The platform confirmed it."""
         now = self._clock.now().timestamp()
 
@@ -85,10 +85,16 @@ class SqliteOutbox:
             db.execute(
                 "UPDATE outbox SET state = 'sent', attempts = attempts + 1, outbound = x'',"
                 " message_id = ?, settled_at = ? WHERE key = ?",
-                (receipt.message_id, now, key),
+                (stands_at or receipt.message_id, now, key),
             )
 
         await self._database.run(job)
+
+    async def reply_at(self, stands_at: str) -> str:
+        """The key of the send that stands there."""
+        found = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent'"
+        row = await self._database.run(lambda db: db.execute(found, (stands_at,)).fetchone())
+        return "" if row is None else str(row[0])
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
         """These are given up; their text is kept, so that they can be sent again by hand."""

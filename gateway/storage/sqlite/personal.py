@@ -69,6 +69,7 @@ ERASE: Final = (
     f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+    f"DELETE FROM feedback WHERE {USAGE}",  # noqa: S608 - constants
     f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
     f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
 )
@@ -81,7 +82,7 @@ Rows = list[dict[str, object]]
 
 
 class SqliteConversationPersonal:
-    """Turns, notes, usage and traces. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.HoldsPersonal`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -93,13 +94,14 @@ class SqliteConversationPersonal:
 
         def job(db: sqlite3.Connection) -> Rows:
             whose = {"turns": TURNS, "usage": USAGE, "traces": TRACES, "spent": SPENT}
+            whose["feedback"] = USAGE
             found = [row for table in whose for row in _rows(db, table, whose[table], asked)]
             return found + _named("conversation_notes", db.execute(NOTES, asked))
 
         return await self._database.run(job)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete turns, notes and traces, take the name off the usage; how many rows."""
+        """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
         asked = self._asked(tenant, persons)
 
         def job(db: sqlite3.Connection) -> int:

@@ -79,7 +79,6 @@ async def test_a_burst_of_drops_loses_nothing(
     assert len(told) == len(wanted), "a repetition has the id of the first"
     assert rig.adapter.alive().ok
     record_property("deaf_seconds", [round(seconds, 3) for seconds in deaf])
-    print("deaf seconds:", sorted(round(seconds, 3) for seconds in deaf))
 
 
 async def test_many_drops_at_once_open_few_sockets(rig: Rig) -> None:

@@ -25,10 +25,10 @@ class Flaky(SqliteOutbox):
 
     away = False
 
-    async def sent(self, key: str, receipt: Receipt) -> None:
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
         if self.away:
             raise StoreUnavailable("database or disk is full")
-        await super().sent(key, receipt)
+        await super().sent(key, receipt, stands_at)
 
 
 @dataclass

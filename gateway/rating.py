@@ -1,0 +1,42 @@
+"""A reaction under an answer of ours: kept where it is a thumb, and noticed no further."""
+
+from gateway.feedback import Feedback, rating_of, stands_at
+from gateway.message import ReactionChanged
+from gateway.people import PersonId
+from gateway.screening import Screening
+from gateway.services import Services
+
+
+class Ratings:
+    """Takes reactions. Whoever is not served is not asked for an opinion either."""
+
+    def __init__(self, services: Services, screening: Screening) -> None:
+        self._services = services
+        self._screening = screening
+
+    async def take(self, event: ReactionChanged) -> None:
+        """Keep a thumb, or forget one that was taken back. Raises `StoreUnavailable`.
+
+        An answer is known as long as its receipt is, for a day.
+        """
+        services, rating = self._services, rating_of(event.emoji)
+        all_taken_back = not event.emoji and not event.added
+        if (rating is None and not all_taken_back) or event.author.is_bot or event.author.is_chat:
+            return
+        if self._screening.refusal(event) is not None:
+            services.count("feedback_refused", event.place.platform)
+            return
+        at = stands_at(event.place, event.message_id)
+        reply = await services.stores.outbox.reply_at(at)
+        if not reply:
+            return
+        place, author = event.place, event.author
+        person = str(PersonId(place.platform, place.account, author.id))
+        store = services.stores.feedback
+        if rating is None or not event.added:
+            await store.take_back(at, person, rating)
+            return
+        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        exchange = reply.partition(":")[0]
+        await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
+        services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)

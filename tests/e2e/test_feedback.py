@@ -1,0 +1,79 @@
+"""Reactions, through the real client libraries: thumbs under answers, and a sign of work."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from gateway.feedback import Thumbs
+from simulators.anthropic.answers import Answer
+from simulators.base import Fault
+from tests.e2e.conftest import only, open_lab_with_model
+from tests.e2e.harness import Lab
+from tests.support.patience import PATIENCE
+
+SIGNS: Final = {
+    "discord": ("PUT /channels/{id}/messages/{id}/reactions/{emoji}/@me", "DELETE"),
+    "slack": ("reactions.add", "reactions.remove"),
+    "telegram": ("setMessageReaction", "setMessageReaction"),
+    "whatsapp": ("messages", "messages"),
+}
+
+
+async def thumbs(lab: Lab) -> Thumbs:
+    """All that is kept."""
+    ids = [trace.id for trace in await lab.app.decisions(500)]
+    kept = await lab.app.services.stores.feedback.of(ids)
+    assert len(kept) <= 1
+    return next(iter(kept.values()), Thumbs())
+
+
+async def until(lab: Lab, wanted: Thumbs) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while await thumbs(lab) != wanted:
+            await asyncio.sleep(0.01)
+
+
+async def test_a_thumb_is_kept_with_the_answer_and_goes_when_it_is_taken_back(lab: Lab) -> None:
+    ada = lab.platform.person("Ada")
+    room = lab.platform.direct(ada)
+    await lab.platform.say(ada, room, "hello")
+    answer = await lab.answer(room)
+    await lab.idle()
+    await lab.platform.react(ada, room, answer.id, "👎")
+    await until(lab, Thumbs(0, 1))
+    assert len(await lab.quiet(room)) == 1
+
+
+@only("discord", "slack-socket", "telegram-polling")
+async def test_people_of_a_room_have_a_thumb_each(variant: str, tmp_path: Path) -> None:
+    async with open_lab_with_model(variant, tmp_path) as (lab, _):
+        ada, bob = lab.platform.person("Ada"), lab.platform.person("Bob")
+        room = lab.platform.room("general")
+        await lab.platform.say(ada, room, "hello", mention=True)
+        answer = await lab.answer(room)
+        await lab.idle()
+        await lab.platform.react(ada, room, answer.id, "👍")
+        await lab.platform.react(bob, room, answer.id, "👎")
+        await until(lab, Thumbs(1, 1))
+
+
+@only("discord", "slack-socket", "telegram-polling", "whatsapp")
+async def test_a_reaction_stands_there_while_the_answer_is_made(
+    variant: str, tmp_path: Path
+) -> None:
+    wanted = {"delivery": {"acknowledge": "👀", "live": False}}
+    async with open_lab_with_model(variant, tmp_path, wanted) as (lab, model):
+        model.reply = lambda _: Answer("It is a whale.")
+        model.faults.add(Fault("*", "slow", delay=2.5))
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        await lab.platform.say(ada, room, "what is it?")
+        await lab.answer(room)
+        await lab.idle()
+        assert await lab.app.services.signs.drain(PATIENCE)
+        begins, ends = SIGNS[lab.platform.platform]
+        asked = [call for call in lab.platform.calls if call.method != "getUpdates"]
+        calls = [call for call in asked if "eaction" in f"{call.method}{call.body}"]
+        assert [call.status < 300 for call in calls] == [True, True], calls
+        assert calls[0].method.startswith(begins)
+        assert calls[1].method.startswith(ends)
