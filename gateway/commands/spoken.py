@@ -16,15 +16,17 @@ question to the model it means nothing else."""
 
 
 def spoken_command(
-    event: MessageReceived, content: str, known: Collection[str]
+    event: MessageReceived,
+    content: str,
+    known: Collection[str],
+    with_files: Collection[str] = (),
 ) -> CommandInvoked | None:
     """The command that a message to the assistant consists of; None when it is a question.
 
-    `content` is the message without what called the assistant.
+    `content` is the message without what called the assistant; a message with files is one of the
+    commands `with_files`, or none.
     """
     said = content.strip()
-    if event.message.attachments:
-        return None
     if _BARE.fullmatch(said):
         name, arguments = "stop", ""
     else:
@@ -32,7 +34,7 @@ def spoken_command(
         if written is None:
             return None
         name, arguments = written.group(1), (written.group(2) or "").strip()
-    if name not in known:
+    if name not in (with_files if event.message.attachments else known):
         return None
     message = event.message
     return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)

@@ -1,6 +1,5 @@
 """What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -12,6 +11,7 @@ from gateway.ports import CommandSpec
 from gateway.remembering import Asker
 from memory.commands import documents, link_words, linking, words
 from memory.commands.documents import DocumentCommands, SyncProblem
+from memory.commands.importing import imported
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
 from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, Question, Questions
@@ -20,6 +20,7 @@ from memory.links import side_of
 from memory.people import People
 from memory.record import Draft
 from memory.store.ports import Filter
+from memory.transfer.exporting import personal_file
 from memory.turn import BESIDE, DISCARD, KEEP, keep_buttons, notice_of, unformatted
 from memory.write.outcome import Outcome, WriteResult
 
@@ -35,7 +36,8 @@ SPECS: Final = (
         True,
         "what",
         True,
-        "export, erase, rooms on, or rooms off",
+        "export, import, erase, rooms on, or rooms off",
+        takes_files=True,
     ),
     CommandSpec(
         "project",
@@ -75,6 +77,7 @@ class MemoryCommands:
         sync_problem: SyncProblem,
         *,
         episodic_days: int,
+        episodic: bool = True,
     ) -> None:
         self._memory = memory
         self._people = people
@@ -82,6 +85,7 @@ class MemoryCommands:
         self._linking = link_commands
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
+        self._episodic = episodic
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
@@ -172,16 +176,17 @@ class MemoryCommands:
             await self._people.show_private(asker.principal, rest == "on")
             return Reply("In rooms I now use what I know of you." if rest == "on" else
                          "In rooms I now leave out what I know of you.")  # fmt: skip
-        if what not in ("", "export", "erase"):
-            raise BadInput("Write `/privacy`, `/privacy export`, `/privacy erase` or "
-                           "`/privacy rooms on`.")  # fmt: skip
+        if what not in ("", "export", "import", "erase"):
+            raise BadInput("Write `/privacy`, `/privacy export`, `/privacy import`, "
+                           "`/privacy erase` or `/privacy rooms on`.")  # fmt: skip
         if asker.place.audience is not Audience.DIRECT:
             raise BadInput(words.ONLY_PRIVATE)
         if what == "export":
-            lines = await handle.export_all()
-            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            file = OutboundFile("my-data.jsonl", "text/plain", text.encode())
-            return Reply(f"Here is all I keep about you: {len(lines)} entries.", files=(file,))
+            data, count = await personal_file(handle)
+            file = OutboundFile("my-data.jsonl", "text/plain", data)
+            return Reply(f"Here is all I keep about you: {count} entries.", files=(file,))
+        if what == "import":
+            return await imported(handle, asker, turns=self._episodic)
         if what == "erase":
             return await self._ask_to_erase(handle, asker)
         shows = handle.occasion.shows_private

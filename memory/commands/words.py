@@ -32,7 +32,8 @@ PRIVACY: Final = """\
 **What you can do**
 
 - `/memories` shows what I remember, `/forget …` deletes a topic.
-- `/privacy export` gives you all of it as a file, `/privacy erase` deletes all of this account's.
+- `/privacy export` gives you all of it as a file, `/privacy import` with such a file brings its \
+memories back, `/privacy erase` deletes all of this account's.
 - `/link` shows which of your accounts on other platforms are linked with this one.
 - In rooms I {rooms} use what you told me elsewhere; `/privacy rooms {other}` changes that.
 - I keep what you say to me, not what you say to others. I delete our conversations after {days} \

@@ -18,7 +18,6 @@ class Self:
     persons: tuple[str, ...]
     project: str = ""
     shows_private: bool = False
-    plan: str = ""
     seen: tuple[tuple[str, datetime], ...] = ()
 
 
