@@ -127,8 +127,10 @@ class Intake:
             return
         if await self._answers_question(event, invocation.content):
             return
-        known = {command.name for command in self._services.commands}
-        command = spoken_command(event, invocation.content, known)
+        commands = self._services.commands
+        known = {command.name for command in commands}
+        with_files = {command.name for command in commands if command.takes_files}
+        command = spoken_command(event, invocation.content, known, with_files)
         if command is not None:
             await self._store(command, self.key_for(command))
         else:

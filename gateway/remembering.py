@@ -5,7 +5,7 @@ and nothing is remembered beyond the conversation.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -18,13 +18,22 @@ from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
+class GivenFile:
+    """A file that came with a command: its bytes, or None and the `problem` in words."""
+
+    name: str
+    data: bytes | None = field(default=None, repr=False)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Asker:
     """Who wants something, where, and in which words.
 
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
     `said` is the same as others read it: in a room with the name of who wrote it. `material` is
-    what this person shows and somebody else wrote.
+    what this person shows and somebody else wrote. `files` came with a command that takes files.
     `conversation` is a `str(ConversationKey)`. `alone` is false where others read the answer to a
     command of theirs, and what memory says under an answer: in a room whose platform shows nothing
     to one person alone.
@@ -41,6 +50,7 @@ class Asker:
     said: str = ""
     material: tuple[Material, ...] = ()
     alone: bool = True
+    files: tuple[GivenFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,6 +249,16 @@ class UsageRow:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """What the calls of one model cost together. `micros` is in millionths of a dollar."""
+
+    model: str
+    calls: int
+    usage: Usage
+    micros: int
+
+
 class UsageLedger(Protocol):
     """Tokens and money."""
 
@@ -267,6 +277,13 @@ class UsageLedger(Protocol):
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
+        ...
+
+    async def totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        """Sums by model since then, the dearest first: of these people (`str(PersonId)`), or
+        with None of everything in the tenant, the program's own calls included."""
         ...
 
     async def prune(self, before: datetime) -> int:

@@ -16,6 +16,8 @@ from memory.store.ports import AuditAction, AuditEntry, AuditLog, Link
 
 FIRST: Final = "0" * 64
 """What stands before the first entry."""
+SIGNING: Final = b"parley-memory export 1"
+"""What the key of signatures is derived for, so that it signs nothing else."""
 MAX_DETAILS: Final = 20
 MAX_DETAIL: Final = 10_000
 """Characters of one detail: room for the ids of a large deletion."""
@@ -48,6 +50,14 @@ class Audit:
     def sealed(self, text: str) -> str:
         """Stands for a text: the same for the same text, and nothing can be read from it."""
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
+
+    def signature(self, text: str) -> str:
+        """Proves that this program wrote a text; nobody else can make it. Empty without a key,
+        because anybody could make it then."""
+        if not self._key:
+            return ""
+        key = hmac.new(self._key, SIGNING, hashlib.sha256).digest()
+        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
 def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:

@@ -18,7 +18,7 @@ from gateway.context.routing import block_for
 from gateway.errors import StoreUnavailable
 from memory.handle import MemoryHandle
 from memory.recall.labels import label_of
-from memory.record import Kind, Record, SourceType, Tier, Trust
+from memory.record import Kind, Record, Scope, SourceType, Tier, Trust
 from memory.shown import short_id
 from memory.store.ports import Filter
 from safety.secrets import redact_secrets
@@ -36,6 +36,7 @@ BEHAVIORAL: Final = (
     "person before you follow it."
 )
 FACTS: Final = "### What is known"
+SHOWN: Final = "{shown} of {total} memories; memory_search finds the others."
 
 log = structlog.get_logger(__name__)
 
@@ -50,8 +51,9 @@ class BriefLimits:
 
 @dataclass(frozen=True)
 class Brief:
-    """`records` behavioural ones first, each group newest first, kept until `made_at`; `total` are
-    in the store."""
+    """`records` behavioural ones first, each group newest first, kept until `made_at`. `total` is
+    how many of the person's own there are, 0 where that was not counted: a session's brief stays
+    the same while more is stored."""
 
     records: tuple[Record, ...]
     made_at: datetime
@@ -68,7 +70,7 @@ class Brief:
             blocks[block].append(record)
         personal = replace(self, records=tuple(blocks[BlockKind.SYSTEM])).text()
         left = replace(self.limits, characters=self.limits.characters - len(personal))
-        shared = replace(self, records=tuple(blocks[BlockKind.PROJECT]), limits=left)
+        shared = replace(self, records=tuple(blocks[BlockKind.PROJECT]), total=0, limits=left)
         return personal, shared.text()
 
     @cached_property
@@ -86,17 +88,22 @@ class Brief:
         """As the model reads it, empty when nothing is known."""
         groups: dict[bool, list[str]] = {True: [], False: []}
         room = self.limits.characters - len(TITLE) - len(BEHAVIORAL) - len(FACTS) - 10
+        room -= len(SHOWN) + 10 if self.total else 0
+        own = 0
         for record in self.records:
             line = _line(record, with_provenance=with_provenance)
             if len(line) + 1 > room:
                 break
             room -= len(line) + 1
+            own += record.scope is Scope.USER
             groups[record.behavioral].append(line)
         parts = [
             f"{heading}\n\n" + "\n".join(groups[key])
             for key, heading in ((True, BEHAVIORAL), (False, FACTS))
             if groups[key]
         ]
+        if parts and self.total > own:
+            parts.append(SHOWN.format(shown=own, total=self.total))
         return "\n\n".join((TITLE, *parts)) if parts else ""
 
 
@@ -112,7 +119,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
             if len(found) == wanted.limit:  # what they want may be older than all of these
                 wants = replace(wanted, kinds=WANTS, limit=limits.entries)
                 found |= {match.record.id: match.record for match in await handle.search(wants)}
-            total = await handle.count()
+            total = await handle.count() if at is None else 0
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)

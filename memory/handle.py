@@ -41,12 +41,15 @@ from memory.store.ports import (
     ReviewStore,
     Self,
     Touched,
+    WorkingMemory,
 )
 from memory.undoing import Undone, noted_lately, of_one_turn
+from memory.working import working_records
 from memory.write.outcome import Outcome, WriteResult
-from memory.write.past import Past
+from memory.write.past import Past, imported_way
 from memory.write.path import Speaker, WritePath
 from memory.write.prepare import Prepared
+from memory.write.result import ValidationResult
 from memory.write.statement import find_statement
 from memory.write.trust import Way
 from safety.secrets import redact_secrets
@@ -76,6 +79,8 @@ class MemoryParts:
     links: Links
     history: History
     holders: Sequence[HoldsPersonal] = ()
+    working: WorkingMemory | None = None
+    """Conversations that are going on; None where nobody keeps any."""
 
 
 class Memory:
@@ -251,23 +256,37 @@ class MemoryHandle:
             self.occasion, self.reach, draft, way, external=external
         )
 
-    async def bring_in(self, draft: Draft, past: Past) -> WriteResult:
-        """The person brings a memory in again: an explicit save that keeps its own history."""
+    async def try_out(self, content: str, memory_type: str, source: str) -> ValidationResult:
+        """The tier in which a text would land, and why; nothing is stored. `source` is one of
+        `memory.write.validate.WAYS`. Raises `BadInput` for a type that does not exist, and for what
+        cannot be kept at all."""
+        path = self._parts.path
+        return await path.try_out(self.occasion, self.reach, content, memory_type, source)
+
+    async def bring_in(self, draft: Draft, past: Past, *, others: bool = False) -> WriteResult:
+        """The person brings a memory in. What `past` proves is kept; else it is an import, or where
+        it is proven to be of `others`, their words."""
         if not self.chosen.remembered:
             return _refused("memory_off", MEMORY_OFF)
+        way = imported_way(past, others=others)
         return await self._parts.path.write(
-            self.occasion, self.reach, draft, Way.EXPLICIT, past=past
+            self.occasion, self.reach, draft, way, external=past.proven is None, past=past
         )
 
     async def bring_in_turn(
-        self, role: Speaker, text: str, past: Past, *, external: bool
+        self, role: Speaker, text: str, past: Past, *, others: bool = False
     ) -> WriteResult:
-        """The person brings one side of a turn in again."""
+        """The same for one side of a turn."""
         if not self.chosen.remembered:
             return _refused("memory_off", MEMORY_OFF)
+        way = imported_way(past, others=others)
         return await self._parts.path.keep_past_turn(
-            self.occasion, self.reach, role, text, past, outside=external
+            self.occasion, self.reach, role, text, past, way
         )
+
+    def signature(self, text: str) -> str:
+        """Proves later that this program gave this text out; empty where there is no key."""
+        return self._parts.audit.signature(text)
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -321,6 +340,16 @@ class MemoryHandle:
         occasion = replace(self.occasion, shows_private=False)
         return MemoryHandle(self._parts, occasion, self._arrival)
 
+    async def working(self) -> list[Record]:
+        """What the model sees of this person's conversations beside memory, newest first: tasks,
+        summaries, what was said."""
+        if self._parts.working is None:
+            return []
+        rows = await self._parts.working.working(self.reach.tenant, self.reach.persons)
+        found = working_records(rows, self.reach)
+        await self._audit("memory_read", query=Tier.WORKING.value, results=len(found))
+        return [outward(record) for record in found]
+
     async def count(self) -> int:
         """How many memories of their own this person has."""
         return await self._parts.memories.count(self.reach)
@@ -363,13 +392,16 @@ class MemoryHandle:
 
     async def clear(self, tiers: Sequence[Tier]) -> int:
         """Delete everything of this identity's own in these tiers, what waits for its word
-        included. What linked identities wrote stays."""
+        included; how many. With working memory its conversations go too, uncounted. What linked
+        identities wrote stays."""
         reach = replace(self.reach, persons=(self.reach.person,))
         await self._parts.consolidation.of_reach(self.reach)
         waiting = own(await self._parts.reviews.waiting(reach, MAX_LISTED))
         took = [one.id for one in waiting if one.record.tier in tiers]
         left = [await self.deleting.drop(one) for one in took]
         count = await self._parts.memories.clear(reach, tiers) + sum(left)
+        if Tier.WORKING in tiers and self._parts.working is not None:
+            await self._parts.working.clear(reach.tenant, reach.persons)
         await self._audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 
@@ -454,6 +486,11 @@ class MemoryHandle:
         """Where proposals wait for this person as an operator; told in private alone."""
         parts = self._parts
         return await proposals_for(parts.reviews, parts.people, self.occasion, self.reach)
+
+    async def decided(self, limit: int = 10) -> list[Pending]:
+        """What was decided of what waited for this person's word, the latest first: when, how and
+        why, without its text."""
+        return await self._parts.reviews.history(self.reach, limit)
 
     async def approve(self, review_id: str, *, beside: bool = False) -> WriteResult:
         """Keep what waits. `beside` keeps the memory that it would replace as well. Raises

@@ -14,7 +14,7 @@ MAX_TEXT: Final = 20_000
 INSIDE: Final[frozenset[Authorship]] = frozenset({"your_answer"})
 """Not from outside: the assistant's own answer, quoted."""
 WAYS: Final[dict[Authorship, Way]] = {
-    "file": Way.TOOL,
+    "file": Way.DOCUMENT,
     "tool": Way.TOOL,
     "web": Way.WEB,
     "preview": Way.WEB,

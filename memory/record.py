@@ -74,6 +74,7 @@ class SourceType(StrEnum):
     TOOL_OUTPUT = "tool_output"
     AI_INFERENCE = "ai_inference"
     EXPLICIT_SAVE = "explicit_save"
+    IMPORT = "import"
 
 
 class Trust(StrEnum):

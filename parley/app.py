@@ -61,6 +61,7 @@ from parley.policies import (
     prices_of,
 )
 from parley.recall_models import recall_models
+from parley.relevance_judge import ModelJudge
 from parley.remembering import WiredMemory, wire_memory
 from parley.roles import Role
 from parley.settings import Settings
@@ -301,6 +302,13 @@ class App:
             self.watching.metrics.recall.recalled,
             AskedOfPlatforms(connected, self._clock),
             self.guard,
+            storage.working,
+            ModelJudge(
+                lambda: self.services.provider,
+                storage.stores.usage,
+                prices_of(self.settings),
+                self._clock,
+            ),
         )
 
     def _accounts(self) -> dict[tuple[str, str], Connected]:

@@ -8,6 +8,7 @@ from parley.http.api.openapi import PREFIX
 from parley.http.local import LocalListener
 from parley.remembering import WiredMemory
 from parley.settings import Settings
+from parley.spending import Spending
 from parley.token_key import token_key
 
 
@@ -22,4 +23,8 @@ def serve_memory(
     if wired.memory is None or wired.brain is None:
         return
     entrance = Entrance(token_key(settings), tokens, services, settings.limits.api_per_minute)
-    local.add_guarded(PREFIX, MemoryApi(wired.memory, wired.brain, entrance).app)
+    turns = settings.memory.episodic
+    ledger, budgets = services.stores.usage, services.policies.budgets
+    spending = Spending(ledger, services.humans, budgets, services.clock)
+    api = MemoryApi(wired.memory, wired.brain, entrance, spending, turns)
+    local.add_guarded(PREFIX, api.app)

@@ -30,11 +30,12 @@ from memory.plans import BUILT_IN, Plan, Plans
 from memory.recall.ports import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Limits, RecallRules
-from memory.store.ports import HoldsPersonal
+from memory.store.ports import HoldsPersonal, WorkingMemory
 from memory.turn import Remembrance, TurnRules
 from memory.write.grounding import Grounding, WritePolicy
 from memory.write.meaning import MeaningCheck
 from memory.write.path import WritePath, WriteRules
+from memory.write.relevance import RelevanceJudge
 from memory.write.verify import ConfiguredVerifier
 from parley.audit_key import audit_key
 from parley.grounding import grounding_sources
@@ -75,11 +76,14 @@ def wire_memory(
     watch: Callable[[Recalled], None] | None = None,
     check: MembershipCheck | None = None,
     guard: WorkGuard = UNGUARDED,
+    working: WorkingMemory | None = None,
+    judge: RelevanceJudge | None = None,
 ) -> WiredMemory:
     """`holders` are all stores that hold something of a person; `states` keep open questions, and
     figures of projects; `history` is what conversations keep; `models` are those that recall may
     use; `watch` is told of every recall.
-    `check` says who belongs to a project; without one nobody reaches a project in private."""
+    `check` says who belongs to a project; without one nobody reaches a project in private.
+    `working` keeps conversations; `judge` reads what is cited, where that is configured."""
     wanted = settings.memory
     if not wanted.enabled:
         return WiredMemory(Forgetful(), NoCommands())
@@ -90,7 +94,7 @@ def wire_memory(
     people = People(stores.people, clock, check or AskedOfPlatforms({}, clock), projects)
     links = Links(stores.links, audit, clock)
     chosen = models or RecallModels()
-    path = _write_path(settings, stores, audit, chosen, clock)
+    path = _write_path(settings, stores, audit, chosen, clock, judge)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     questions = Questions(states.of("parley", "memory-questions"))
@@ -114,6 +118,7 @@ def wire_memory(
             links,
             history,
             holders,
+            working,
         )
     )
     rules = TurnRules(
@@ -132,6 +137,7 @@ def wire_memory(
             sync.problem,
             episodic_days=days,
             notes=wanted.notes,
+            episodic=wanted.episodic,
         ),
         humans=links,
         memory=memory,
@@ -168,7 +174,12 @@ def plans_of(settings: Settings) -> Plans:
 
 
 def _write_path(
-    settings: Settings, stores: MemoryStores, audit: Audit, models: RecallModels, clock: Clock
+    settings: Settings,
+    stores: MemoryStores,
+    audit: Audit,
+    models: RecallModels,
+    clock: Clock,
+    judge: RelevanceJudge | None,
 ) -> WritePath:
     wanted = settings.memory
     rules = WriteRules(
@@ -180,7 +191,7 @@ def _write_path(
     return WritePath(
         stores.memories,
         stores.reviews,
-        _grounding(settings),
+        _grounding(settings, judge),
         audit,
         plans_of(settings),
         rules,
@@ -189,7 +200,7 @@ def _write_path(
     )
 
 
-def _grounding(settings: Settings) -> Grounding:
+def _grounding(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
     wanted = settings.grounding
     verifier = ConfiguredVerifier(grounding_sources(wanted), excerpts=wanted.verify_claim_relevance)
     return Grounding(
@@ -197,6 +208,7 @@ def _grounding(settings: Settings) -> Grounding:
         WritePolicy(settings.memory.write_policy),
         wanted.auto_approve_ai_synthesis,
         wanted.verify_claim_relevance,
+        judge if wanted.relevance_judge == "model" else None,
     )
 
 

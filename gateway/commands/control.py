@@ -9,6 +9,7 @@ from gateway.auditing import audit
 from gateway.commands import clearing, confirmations, tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
+from gateway.commands.files import given_files
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
@@ -206,6 +207,8 @@ class Control:
         """One of the commands that were added to ours."""
         await redact_aside(exchange, self._services)
         asker = asker_of(exchange, self._services)
+        if any(spec.takes_files and spec.name == name for spec in self._services.commands):
+            asker = replace(asker, files=await given_files(exchange))
         try:
             reply = await self._services.more_commands.run(name, arguments, asker)
         except BadInput as error:

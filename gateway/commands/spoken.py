@@ -16,15 +16,17 @@ Slack, which keeps /help for itself; as a question to the model they mean nothin
 
 
 def spoken_command(
-    event: MessageReceived, content: str, known: Collection[str]
+    event: MessageReceived,
+    content: str,
+    known: Collection[str],
+    with_files: Collection[str] = (),
 ) -> CommandInvoked | None:
     """The command that a message to the assistant consists of; None when it is a question.
 
-    `content` is the message without what called the assistant.
+    `content` is the message without what called the assistant; a message with files is one of the
+    commands `with_files`, or none.
     """
     said = content.strip()
-    if event.message.attachments:
-        return None
     bare = _BARE.fullmatch(said)
     if bare is not None:
         name, arguments = bare.group(1).lower(), ""
@@ -33,7 +35,7 @@ def spoken_command(
         if written is None:
             return None
         name, arguments = written.group(1), (written.group(2) or "").strip()
-    if name not in known:
+    if name not in (with_files if event.message.attachments else known):
         return None
     message = event.message
     return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)

@@ -81,7 +81,8 @@ class Counter(Protocol):
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
     """A command to register with the platforms that know such a thing. `argument_help` lists what
-    may be written after the command, in at most 100 characters; empty: the argument's name."""
+    may be written after the command, in at most 100 characters; empty: the argument's name.
+    `takes_files`: a message with a file can be this command."""
 
     name: str
     description: str
@@ -89,6 +90,7 @@ class CommandSpec:
     argument_name: str = "question"
     argument_optional: bool = False
     argument_help: str = ""
+    takes_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -15,6 +14,7 @@ from memory.commands.browsing import MemoryLists
 from memory.commands.choices import chosen
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forgetting import ForgetCommands
+from memory.commands.importing import imported
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
 from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, VALID_FOR, Question, Questions
@@ -24,6 +24,7 @@ from memory.noted import UNDO, entries_at, told_at_last
 from memory.people import People
 from memory.record import Draft
 from memory.scope import channel_of
+from memory.transfer.exporting import personal_file
 from memory.turn import keep_buttons, notice_of
 from memory.write.outcome import Outcome, WriteResult
 
@@ -44,7 +45,8 @@ SPECS: Final = (
         True,
         "what",
         True,
-        "export, erase, or: memory, notes, rooms; on or off",
+        "export, import, erase, or: memory, notes, rooms; on or off",
+        takes_files=True,
     ),
     undoing.SPEC,
     CommandSpec(
@@ -85,6 +87,7 @@ class MemoryCommands:
         *,
         episodic_days: int,
         notes: bool = True,
+        episodic: bool = True,
     ) -> None:
         """`notes`: whether people who chose nothing are shown what was noted."""
         self._memory = memory
@@ -96,6 +99,7 @@ class MemoryCommands:
         self._documents = DocumentCommands(sync_problem)
         self._days = episodic_days
         self._notes = notes
+        self._episodic = episodic
         self._commands: Mapping[str, Command] = {
             "remember": self._remember,
             "memories": self._memories,
@@ -180,15 +184,16 @@ class MemoryCommands:
         )
         if choice is not None:
             return choice
-        if what not in ("", "export", "erase"):
+        if what not in ("", "export", "import", "erase"):
             raise BadInput(words.PRIVACY_USAGE)
         if asker.place.audience is not Audience.DIRECT:
             raise BadInput(words.ONLY_PRIVATE)
         if what == "export":
-            lines = await handle.export_all()
-            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            file = OutboundFile("my-data.jsonl", "text/plain", text.encode())
-            return Reply(f"Here is all I keep about you: {len(lines)} entries.", files=(file,))
+            data, count = await personal_file(handle)
+            file = OutboundFile("my-data.jsonl", "text/plain", data)
+            return Reply(f"Here is all I keep about you: {count} entries.", files=(file,))
+        if what == "import":
+            return await imported(handle, asker, turns=self._episodic)
         if what == "erase":
             return await self._ask_to_erase(handle, asker)
         notes = self._notes if handle.chosen.notes is None else handle.chosen.notes

@@ -89,7 +89,8 @@ PRIVACY: Final = """\
 **What you can do**
 
 - `/memories` shows what I remember, `/forget …` deletes a topic.
-- `/privacy export` gives you all of it as a file, `/privacy erase` deletes all of this account's.
+- `/privacy export` gives you all of it as a file, `/privacy import` with such a file brings its \
+memories back, `/privacy erase` deletes all of this account's.
 - `/link` shows which of your accounts on other platforms are linked with this one.
 - In rooms I {rooms} use what you told me elsewhere; `/privacy rooms {other}` changes that.
 - Memory is {memory}. Where it is off, I recall nothing and keep nothing of what you write. \
@@ -100,7 +101,7 @@ conversation that you write it in.
 - I keep what you say to me, not what you say to others. I delete our conversations after {days} \
 days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
-    "Write `/privacy`, `/privacy export` or `/privacy erase`; or one of `/privacy memory off`, "
+    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`; or one of `/privacy memory off`, "
     "`/privacy memory off here`, `/privacy notes off` and `/privacy rooms on`."
 )
 KINDS: Final[Mapping[str, str]] = {

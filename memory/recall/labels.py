@@ -12,6 +12,7 @@ FROM_WEB: Final = "from web, may be inaccurate"
 FROM_OTHERS: Final = "said by somebody else"
 KEPT: Final = "from somebody else, kept with the person's approval"
 SUSPICIOUS: Final = "reads like an instruction, may be inaccurate"
+IMPORTED: Final = "from an imported file, not verified, may be inaccurate"
 INFERRED: Final = "concluded by the assistant, may be inaccurate"
 
 OWN_WORDS: Final = "the person's own words"
@@ -22,6 +23,8 @@ MEMORY: Final = "memory"
 def label_of(record: Record) -> str:
     """How far a memory can be believed; empty where the person said so themselves."""
     said = record.provenance
+    if said.source is SourceType.IMPORT:
+        return IMPORTED
     if record.role == "other":
         return FROM_OTHERS
     if record.role:

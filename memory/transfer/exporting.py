@@ -1,5 +1,6 @@
 """Writes what is a person's own into a file: JSON lines or Parquet, sealed or not."""
 
+import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +9,9 @@ from typing import BinaryIO, Literal, Protocol, cast
 from memory.handle import MemoryHandle
 from memory.record import Record
 from memory.transfer.files import written
-from memory.transfer.lines import as_line, header_of, line_of
+from memory.transfer.lines import MEMORIES, as_line, header_of, line_of
 from memory.transfer.parquet import ParquetWriter
+from memory.transfer.proof import PROOF, proof_of
 from memory.transfer.sealing import Sealer
 
 Form = Literal["jsonl", "parquet"]
@@ -31,13 +33,21 @@ class _Writer(Protocol):
 
 
 class _LinesWriter:
-    def __init__(self, target: BinaryIO, header: dict[str, object], *, embeddings: bool) -> None:
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        target: BinaryIO,
+        header: dict[str, object],
+        *,
+        embeddings: bool,
+    ) -> None:
+        self._handle = handle
         self._target = target
         self._embeddings = embeddings
         target.write(as_line(header))
 
     def add(self, record: Record) -> None:
-        self._target.write(as_line(line_of(record, embedding=self._embeddings)))
+        self._target.write(as_line(signed_line(self._handle, record, self._embeddings)))
 
 
 async def export(handle: MemoryHandle, wish: ExportWish) -> int:
@@ -50,7 +60,7 @@ async def export(handle: MemoryHandle, wish: ExportWish) -> int:
         file = stack.enter_context(written(wish.target, overwrite=wish.overwrite))
         if wish.key:
             file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
-        writer = _writer(stack, file, wish, header_of(handle.reach.person, handle.occasion.at))
+        writer = _writer(stack, handle, file, wish)
         async for record in handle.everything():
             writer.add(record)
             count += 1
@@ -58,9 +68,36 @@ async def export(handle: MemoryHandle, wish: ExportWish) -> int:
     return count
 
 
-def _writer(
-    stack: ExitStack, file: BinaryIO, wish: ExportWish, header: dict[str, object]
-) -> _Writer:
+async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
+    """Everything that any store holds of the person, as JSON lines under a header: their memories
+    as `export` writes them, everything else by its table; and how many entries these are."""
+    rows = await handle.export_all()
+    lines = [header_of(handle.reach.person, handle.occasion.at)]
+    told = set()
+    async for record in handle.everything():
+        told.add(record.id)
+        lines.append({"table": MEMORIES} | signed_line(handle, record))
+    for row in rows:
+        if row.get("table") == MEMORIES and row.get("id") in told:
+            continue
+        lines.append(row)
+    data = await asyncio.to_thread(lambda: b"".join(map(as_line, lines)))
+    return data, len(lines) - 1
+
+
+def signed_line(handle: MemoryHandle, record: Record, embedding: bool = False) -> dict[str, object]:
+    """A memory as a line, with its signature where this program has a key."""
+    line = line_of(record, embedding=embedding)
+    proof = proof_of(handle, line)
+    return line | {PROOF: proof} if proof else line
+
+
+def _writer(stack: ExitStack, handle: MemoryHandle, file: BinaryIO, wish: ExportWish) -> _Writer:
+    header = header_of(handle.reach.person, handle.occasion.at)
     if wish.form == "parquet":
-        return stack.enter_context(ParquetWriter(file, header, embeddings=wish.embeddings))
-    return _LinesWriter(file, header, embeddings=wish.embeddings)
+
+        def sign(record: Record) -> str:
+            return proof_of(handle, line_of(record))
+
+        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=wish.embeddings))
+    return _LinesWriter(handle, file, header, embeddings=wish.embeddings)

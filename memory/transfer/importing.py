@@ -2,11 +2,16 @@
 
 A file is read twice: first to its end, so that nothing of one is brought in that is cut off, sealed
 with another key or no export at all; then each line for itself, and each gets its answer.
+
+Source and trust are kept of a line that this installation signed for the same person. Everything
+else is an import of low trust, of which nothing that would change how the assistant acts is stored
+without a decision, and which replaces nothing but other imports.
 """
 
+import asyncio
 import io
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,21 +21,25 @@ from typing import Any, BinaryIO, Final
 
 from gateway.errors import BadInput
 from memory.handle import MemoryHandle
-from memory.record import ID_PREFIX, Draft, Kind, Scope
+from memory.record import ID_PREFIX, Draft, Kind, Scope, SourceType
 from memory.transfer.lines import (
     MAX_LINE,
     MAX_LINES,
+    Elsewhere,
+    Entry,
     Header,
     Line,
+    Read,
     Unreadable,
     header_from,
     line_from,
 )
 from memory.transfer.parquet import MAGIC as PARQUET
 from memory.transfer.parquet import MAX_BYTES, read_parquet
+from memory.transfer.proof import is_proven, proven_of
 from memory.transfer.sealing import MAGIC as SEALED
 from memory.transfer.sealing import Opener, is_sealed
-from memory.write.outcome import Outcome
+from memory.write.outcome import Outcome, WriteResult
 from memory.write.past import Past
 
 BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
@@ -42,6 +51,8 @@ NOT_OWN: Final = "it belongs to a project or to everybody: only what is one's ow
 TOO_OLD: Final = "it has expired"
 AHEAD_OF_US: Final = "created_at lies ahead of now"
 TAKEN: Final = "its id belongs to another memory"
+NO_MEMORY: Final = "{table}: given out, but not taken in: only memories are"
+NOT_PROVEN: Final = "Nothing proves where it comes from: it has low trust."
 
 
 class Fate(StrEnum):
@@ -51,6 +62,7 @@ class Fate(StrEnum):
     KNOWN = "known"
     WAITING = "waiting"
     REFUSED = "refused"
+    LEFT = "left"
     UNREADABLE = "unreadable"
 
 
@@ -64,7 +76,10 @@ class Told:
     id: str = ""
 
 
-Read = tuple[int, Line | Unreadable]
+Numbered = tuple[int, Read]
+"""A line with its number."""
+Source = Callable[[], "io.BufferedReader[Any]"]
+"""Opens what is to be read; it is read twice."""
 
 
 def needs_key(file: Path) -> bool:
@@ -74,18 +89,25 @@ def needs_key(file: Path) -> bool:
 
 
 async def bring_in(
-    handle: MemoryHandle, file: Path, key: str = "", *, turns: bool = True
+    handle: MemoryHandle,
+    file: Path | bytes,
+    key: str = "",
+    *,
+    turns: bool = True,
+    most: int = MAX_LINES,
 ) -> AsyncIterator[Told]:
-    """Bring in everything in the file; what became of each line, in order.
+    """Bring in everything in the file, or in its bytes; what became of each line, in order.
 
     Without `turns` what was said in conversations stays out (`memory.episodic` is off). Raises
-    `BadInput`, before anything is stored, for a file that cannot be read to its end.
+    `BadInput`, before anything is stored, for a file that cannot be read to its end, or has more
+    than `most` lines.
     """
-    header = _looked_through(file, key)
+    source = _source(file)
+    header = await asyncio.to_thread(_looked_through, source, key, most)
     waiting = {pending.record.id for pending in await handle.waiting(MAX_WAITING)}
     lines = stored = 0
     with ExitStack() as stack:
-        _, entries = _contents(stack, file, key)
+        _, entries = _contents(stack, source, key)
         one = _One(handle, header, waiting, turns)
         for number, entry in entries:
             told = await one.bring_in(number, entry)
@@ -103,11 +125,13 @@ class _One:
     waiting: set[str]
     turns: bool
 
-    async def bring_in(self, number: int, entry: Line | Unreadable) -> Told:
+    async def bring_in(self, number: int, entry: Read) -> Told:
         if isinstance(entry, Unreadable):
             return Told(number, Fate.UNREADABLE, entry.reason)
-        memory_id = self._id(entry)
-        problem = self._problem(entry)
+        if isinstance(entry, Elsewhere):
+            return Told(number, Fate.LEFT, NO_MEMORY.format(table=entry.table))
+        memory_id = self._id(entry.line)
+        problem = self._problem(entry.line)
         if problem:
             return Told(number, Fate.REFUSED, problem)
         if await self.handle.get(memory_id) is not None:
@@ -128,37 +152,49 @@ class _One:
             return TOO_OLD
         return ""
 
-    async def _write(self, number: int, entry: Line, memory_id: str) -> Told:
+    async def _write(self, number: int, entry: Entry, memory_id: str) -> Told:
+        line, handle = entry.line, self.handle
+        signed = is_proven(handle, entry.values)
+        own = signed and entry.values.get("person") in handle.reach.persons
         past = Past(
             memory_id,
-            entry.created_at or self.handle.occasion.at,
-            entry.expires_at,
-            self._mapped(entry.superseded_by),
-            entry.superseded_at,
+            line.created_at or handle.occasion.at,
+            line.expires_at,
+            self._mapped(line.superseded_by),
+            line.superseded_at,
+            proven_of(entry.values) if own else None,
         )
-        if entry.role:
-            result = await self.handle.bring_in_turn(
-                entry.role, entry.content, past, external=entry.external
-            )
+        others = signed and not own
+        if line.role:
+            result = await handle.bring_in_turn(line.role, line.content, past, others=others)
         else:
-            result = await self.handle.bring_in(await self._draft(entry, memory_id), past)
+            draft = await self._draft(line, memory_id, proven=own)
+            result = await handle.bring_in(draft, past, others=others)
+        return await self._told(number, memory_id, past, result)
+
+    async def _told(self, number: int, memory_id: str, past: Past, result: WriteResult) -> Told:
         match result.outcome:
             case Outcome.STORED if await self.handle.get(memory_id) is None:
                 aged = past.at < self.handle.occasion.at - timedelta(days=1)
                 return Told(number, Fate.REFUSED, TOO_OLD if aged else TAKEN)
             case Outcome.STORED:
-                return Told(number, Fate.STORED, " ".join(result.notices), memory_id)
+                self.waiting.discard(memory_id)
+                notices = " ".join((*result.notices, *((NOT_PROVEN,) * (past.proven is None))))
+                return Told(number, Fate.STORED, notices, memory_id)
             case Outcome.REVIEW:
+                self.waiting.add(memory_id)
                 return Told(number, Fate.WAITING, result.reason, result.review_id)
             case Outcome.BLOCKED if result.code == "duplicate":
                 return Told(number, Fate.KNOWN, result.reason)
             case _:
                 return Told(number, Fate.REFUSED, result.reason)
 
-    async def _draft(self, entry: Line, memory_id: str) -> Draft:
+    async def _draft(self, entry: Line, memory_id: str, *, proven: bool) -> Draft:
         replaced = self._mapped(entry.supersedes)
         older = await self.handle.get(replaced) if replaced else None
         free = older is not None and older.superseded_by in ("", memory_id)
+        if older is not None and not proven:
+            free = free and older.provenance.source is SourceType.IMPORT
         return Draft(
             entry.content,
             Kind(entry.kind),
@@ -193,27 +229,33 @@ def _is_id(text: str) -> bool:
         return False
 
 
-def _looked_through(file: Path, key: str) -> Header:
+def _source(file: Path | bytes) -> Source:
+    if isinstance(file, bytes):
+        return lambda: io.BufferedReader(io.BytesIO(file))
+    return lambda: io.BufferedReader(_opened(file))
+
+
+def _looked_through(file: Source, key: str, most: int) -> Header:
     with ExitStack() as stack:
         header, entries = _contents(stack, file, key)
         for count, _ in enumerate(entries, 1):
-            if count > MAX_LINES:
-                raise BadInput(f"{file} has more than {MAX_LINES:,} lines")
+            if count > most:
+                raise BadInput(f"the file has more than {most:,} entries")
         return header
 
 
-def _contents(stack: ExitStack, file: Path, key: str) -> tuple[Header, Iterator[Read]]:
-    source: io.BufferedReader[Any] = stack.enter_context(io.BufferedReader(_opened(file)))
+def _contents(stack: ExitStack, file: Source, key: str) -> tuple[Header, Iterator[Numbered]]:
+    source: io.BufferedReader[Any] = stack.enter_context(file())
     if is_sealed(source.peek(len(SEALED))):
         if not key:
-            raise BadInput(f"{file} is sealed: its key is needed")
+            raise BadInput("the file is sealed: its key is needed")
         source = stack.enter_context(io.BufferedReader(Opener(source, key)))
     if source.peek(len(PARQUET)).startswith(PARQUET):
         return _rows(source)
     return header_from(source.readline(MAX_LINE)), _lines(source)
 
 
-def _rows(source: BinaryIO) -> tuple[Header, Iterator[Read]]:
+def _rows(source: BinaryIO) -> tuple[Header, Iterator[Numbered]]:
     whole = source.read(MAX_BYTES + 1)
     if len(whole) > MAX_BYTES:
         raise BadInput(f"a Parquet file has at most {MAX_BYTES:,} bytes; export as JSON lines")
@@ -222,7 +264,7 @@ def _rows(source: BinaryIO) -> tuple[Header, Iterator[Read]]:
     return header, ((number, line_from(row)) for number, row in enumerate(rows, 2))
 
 
-def _lines(source: BinaryIO) -> Iterator[Read]:
+def _lines(source: BinaryIO) -> Iterator[Numbered]:
     number = 1
     while line := source.readline(MAX_LINE + 1):
         number += 1

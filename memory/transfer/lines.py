@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import from_json, to_json
 
 from gateway.errors import BadInput
 from memory.record import MAX_DOCUMENT, MAX_TAGS, Embedding, Record
@@ -19,6 +20,33 @@ MAX_LINE: Final = 256 * 1024
 MAX_LINES: Final = 200_000
 """Memories of one file."""
 MAX_PROBLEMS: Final = 3
+MEMORIES: Final = "memories"
+TABLES: Final = frozenset(
+    (
+        "memory_reviews",
+        "memory_sessions",
+        "brain_documents",
+        "turns",
+        "conversation_notes",
+        "waiting_turns",
+        "inbox",
+        "outbox",
+        "traces",
+        "usage",
+        "spent",
+        "people_links",
+        "link_requests",
+        "people_projects",
+        "people_choices",
+        "person_tokens",
+        "adapter_state",
+        "quarantine",
+    )
+)
+"""Kinds of data that `/privacy export` gives out beside memories."""
+NO_EXPORT: Final = (
+    'line 1: this is no export of Parley; it begins with {"format":"parley-memory","version":1}'
+)
 CREATED: Final = "created_at"
 
 _KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
@@ -37,8 +65,8 @@ class Header(BaseModel):
 
 
 class Line(BaseModel):
-    """What an import reads of a memory. Trust, source and place are not among it: whoever brings a
-    memory in cannot say where it came from."""
+    """What an import reads of a memory. Trust, source and place are not among it: they are read
+    where a signature proves them (`proof.py`), because no file can say where it comes from."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
@@ -48,7 +76,6 @@ class Line(BaseModel):
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
     scope: Literal["user", "project", "global"] = "user"
     role: Literal["", "user", "assistant", "tool", "other"] = ""
-    external: bool = False
     created_at: AwareDatetime | None = None
     true_from: AwareDatetime | None = None
     true_until: AwareDatetime | None = None
@@ -58,7 +85,15 @@ class Line(BaseModel):
     superseded_at: AwareDatetime | None = None
 
 
-_M = TypeVar("_M", Header, Line)
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A memory of a file, and all that its line says, in which a signature can be checked."""
+
+    line: Line
+    values: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +101,16 @@ class Unreadable:
     """Why a line is none."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A line of `/privacy export` that is no memory; `table` is its kind of data."""
+
+    table: str
+
+
+Read = Entry | Unreadable | Elsewhere
 
 
 def header_of(person: str, now: datetime) -> dict[str, object]:
@@ -97,15 +142,12 @@ def as_line(values: Mapping[str, object]) -> bytes:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def header_from(line: bytes | Mapping[str, object]) -> Header:
+def header_from(line: bytes | Values) -> Header:
     """The header of a file. Raises `BadInput` when this is none, or of a later version."""
     try:
-        header = _read(Header, line)
-    except ValidationError:
-        raise BadInput(
-            'line 1: this is no export of Parley; it begins with {"format":"parley-memory",'
-            '"version":1}'
-        ) from None
+        header = Header.model_validate_json(to_json(_values(line)))
+    except (ValidationError, ValueError):
+        raise BadInput(NO_EXPORT) from None
     if header.version > VERSION:
         raise BadInput(
             f"line 1: the file has version {header.version}; this program reads {VERSION}"
@@ -113,19 +155,32 @@ def header_from(line: bytes | Mapping[str, object]) -> Header:
     return header
 
 
-def line_from(line: bytes | Mapping[str, object]) -> Line | Unreadable:
+def line_from(line: bytes | Values) -> Read:
     """A memory of a file, or what is wrong with it. Never repeats what it says."""
     try:
-        return _read(Line, line)
+        values = _values(line)
+    except ValueError:
+        return Unreadable("it is no JSON object")
+    table = values.get("table", MEMORIES)
+    if table != MEMORIES:
+        known = isinstance(table, str) and table in TABLES
+        return Elsewhere(str(table)) if known else Unreadable("table: it is not known")
+    try:
+        return Entry(Line.model_validate_json(to_json(values)), values)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
         return Unreadable("; ".join(_problem(problem) for problem in found))
 
 
-def _read(model: type[_M], line: bytes | Mapping[str, object]) -> _M:
-    if isinstance(line, bytes):
-        return model.model_validate_json(line)
-    return model.model_validate(dict(line))
+def _values(line: bytes | Values) -> Values:
+    """What a line says, read once, so that what is checked is what is stored. Raises `ValueError`
+    for what is no JSON object."""
+    if not isinstance(line, bytes):
+        return {name: _text(value) for name, value in line.items()}
+    values = from_json(line)
+    if not isinstance(values, dict):
+        raise ValueError("no object")
+    return values
 
 
 def _problem(problem: Any) -> str:

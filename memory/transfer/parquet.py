@@ -1,7 +1,7 @@
 """An export as a Parquet file. `pyarrow` (extra `parquet`) is loaded here, when it is asked for."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
@@ -24,8 +24,15 @@ class ParquetWriter:
     """Writes records in groups; a context manager."""
 
     def __init__(
-        self, target: BinaryIO, header: Mapping[str, object], *, embeddings: bool = False
+        self,
+        target: BinaryIO,
+        header: Mapping[str, object],
+        sign: Callable[[Record], str],
+        *,
+        embeddings: bool = False,
     ) -> None:
+        """`sign` gives the signature of a record, empty for none."""
+        self._sign = sign
         self._arrow, parquet = _loaded()
         self._schema = _schema(self._arrow, embeddings).with_metadata(
             {HEADER: json.dumps(header, ensure_ascii=False)}
@@ -50,6 +57,7 @@ class ParquetWriter:
     def add(self, record: Record) -> None:
         """One more row."""
         row = fields_of(record)
+        row["proof"] = self._sign(record) or None
         if self._embeddings:
             vector = record.embedding
             row["embedding_model"] = vector.model if vector else None
@@ -93,6 +101,7 @@ def _schema(arrow: Any, embeddings: bool) -> Any:
         arrow.field(CREATED if name == "at" else name, types[shape])
         for name, shape in SHAPES.items()
     ]
+    fields.append(arrow.field("proof", arrow.string()))
     if embeddings:
         fields += [
             arrow.field("embedding_model", arrow.string()),

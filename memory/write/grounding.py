@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from memory.record import Evidence, Kind, SourceType, Trust
 from memory.store.ports import Like
@@ -35,13 +35,17 @@ class WritePolicy(StrEnum):
     OPEN = "open"
 
 
+Brought: TypeAlias = Literal["", "restored", "imported"]
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What is to be remembered, with what the handler derived about it.
 
     `confirmed`: its owner approved this very text. `external`: it was stored in a turn with text
     from outside, and the person's own words do not prove it. `supersedes` is the id of the memory
-    that it replaces.
+    that it replaces. `brought`: it comes from a file; "restored" where a signature proves that it
+    was kept here before, "imported" where nothing does.
     """
 
     content: str
@@ -53,6 +57,7 @@ class Claim:
     external: bool = False
     supersedes: str = ""
     valid_until: datetime | None = None
+    brought: Brought = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def determine_tier(
     """The first rule that applies, strictest first."""
     asked_for = claim.confirmed or claim.source is SourceType.EXPLICIT_SAVE
     opened = policy is WritePolicy.OPEN
-    if findings.hedges.action is HedgeAction.BLOCK and not (asked_for or opened):
+    if findings.hedges.action is HedgeAction.BLOCK and not (asked_for or opened or claim.brought):
         return _blocked(Code.SPECULATION)
     if findings.duplicate is not None and findings.duplicate.id != claim.supersedes:
         return _blocked(Code.DUPLICATE)
@@ -100,6 +105,8 @@ def determine_tier(
         return _flagged(Code.INJECTION)
     if findings.duplicate_unchecked:
         return _flagged(Code.DUPLICATE_UNCHECKED)
+    if claim.brought:
+        return _brought(claim, policy)
     if asked_for:
         return _approved(Code.EXPLICIT)
     if claim.external:
@@ -111,6 +118,18 @@ def determine_tier(
     if findings.hedges.action is HedgeAction.REVIEW:
         return _flagged(Code.HEDGED)
     return _grounded(claim, findings.citations, auto_approve_ai_synthesis)
+
+
+def _brought(claim: Claim, policy: WritePolicy) -> Ruling:
+    """What a file holds and nothing proves is stored as such; never what would change how the
+    assistant acts."""
+    if claim.brought == "restored":
+        return _approved(Code.RESTORED)
+    if claim.kind.behavioral:
+        return _flagged(Code.EXTERNAL)
+    if policy is WritePolicy.CONFIRM:
+        return _flagged(Code.NOT_CONFIRMED)
+    return _approved(Code.IMPORTED)
 
 
 def _grounded(claim: Claim, citations: Sequence[Checked], synthesis: bool) -> Ruling:
@@ -153,6 +172,8 @@ _REASONS: Final = {
     Code.UNGROUNDED: "The assistant concluded it and cites no source.",
     Code.SPECULATION: "It is an opinion or a guess, not something known.",
     Code.DUPLICATE: "It is stored already.",
+    Code.RESTORED: "It was kept here before, as its signature shows.",
+    Code.IMPORTED: "It comes from a file that you imported.",
     Code.REPLACES: "It may replace something that is stored.",
 }
 _CONFIDENCE: Final = {
@@ -161,7 +182,7 @@ _CONFIDENCE: Final = {
     IngestionTier.BLOCK: 0.3,
 }
 """High, medium and low confidence go with the tiers (sources 004)."""
-_ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED})
+_ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMPORTED})
 """Approved without a ground: believed as far as their source is."""
 
 
@@ -254,7 +275,7 @@ class Grounding:
         )
         ruling = self._rule(claim, findings)
         if ruling.code in {Code.UNGROUNDED, Code.SYNTHESIS_ALLOWED}:
-            findings = replace(findings, citations=await self._citations(claim.content))
+            findings = replace(findings, citations=await self.citations(claim.content))
             ruling = self._rule(claim, findings)
         return validation(claim, findings, ruling)
 
@@ -262,7 +283,8 @@ class Grounding:
         synthesis = self.auto_approve_ai_synthesis
         return determine_tier(claim, findings, self.policy, auto_approve_ai_synthesis=synthesis)
 
-    async def _citations(self, content: str) -> tuple[Checked, ...]:
+    async def citations(self, content: str) -> tuple[Checked, ...]:
+        """What a text cites, looked up."""
         checked = await verify_all(find_citations(content), self.verifier)
         if self.relevance:
             return await keep_relevant(content, checked, self.judge)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Literal
 
 import structlog
@@ -34,15 +35,16 @@ from memory.record import (
 )
 from memory.scope import Occasion, Reach, channel_of, may_change
 from memory.store.ports import Filter, Insertion, Like, MemoryStore, Pending, ReviewStore
-from memory.write.grounding import Claim, Grounding
+from memory.write.grounding import Brought, Claim, Grounding
 from memory.write.meaning import MeaningCheck
 from memory.write.outcome import Outcome, WriteResult
-from memory.write.past import Past, relived
+from memory.write.past import Past, brought_by, is_proven, relived
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
 from memory.write.replacing import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.result import Code, IngestionTier, ValidationResult
 from memory.write.similarity import JACCARD_THRESHOLD
-from memory.write.trust import CONFIDENCE, Way
+from memory.write.trust import CONFIDENCE, Way, derive_trust
+from memory.write.validate import validate
 from safety.cut import cut
 from safety.secrets import redact_secrets
 
@@ -127,7 +129,9 @@ class WritePath:
         one that is brought in again."""
         if draft.scope is Scope.PROJECT and not reach.project:
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
-        prepared = prepare(draft, way, draft.kind.tier, fail_on_secret=self.rules.fail_on_secret)
+        fails = self.rules.fail_on_secret
+        tier = draft.kind.tier
+        prepared = prepare(draft, way, tier, fail_on_secret=fails, external=external)
         if isinstance(prepared, Refusal):
             await self._note_refusal(occasion, prepared)
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
@@ -138,13 +142,12 @@ class WritePath:
         if replaced is not None:
             draft = replace(draft, supersedes=replaced.record.id)
         record = self._record(occasion, reach, draft, prepared, external=external)
-        if past is not None:
-            record = relived(record, past, self.clock.now(), self.rules.lives)
+        record = self._relived(record, past, prepared)
         record, like, unchecked = await self._like(reach, record)
-        result = await self._ground(record, prepared, like, unchecked)
+        result = await self._ground(record, prepared, like, unchecked, brought_by(past))
         if result.tier is IngestionTier.BLOCK:
             return _blocked(record, result, prepared)
-        record = replace(record, evidence=result.evidence)
+        record = record if is_proven(past) else replace(record, evidence=result.evidence)
         shared = draft.scope is not Scope.USER and not reach.operates
         if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
             reason = NOT_OPERATOR if shared else result.reason
@@ -165,6 +168,27 @@ class WritePath:
             notices = (*notices, told)
         stored = await self._store(occasion, reach, record, result, notices)
         return replace(stored, told_replaced=told)
+
+    async def try_out(
+        self, occasion: Occasion, reach: Reach, content: str, memory_type: str, source: str
+    ) -> ValidationResult:
+        """What would become of a text, with what it cites looked up and repetitions looked for;
+        nothing is stored. Raises `BadInput` as `validate` does."""
+        rules, principal = self.grounding, occasion.principal
+        decide = partial(
+            validate,
+            *(content, memory_type, source, principal, occasion.place.audience),
+            policy=rules.policy,
+            auto_approve_ai_synthesis=rules.auto_approve_ai_synthesis,
+            at=self.clock.now(),
+        )
+        kept = decide().evidence.claim
+        draft = Draft(kept, Kind(memory_type))
+        prepared = Prepared(kept, (), derive_trust(Way.ASSISTANT))
+        record = self._record(occasion, reach, draft, prepared, external=False)
+        _, like, unchecked = await self._like(reach, record)
+        citations = await rules.citations(kept)
+        return decide(citations=citations, duplicate=like, duplicate_unchecked=unchecked)
 
     async def _replaced(
         self, reach: Reach, draft: Draft, prepared: Prepared, way: Way, past: Past | None
@@ -244,20 +268,25 @@ class WritePath:
         role: Speaker,
         text: str,
         past: Past,
-        *,
-        outside: bool,
+        way: Way,
     ) -> WriteResult:
-        """Keep one side of a turn that is brought in again; `outside` as in `Provenance`."""
-        prepared = prepare_turn(text, WAYS[role])
+        """Keep one side of a turn that is brought in; `way` is that of what nothing proves."""
+        proven = is_proven(past)
+        prepared = prepare_turn(text, WAYS[role] if proven else way)
         if isinstance(prepared, Refusal):
             return WriteResult(Outcome.REFUSED, prepared.code, prepared.reason)
         await self._note_findings(occasion, prepared)
-        external = outside or role == "other"
-        record = self._turn(occasion, reach, role, prepared, external=external)
-        record = relived(record, past, self.clock.now(), self.rules.lives)
+        record = self._turn(occasion, reach, role, prepared, external=not proven)
+        record = self._relived(record, past, prepared)
         await self.memories.keep_turns(reach, [record])
         await self._note_kept(occasion, [record])
         return WriteResult(Outcome.STORED, "stored", "Stored.", record.content, record.id)
+
+    def _relived(self, record: Record, past: Past | None, prepared: Prepared) -> Record:
+        if past is None:
+            return record
+        suspicious = bool(prepared.injections)
+        return relived(record, past, self.clock.now(), self.rules.lives, suspicious=suspicious)
 
     def _turn(
         self,
@@ -283,7 +312,12 @@ class WritePath:
         )
 
     async def _ground(
-        self, record: Record, prepared: Prepared, like: Like | None, unchecked: bool
+        self,
+        record: Record,
+        prepared: Prepared,
+        like: Like | None,
+        unchecked: bool,
+        brought: Brought = "",
     ) -> ValidationResult:
         told = record.provenance
         claim = Claim(
@@ -295,6 +329,7 @@ class WritePath:
             external=told.external,
             supersedes=record.supersedes,
             valid_until=record.true_until,
+            brought=brought,
         )
         return await self.grounding.examine(
             claim,

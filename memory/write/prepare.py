@@ -86,11 +86,13 @@ def prepare(
     limit: int = MAX_MEMORY,
     longest: int = MAX_ARGUMENT,
     of_turn: bool = False,
+    external: bool = False,
 ) -> Prepared | Refusal:
     """Run the steps. Pure, and the same for the same draft.
 
     A text of more than `longest` characters is refused, one of more than `limit` is shortened. A
     memory of which only secrets are left is refused; one side of a turn (`of_turn`) is not.
+    `external` as in `Provenance`.
     """
     bounded = _bounded(draft, longest)
     if isinstance(bounded, Refusal):
@@ -107,7 +109,7 @@ def prepare(
     if sure and not of_turn and not _tells(redaction.text):
         return Refusal("secret", NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
-    derived = derive_trust(way, injection=bool(injections))
+    derived = derive_trust(way, injection=bool(injections), external=external)
     text = redaction.text
     if derived.trust is Trust.LOW:
         text = neutralise_markers(text)

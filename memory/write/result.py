@@ -32,6 +32,8 @@ class Code(StrEnum):
     SPECULATION = "speculation"
     DUPLICATE = "duplicate"
     REPLACES = "replaces"
+    RESTORED = "restored"
+    IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)

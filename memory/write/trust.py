@@ -21,6 +21,7 @@ class Way(StrEnum):
     DOCUMENT = "document"
     TOOL = "tool"
     WEB = "web"
+    IMPORT = "import"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,18 @@ _DERIVED: Final = {
     Way.DOCUMENT: Derived(SourceType.TOOL_OUTPUT, Trust.HIGH),
     Way.TOOL: Derived(SourceType.TOOL_OUTPUT, Trust.MEDIUM),
     Way.WEB: Derived(SourceType.TOOL_OUTPUT, Trust.LOW),
+    Way.IMPORT: Derived(SourceType.IMPORT, Trust.LOW),
 }
 CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
 """What a memory is believed at first; a verified citation raises it."""
 
 
-def derive_trust(way: Way, *, injection: bool = False) -> Derived:
-    """Source and trust of a text; an injection finding takes the trust away."""
+def derive_trust(way: Way, *, injection: bool = False, external: bool = False) -> Derived:
+    """Source and trust of a text; an injection finding takes the trust away. What came from outside
+    is never of high trust: a file that somebody attached could be hostile (sources 001)."""
     derived = _DERIVED[way]
-    return Derived(derived.source, Trust.LOW) if injection else derived
+    if injection:
+        return Derived(derived.source, Trust.LOW)
+    if external and derived.trust is Trust.HIGH:
+        return Derived(derived.source, Trust.MEDIUM)
+    return derived

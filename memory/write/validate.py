@@ -25,12 +25,16 @@ WAYS: Final = {
     "documentation": Way.DOCUMENT,
     "adr": Way.DOCUMENT,
     "commit": Way.DOCUMENT,
+    "file": Way.DOCUMENT,
+    "others": Way.OTHERS_WORDS,
     "tool_output": Way.TOOL,
     "web": Way.WEB,
     "ai_synthesis": Way.ASSISTANT,
     "ai_inference": Way.ASSISTANT,
 }
 """Where a text can come from, by name; a name that is not here is the assistant's inference."""
+OUTSIDE: Final = frozenset({"file", "others", "tool_output", "web"})
+"""What somebody showed, or a tool returned: never approved without the person's word."""
 
 
 def validate(
@@ -42,7 +46,9 @@ def validate(
     *,
     citations: Sequence[Checked] = (),
     duplicate: Like | None = None,
+    duplicate_unchecked: bool = False,
     policy: WritePolicy = WritePolicy.GROUNDED,
+    auto_approve_ai_synthesis: bool = False,
     at: datetime | None = None,
 ) -> ValidationResult:
     """Which tier a text lands in, and why.
@@ -62,15 +68,23 @@ def validate(
             f"memory_type: there is no {memory_type[:40]!r}; there are {known}"
         ) from None
     way = WAYS.get(source, Way.ASSISTANT)
-    prepared = prepare(Draft(content, kind), way, kind.tier)
+    external = source in OUTSIDE
+    prepared = prepare(Draft(content, kind), way, kind.tier, external=external)
     if isinstance(prepared, Refusal):
         raise BadInput(f"content: {prepared.reason}")
     trust = prepared.derived.trust
-    claim = Claim(prepared.content, kind, prepared.derived.source, trust, at or datetime.now(UTC))
+    captured_at = at or datetime.now(UTC)
+    claim = Claim(
+        prepared.content, kind, prepared.derived.source, trust, captured_at, external=external
+    )
     findings = Findings(
         hedges=analyze_hedges(prepared.content),
         citations=tuple(citations),
         injections=prepared.injections,
         duplicate=duplicate,
+        duplicate_unchecked=duplicate_unchecked,
     )
-    return validation(claim, findings, determine_tier(claim, findings, policy))
+    ruling = determine_tier(
+        claim, findings, policy, auto_approve_ai_synthesis=auto_approve_ai_synthesis
+    )
+    return validation(claim, findings, ruling)

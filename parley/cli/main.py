@@ -248,6 +248,22 @@ def manifest(
     raise typer.Exit(slack_app.run(name, url))
 
 
+@app.command()
+def usage(
+    person: Annotated[
+        str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
+    ] = "",
+    days: Annotated[int, typer.Option(min=1, max=400, help="Of the last days.")] = 30,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what answers cost, and what is left of a person's budgets."""
+    from parley.cli import usage as usage_shown  # noqa: PLC0415
+
+    told = usage_shown.run(chosen(config), os.environ, person, days, as_json=as_json)
+    raise typer.Exit(told)
+
+
 def main() -> None:
     """Run the command line; an error of ours is one message, not a traceback."""
     from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415

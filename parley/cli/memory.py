@@ -42,6 +42,10 @@ def list_(
     person: Person = "",
     limit: Limit = 50,
     superseded: Superseded = False,
+    tier: Annotated[
+        Literal["working", "episodic", "semantic"] | None,
+        typer.Option("--tier", help="Of this tier only; working: conversations going on."),
+    ] = None,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
@@ -49,7 +53,7 @@ def list_(
     from parley.cli import memory_deeds  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
-    raise typer.Exit(memory_deeds.newest(wanted, limit, superseded=superseded))
+    raise typer.Exit(memory_deeds.newest(wanted, limit, tier, superseded=superseded))
 
 
 @commands.command()
@@ -157,6 +161,9 @@ def review(
     reject: Annotated[
         list[str] | None, typer.Option("--reject", metavar="ID", help="Do not keep this one.")
     ] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="Show what was decided, without its text.")
+    ] = False,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
@@ -164,7 +171,33 @@ def review(
     from parley.cli import memory_review  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
+    if history:
+        raise typer.Exit(memory_review.history(wanted))
     raise typer.Exit(memory_review.review(wanted, approve or (), reject or ()))
+
+
+@commands.command()
+def validate(
+    text: Annotated[str, typer.Argument(help="What would be remembered.")],
+    person: Person = "",
+    memory_type: Annotated[
+        str, typer.Option("--type", help="preference, fact, instruction, correction, decision …")
+    ] = "fact",
+    source: Annotated[
+        str,
+        typer.Option(
+            help="Where it comes from: user, manual, ai_synthesis, documentation, file, others, "
+            "tool_output, web."
+        ),
+    ] = "ai_synthesis",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what would become of a text, and why; nothing is stored. 1 unless it is stored."""
+    from parley.cli import memory_validate  # noqa: PLC0415
+
+    wanted = whose(person, config, as_json)
+    raise typer.Exit(memory_validate.run(wanted, text, memory_type, source))
 
 
 def whose(person: str, config: Path | None, as_json: bool) -> "Wanted":

@@ -125,6 +125,7 @@ async def _opened(
             clock,
             models,
             check=Believed(),
+            working=storage.working,
         )
         if wired.memory is None or wired.consolidation is None:
             raise BadInput(OFF)

@@ -32,12 +32,16 @@ def known(config: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
     return 0
 
 
-def newest(wanted: Wanted, limit: int, *, superseded: bool) -> int:
-    """Print the person's own memories, the newest first."""
+def newest(wanted: Wanted, limit: int, tier: str | None, *, superseded: bool) -> int:
+    """Print the person's own memories, the newest first; of one tier, where it is named."""
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
-        asked = Filter(own_only=True, superseded=superseded, limit=limit)
-        records = [match.record for match in await handle.search(asked)]
+        if tier == Tier.WORKING:
+            records = (await handle.working())[:limit]
+        else:
+            tiers = (Tier(tier),) if tier else ()
+            asked = Filter(own_only=True, superseded=superseded, limit=limit, tiers=tiers)
+            records = [match.record for match in await handle.search(asked)]
         show_records(records, as_json=wanted.as_json, nothing=NOTHING)
 
     with_memory(wanted, job)

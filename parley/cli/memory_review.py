@@ -10,7 +10,7 @@ from memory.store.ports import Pending
 from memory.write.outcome import Outcome
 from parley.cli.asking import choice
 from parley.cli.memory_access import Wanted, with_memory
-from parley.cli.memory_shown import plain, print_json, show_waiting
+from parley.cli.memory_shown import plain, print_json, show_decided, show_waiting
 from parley.settings import Settings
 
 MAX_WAITING: Final = 100
@@ -31,6 +31,16 @@ def review(wanted: Wanted, approve: Sequence[str], reject: Sequence[str]) -> int
         return await _asked(handle, waiting)
 
     return with_memory(wanted, job)
+
+
+def history(wanted: Wanted) -> int:
+    """Print what was decided, the latest first."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> None:
+        show_decided(await handle.decided(MAX_WAITING), as_json=wanted.as_json)
+
+    with_memory(wanted, job)
+    return 0
 
 
 async def _named(

@@ -43,6 +43,42 @@ def show_waiting(waiting: Sequence[Pending], *, as_json: bool) -> None:
         _show(("id", "since", "why", "memory"), rows)
 
 
+def show_decided(decided: Sequence[Pending], *, as_json: bool) -> None:
+    """Print what was decided, and why; its text went with the decision."""
+    if as_json:
+        print_json([decided_line(pending) for pending in decided])
+    elif not decided:
+        sys.stdout.write("Nothing was decided yet.\n")
+    else:
+        rows = [
+            (
+                pending.id,
+                str(pending.decided_at.date()) if pending.decided_at else "",
+                pending.state,
+                pending.target or pending.record.kind.value,
+                plain(pending.note or pending.reason),
+            )
+            for pending in decided
+        ]
+        _show(("id", "decided", "how", "what", "why"), rows)
+
+
+def decided_line(pending: Pending) -> dict[str, object]:
+    """What was decided, as a JSON object."""
+    decided = pending.decided_at
+    return {
+        "id": pending.id,
+        "decision": pending.state,
+        "decided_at": decided.isoformat() if decided else None,
+        "reason": pending.reason,
+        "note": pending.note,
+        "submitted_at": pending.submitted_at.isoformat(),
+        "target": pending.target,
+        "kind": pending.record.kind.value,
+        "memory": pending.record.id,
+    }
+
+
 def show_people(people: Sequence[Counted], *, as_json: bool) -> None:
     """Print who is known, and how much of them."""
     if as_json:

@@ -57,6 +57,10 @@ class Grounding(Section):
     have to be on the public internet."""
     verify_claim_relevance: bool = False
     """Read what is cited, and send a claim to review that shares too few words with it."""
+    relevance_judge: Literal["words", "model"] = "words"
+    """With `verify_claim_relevance`: whether words alone decide, or the model is asked as well,
+    once for each citation that shares enough words. Such calls cost money and count to no
+    budget."""
     dedup_method: Literal["jaccard", "vector"] = "jaccard"
     """How repetitions are found: by their words, or with an embedding model also by meaning."""
     dedup_threshold: float | None = Field(default=None, ge=0.8, le=1)

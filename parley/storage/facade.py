@@ -12,7 +12,7 @@ from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
 from gateway.stores import Journal, QuarantineStore
-from memory.store.ports import HoldsPersonal
+from memory.store.ports import HoldsPersonal, WorkingMemory
 from parley.settings import Settings
 from parley.storage.hot import open_hot
 from parley.storage.long_lived import open_long_lived
@@ -71,6 +71,11 @@ class Storage:
     def personal(self) -> tuple[HoldsPersonal, ...]:
         """Every store that holds something of a person."""
         return (self._lasting.memory.personal, self._lasting.personal, self.hot.personal)
+
+    @property
+    def working(self) -> WorkingMemory:
+        """Conversations that are going on."""
+        return self._lasting.personal
 
     @property
     def long_lived(self) -> Database:

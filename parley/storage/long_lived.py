@@ -23,7 +23,7 @@ from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.traces import SqliteTraces
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
-from memory.store.ports import HoldsPersonal
+from memory.store.ports import WorkingMemory
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 
 KEEP_TRACES = timedelta(days=30)
@@ -46,7 +46,7 @@ class LongLived:
     keeper: Keeper
     quarantine: QuarantineStore
     memory: MemoryStores
-    personal: HoldsPersonal
+    personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     database: Database | None = None

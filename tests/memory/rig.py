@@ -212,12 +212,13 @@ async def memory_rig(
     plans: Plans | None = None,
     rules: WriteRules | None = None,
     grounding: Grounding | None = None,
+    key: bytes = b"key",
 ) -> AsyncIterator[Rig]:
-    """A memory that is empty."""
+    """A memory that is empty; `key` seals its audit and signs its exports."""
     clock, database = FakeClock(), Database(":memory:")
     await database.start()
     stores = on_sqlite(database, clock)
-    yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding)
+    yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding, key=key)
     await database.stop()
 
 
@@ -232,6 +233,7 @@ def rig_on(
     keep: Callable[[WaitingTurn], Awaitable[None]] | None = None,
     projects: ProjectRules | None = None,
     history: History | None = None,
+    key: bytes = b"key",
 ) -> Rig:
     """A memory over these stores; open questions are kept in `database`, and so is what
     conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
@@ -241,7 +243,7 @@ def rig_on(
 
     noted, shelf, members = Noted(), Shelf(), Members()
     people = People(stores.people, clock, members, projects)
-    audit = Audit(noted, b"key", clock)
+    audit = Audit(noted, key, clock)
     links = Links(stores.links, audit, clock)
     path = WritePath(
         stores.memories,

@@ -122,6 +122,21 @@ class Gone(MemoryHandle):
         raise StoreUnavailable("gone")
 
 
+async def test_a_fresh_brief_says_how_many_it_leaves_out_and_a_frozen_one_stays_the_same() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        for name in ("a dog", "a cat", "a bird"):
+            await ada.remember(Draft(f"Owns {name}", Kind.FACT))
+        few = BriefLimits(entries=2)
+        fresh = (await brief_of(ada, few)).text()
+        assert "2 of 3 memories; memory_search finds the others." in fresh
+        assert "of 3" not in (await brief_of(ada, BriefLimits(entries=3))).text()
+        frozen = await brief_of(ada, few, rig.clock.now())
+        assert (frozen.total, "memory_search" in frozen.text()) == (0, False)
+        short = BriefLimits(entries=3, characters=len(fresh))
+        assert len((await brief_of(ada, short)).text()) <= len(fresh)
+
+
 @pytest.mark.parametrize("kind", [Slow, Gone])
 async def test_a_session_begins_without_it_where_it_cannot_be_had(
     kind: type[MemoryHandle], monkeypatch: pytest.MonkeyPatch

@@ -24,5 +24,6 @@ async def answered(
 def over(turn: WaitingTurn) -> Completed:
     """An exchange of which nothing but the waiting turn is kept."""
     key = ConversationKey(turn.tenant, "telegram", "main", "", "c")
-    trace = Trace(turn.id, turn.id, "telegram", "main", "", "message", turn.at, (), "answered", 1.0)
+    told = (turn.id, turn.id, "telegram", "main", str(key), "message", turn.at, (), "answered", 1.0)
+    trace = Trace(*told)
     return Completed(key, (), (), (), trace, (), (), turn)

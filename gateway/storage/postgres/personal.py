@@ -58,19 +58,26 @@ NOTES: Final = f"""
     FROM conversation_notes
     WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
 """  # noqa: S608 - constants
-WHOSE: Final[tuple[tuple[str, LiteralString], ...]] = (
+Statements = tuple[tuple[str, LiteralString], ...]
+WORKING_ROWS: Final[Statements] = (
     ("turns", f"SELECT * FROM turns WHERE {TURNS} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
+    ("conversation_notes", NOTES),
+)
+WHOSE: Final[Statements] = (
+    *WORKING_ROWS,
     ("usage", f"SELECT * FROM usage WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("traces", f"SELECT * FROM traces WHERE {TRACES} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("spent", f"SELECT * FROM spent WHERE {SPENT} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
     ("feedback", f"SELECT * FROM feedback WHERE {USAGE} LIMIT {MAX_ROWS}"),  # noqa: S608 - constants
-    ("conversation_notes", NOTES),
 )
-ERASE: Final[tuple[LiteralString, ...]] = (
-    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+WORKING: Final[tuple[LiteralString, ...]] = (
     f"DELETE FROM turns WHERE {TURNS}",  # noqa: S608 - constants
     f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+)
+ERASE: Final[tuple[LiteralString, ...]] = (
+    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+    *WORKING,
     f"DELETE FROM feedback WHERE {USAGE}",  # noqa: S608 - constants
     f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
     f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
@@ -78,7 +85,7 @@ ERASE: Final[tuple[LiteralString, ...]] = (
 
 
 class PostgresConversationPersonal:
-    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.WorkingMemory`."""
 
     def __init__(self, pool: PostgresPool, clock: Clock) -> None:
         self._pool = pool
@@ -86,11 +93,18 @@ class PostgresConversationPersonal:
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
         """Everything of these identities, row by row."""
-        asked = self._asked(tenant, persons)
+        return await self._read(WHOSE, self._asked(tenant, persons))
 
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Turns and notes only."""
+        return await self._read(WORKING_ROWS, self._asked(tenant, persons))
+
+    async def _read(
+        self, statements: Statements, asked: dict[str, object]
+    ) -> list[dict[str, object]]:
         async def work(connection: Connection) -> list[dict[str, object]]:
             found: list[dict[str, object]] = []
-            for table, statement in WHOSE:
+            for table, statement in statements:
                 rows = await connection.execute(statement, asked)
                 names = [column.name for column in rows.description or ()]
                 found += [
@@ -104,11 +118,16 @@ class PostgresConversationPersonal:
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
-        asked = self._asked(tenant, persons)
+        return await self._change(ERASE, self._asked(tenant, persons))
 
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete turns and notes only; how many rows."""
+        return await self._change(WORKING, self._asked(tenant, persons))
+
+    async def _change(self, statements: Sequence[LiteralString], asked: dict[str, object]) -> int:
         async def work(connection: Connection) -> int:
             async with connection.transaction():
-                return sum([(await connection.execute(sql, asked)).rowcount for sql in ERASE])
+                return sum([(await connection.execute(sql, asked)).rowcount for sql in statements])
 
         return await self._pool.run(work)
 

@@ -10,10 +10,10 @@ from hashlib import blake2b
 from typing import Final
 
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
-from gateway.ports import Clock
+from gateway.ports import Clock, Usage
 from gateway.storage.postgres.pool import Connection, PostgresPool
 from gateway.storage.postgres.rows import recordset
-from gateway.stores import UsageRow
+from gateway.stores import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """After this long a reservation belongs to a turn that died, and counts no more."""
@@ -85,6 +85,15 @@ def usage_parameters(
     }
 
 
+TOTALS: Final = """
+    SELECT model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+        sum(cache_write_tokens), sum(micros)
+    FROM usage WHERE tenant IN (%(tenant)s, '') AND at >= %(since)s AND (
+        %(everything)s OR person = ANY (%(persons)s::text[]))
+    GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
+"""
+
+
 class PostgresUsage:
     """Implements `gateway.stores.UsageLedger`."""
 
@@ -125,6 +134,17 @@ class PostgresUsage:
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
         return [int(row[0]) for row in await self._pool.fetch(SUMS, self._sums_of(accounts))]
+
+    async def totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        """Sums by model since then, the dearest first."""
+        named = [person for person in persons or () if person]
+        asked = {"tenant": tenant, "since": since, "everything": persons is None, "persons": named}
+        return [
+            UsageTotal(str(row[0]), int(row[1]), Usage(*map(int, row[2:6])), int(row[6]))
+            for row in await self._pool.fetch(TOTALS, asked)
+        ]
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of the rows from before then, and of the sums begun before then."""

@@ -63,12 +63,15 @@ NOTES: Final = f"""
     FROM conversation_notes
     WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
 """  # noqa: S608 - constants
-ERASE: Final = (
-    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+WORKING: Final = (
     # the rows are named first: deleting must not change the answer on the way
     f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
     f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+)
+ERASE: Final = (
+    f"DELETE FROM traces WHERE {TRACES}",  # noqa: S608 - constants
+    *WORKING,
     f"DELETE FROM feedback WHERE {USAGE}",  # noqa: S608 - constants
     f"DELETE FROM spent WHERE {PAST}",  # noqa: S608 - constants
     f"UPDATE usage SET person = '' WHERE {USAGE}",  # noqa: S608 - constants
@@ -82,7 +85,7 @@ Rows = list[dict[str, object]]
 
 
 class SqliteConversationPersonal:
-    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.HoldsPersonal`."""
+    """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -93,12 +96,16 @@ class SqliteConversationPersonal:
         asked = self._asked(tenant, persons)
 
         def job(db: sqlite3.Connection) -> Rows:
-            whose = {"turns": TURNS, "usage": USAGE, "traces": TRACES, "spent": SPENT}
-            whose["feedback"] = USAGE
+            whose = {"usage": USAGE, "traces": TRACES, "spent": SPENT, "feedback": USAGE}
             found = [row for table in whose for row in _rows(db, table, whose[table], asked)]
-            return found + _named("conversation_notes", db.execute(NOTES, asked))
+            return _working(db, asked) + found
 
         return await self._database.run(job)
+
+    async def working(self, tenant: str, persons: Sequence[str]) -> Rows:
+        """Turns and notes only."""
+        asked = self._asked(tenant, persons)
+        return await self._database.run(lambda db: _working(db, asked))
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
@@ -106,6 +113,15 @@ class SqliteConversationPersonal:
 
         def job(db: sqlite3.Connection) -> int:
             return sum(db.execute(sql, asked).rowcount for sql in ERASE)
+
+        return await self._database.run(job)
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete turns and notes only; how many rows."""
+        asked = self._asked(tenant, persons)
+
+        def job(db: sqlite3.Connection) -> int:
+            return sum(db.execute(sql, asked).rowcount for sql in WORKING)
 
         return await self._database.run(job)
 
@@ -117,6 +133,11 @@ class SqliteConversationPersonal:
             "day": now.strftime("%Y-%m-%d"),
             "month": now.strftime(":%Y-%m"),
         }
+
+
+def _working(db: sqlite3.Connection, asked: dict[str, object]) -> Rows:
+    notes = _named("conversation_notes", db.execute(NOTES, asked))
+    return _rows(db, "turns", TURNS, asked) + notes
 
 
 class SqliteHotPersonal:

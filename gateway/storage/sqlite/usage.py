@@ -1,17 +1,27 @@
 """Tokens and money in SQLite: sums per period, reservations of running turns, a row per call."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
-from gateway.ports import Clock
+from gateway.ports import Clock, Usage
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
-from gateway.stores import UsageRow
+from gateway.stores import UsageRow, UsageTotal
 
 RESERVED_SECONDS = 3600.0
 """After this long a reservation belongs to a turn that died, and counts no more."""
+
+
+TOTALS = """
+    SELECT model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+        sum(cache_write_tokens), sum(micros)
+    FROM usage WHERE tenant IN (:tenant, '') AND at >= :since AND (
+        :everything OR person IN (SELECT value FROM json_each(:persons)))
+    GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
+"""
 
 
 def settle_usage(
@@ -70,6 +80,19 @@ class SqliteUsage:
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
         return await self._database.run(lambda db: _sums(db, accounts))
+
+    async def totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        """Sums by model since then, the dearest first."""
+        asked = {
+            "tenant": tenant,
+            "since": since.timestamp(),
+            "everything": persons is None,
+            "persons": json.dumps([person for person in persons or () if person]),
+        }
+        rows = await self._database.run(lambda db: db.execute(TOTALS, asked).fetchall())
+        return [UsageTotal(row[0], row[1], Usage(*row[2:6]), row[6]) for row in rows]
 
     async def prune(self, before: datetime) -> int:
         """Delete some of the rows from before then, and of the sums that were begun before then."""

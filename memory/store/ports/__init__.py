@@ -48,6 +48,7 @@ from memory.store.ports.people import (
 )
 from memory.store.ports.personal import (
     HoldsPersonal,
+    WorkingMemory,
 )
 from memory.store.ports.reviews import (
     Pending,
@@ -95,4 +96,5 @@ __all__ = [
     "Unembedded",
     "Version",
     "WaitingTurns",
+    "WorkingMemory",
 ]

@@ -23,7 +23,6 @@ class Self:
     persons: tuple[str, ...]
     project: str = ""
     shows_private: bool = False
-    plan: str = ""
     seen: tuple[tuple[str, datetime], ...] = ()
     memory_off: bool = False
     off_here: bool = False

@@ -15,3 +15,16 @@ class HoldsPersonal(Protocol):
         """Delete all of it; how many rows went. What the answer to `exchange`
         needs stays until then: whoever asks for this hears that it is done."""
         ...
+
+
+class WorkingMemory(HoldsPersonal, Protocol):
+    """Working memory: the turns, tasks and summaries of conversations that are going on, until
+    `context.ttl_hours` pass."""
+
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """All of it, as `export` gives it out: rows of "turns" and "conversation_notes"."""
+        ...
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete them, of these people; how many rows went."""
+        ...

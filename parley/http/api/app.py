@@ -17,19 +17,29 @@ from parley.http.api.models import MAX_ID, Nothing
 from parley.http.api.openapi import PATH, describe
 from parley.http.api.operations import AnyOperation, Call
 from parley.http.api.reading import read_body, read_query
+from parley.http.api.transfer import transfer_operations
+from parley.http.api.usage import usage_operations
 from parley.http.local import ENTRY
+from parley.spending import Spending
 
-OPERATIONS: Final = (*document_operations(), *memory_operations())
+OPERATIONS: Final = (
+    *document_operations(),
+    *memory_operations(),
+    *transfer_operations(),
+    *usage_operations(),
+)
 _ASKER: Final = web.RequestKey("parley.asker", Asker)
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryApi:
-    """Serves `OPERATIONS` and their description."""
+    """Serves `OPERATIONS` and their description. `turns`: whether turns are kept as memory."""
 
     memory: Memory
     brain: Brain
     entrance: Entrance
+    spending: Spending
+    turns: bool = True
 
     def app(self) -> web.Application:
         """An application to be served under `openapi.PREFIX`."""
@@ -52,7 +62,7 @@ class MemoryApi:
             query = read_query(request, operation.query)
             body = Nothing()
             if operation.takes_body and (operation.body_required or request.body_exists):
-                body = await read_body(request, operation.body)
+                body = await read_body(request, operation.body, operation.most)
             elif operation.takes_body:
                 body = operation.body()
             item = request.match_info.get("id", "")
@@ -61,7 +71,8 @@ class MemoryApi:
             handle = await self.memory.for_principal(request[_ASKER])
             if query.project is not None:
                 handle = await handle.in_project(query.project)
-            answer = await operation.run(Call(handle, self.brain, item), query, body)
+            call = Call(handle, self.brain, self.spending, item, self.turns)
+            answer = await operation.run(call, query, body)
             if answer.told is None:
                 return web.Response(status=answer.status)
             return web.json_response(text=answer.told.model_dump_json(), status=answer.status)

@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from gateway.errors import NotThere
-from memory.record import Draft, Record
+from memory.record import Draft, Record, Tier
 from memory.scope import Reach
 from memory.store.ports import Filter, Pending
 from memory.write.outcome import Outcome, WriteResult
@@ -11,6 +11,8 @@ from parley.http.api.documents import plan_of
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     DecidedOut,
+    DecisionOut,
+    DecisionsOut,
     KeptOut,
     MemoriesOut,
     MemoriesQuery,
@@ -108,6 +110,17 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
             {404: "You were not seen in this project."},
         ),
         Operation(
+            "GET",
+            "/brain/decisions",
+            "decisions",
+            "What you decided",
+            decisions,
+            ReviewsQuery,
+            Nothing,
+            {200: (DecisionsOut, "The decisions, the latest first.")},
+            {404: "You were not seen in this project."},
+        ),
+        Operation(
             "POST",
             f"{review}/approve",
             "approve",
@@ -137,7 +150,11 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
 
 
 async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
-    """A page of what may be seen."""
+    """A page of what may be seen. Working memory is one page, and has no words to search."""
+    if query.tier is Tier.WORKING:
+        kept = (await call.handle.working())[: query.limit]
+        shown = [told(call.handle.reach, record) for record in kept]
+        return Answer(200, MemoriesOut(memories=shown, next=None))
     if query.after is not None and await call.handle.get(query.after) is None:
         raise Refused(404, "not_found", NO_MEMORY, "query.after")
     found = await call.handle.search(
@@ -207,6 +224,12 @@ async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     return Answer(200, ReviewsOut(reviews=[_review(call.handle.reach, each) for each in found]))
 
 
+async def decisions(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
+    """What was decided, without its text."""
+    found = await call.handle.decided(query.limit)
+    return Answer(200, DecisionsOut(decisions=[_decision(each) for each in found]))
+
+
 async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Keep it."""
     result = await call.handle.approve(call.item)
@@ -250,15 +273,32 @@ def told(reach: Reach, record: Record) -> MemoryOut:
     )
 
 
+def _target(pending: Pending) -> Literal["soul", "bible"] | None:
+    if not pending.target:
+        return None
+    return "soul" if pending.target == "soul" else "bible"
+
+
+def _decision(pending: Pending) -> DecisionOut:
+    return DecisionOut(
+        id=pending.id,
+        decision="approved" if pending.state == "approved" else "rejected",
+        target=_target(pending),
+        type=pending.record.kind,
+        scope=pending.record.scope,
+        reason=pending.reason,
+        note=pending.note,
+        submitted_at=pending.submitted_at,
+        decided_at=pending.decided_at,
+    )
+
+
 def _review(reach: Reach, pending: Pending) -> ReviewOut:
-    target: Literal["soul", "bible"] | None = None
-    if pending.target:
-        target = "soul" if pending.target == "soul" else "bible"
     record = pending.record
     return ReviewOut(
         id=pending.id,
         content=record.content,
-        target=target,
+        target=_target(pending),
         type=record.kind,
         scope=record.scope,
         yours=record.provenance.person in reach.persons,

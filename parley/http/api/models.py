@@ -14,6 +14,8 @@ MAX_LIST = 100
 MAX_PROJECT = 300
 MAX_NUMBER = 1_000_000_000
 MAX_REASON = 500
+MAX_DAYS = 400
+MAX_FILE = 1024 * 1024
 
 
 def _whole(value: object) -> object:
@@ -78,6 +80,12 @@ class ReviewsQuery(Plain):
     limit: Limit = 20
 
 
+class UsageQuery(Plain):
+    """Which days are wanted."""
+
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS, description="Of the last days."), Digits] = 30
+
+
 class MemoriesQuery(Plain):
     """Which memories are wanted."""
 
@@ -131,6 +139,12 @@ class MemoryBody(Given):
     supersedes: Annotated[Id | None, Field(description="The memory this one replaces.")] = None
 
 
+class ImportBody(Given):
+    """An export, as it was given out."""
+
+    file: Annotated[str, StringConstraints(min_length=1, max_length=MAX_FILE)]
+
+
 class RejectBody(Given):
     """Why it is not kept, for the history."""
 
@@ -170,6 +184,76 @@ class BrainOut(Told):
     bible: DocumentOut | None
     heartbeat: DocumentOut | None
     plan: PlanOut
+
+
+class ExportOut(Told):
+    """Everything that is kept of the person: JSON lines under a header."""
+
+    file: str
+
+
+class EntryOut(Told):
+    """What became of an entry of an import; `line` counts from 1, the header being the first. `id`
+    is the memory's, or that of its review."""
+
+    line: int
+    outcome: Literal["stored", "known", "waiting", "refused", "left", "unreadable"]
+    reason: str
+    id: str | None
+
+
+class DecisionOut(Told):
+    """What became of something that waited. Its text went with the decision."""
+
+    id: str
+    decision: Literal["approved", "rejected"]
+    target: Literal["soul", "bible"] | None
+    type: Kind
+    scope: Scope
+    reason: str
+    note: str
+    submitted_at: datetime
+    decided_at: datetime | None
+
+
+class DecisionsOut(Told):
+    """Decisions, the latest first."""
+
+    decisions: list[DecisionOut]
+
+
+class ModelUsageOut(Told):
+    """What one model's answers cost; money in millionths of a dollar."""
+
+    model: str
+    answers: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    micros: int
+
+
+class BudgetOut(Told):
+    """A budget of the person, in millionths of a dollar."""
+
+    name: str
+    spent: int
+    limit: int
+
+
+class UsageOut(Told):
+    """What the person spent, the dearest model first, and their budgets."""
+
+    micros: int
+    models: list[ModelUsageOut]
+    budgets: list[BudgetOut]
+
+
+class ImportOut(Told):
+    """What became of each entry, in order."""
+
+    entries: list[EntryOut]
 
 
 class VersionsOut(Told):

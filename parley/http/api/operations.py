@@ -5,16 +5,20 @@ The routes and the description are made from the same values, so that they canno
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from memory.brain.documents import Brain
 from memory.handle import MemoryHandle
 from parley.http.api.models import Given, Nothing, Plain
+from parley.spending import Spending
 
 Q = TypeVar("Q", bound=Plain)
 B = TypeVar("B", bound=Given)
+
+MAX_BODY: Final = 64 * 1024
+"""Bytes of a body. The longest document takes 40,000 in UTF-8, more where it is escaped."""
 
 Method = Literal["GET", "PUT", "POST", "DELETE"]
 
@@ -22,11 +26,13 @@ Method = Literal["GET", "PUT", "POST", "DELETE"]
 @dataclass(frozen=True, slots=True)
 class Call:
     """A request of somebody who is known. `item` is the id in the path, empty where there is
-    none."""
+    none; `turns` says whether turns are kept as memory; `spending` knows what answers cost."""
 
     handle: MemoryHandle
     brain: Brain
+    spending: Spending
     item: str = ""
+    turns: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, B]):
     """`path` is below the prefix, with `{id}` where an id stands. `answers` are the statuses of
-    success with their models, `refusals` those of failure that are this operation's own."""
+    success with their models, `refusals` those of failure that are this operation's own. `most`
+    bytes of a body are read."""
 
     method: Method
     path: str
@@ -51,6 +58,7 @@ class Operation(Generic[Q, B]):
     body: type[B]
     answers: Mapping[int, tuple[type[BaseModel] | None, str]]
     refusals: Mapping[int, str] = field(default_factory=dict)
+    most: int = MAX_BODY
 
     @property
     def takes_body(self) -> bool:

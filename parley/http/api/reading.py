@@ -8,8 +8,6 @@ from pydantic import BaseModel, ValidationError
 
 from parley.http.api.errors import Refused
 
-MAX_BODY: Final = 64 * 1024
-"""Bytes of a body. The longest document takes 40,000 in UTF-8, more where it is escaped."""
 MAX_PARAMETERS: Final = 50
 BODY_SECONDS: Final = 10.0
 JSON: Final = "application/json"
@@ -38,38 +36,38 @@ def read_query(request: web.Request, model: type[Model]) -> Model:
         raise _unfit(error, 400, "bad_query", "query") from None
 
 
-async def read_body(request: web.Request, model: type[Model]) -> Model:
-    """The JSON body as `model`. Raises `Refused` (400, 408, 413, 415)."""
+async def read_body(request: web.Request, model: type[Model], most: int) -> Model:
+    """The JSON body, of `most` bytes, as `model`. Raises `Refused` (400, 408, 413, 415)."""
     if request.content_type != JSON or (request.charset or "utf-8").lower() not in (
         "utf-8",
         "utf8",
     ):
         raise Refused(415, "not_json", f"Send {JSON}, in UTF-8.", "header.Content-Type")
-    raw = await _bounded(request)
+    raw = await _bounded(request, most)
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise _unfit(error, 400, "bad_body", "body") from None
 
 
-async def _bounded(request: web.Request) -> bytes:
-    if (request.content_length or 0) > MAX_BODY:
-        raise _too_large()
+async def _bounded(request: web.Request, most: int) -> bytes:
+    if (request.content_length or 0) > most:
+        raise _too_large(most)
     raw = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.content.iter_any():
                 raw += chunk
-                if len(raw) > MAX_BODY:
-                    raise _too_large()
+                if len(raw) > most:
+                    raise _too_large(most)
     except TimeoutError:
         raise Refused(408, "too_slow", "The body did not arrive in time.", "body") from None
     return bytes(raw)
 
 
-def _too_large() -> Refused:
+def _too_large(most: int) -> Refused:
     # What is left of the body is not read, so the connection cannot be used again.
-    message = f"A body has at most {MAX_BODY // 1024} kB."
+    message = f"A body has at most {most // 1024} kB."
     return Refused(413, "too_large", message, "body", {"Connection": "close"})
 
 

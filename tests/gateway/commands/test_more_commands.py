@@ -1,16 +1,17 @@
 """Commands that somebody else brings along: run for whoever may, with who asks and where."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gateway.errors import BadInput
-from gateway.message import Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
+from gateway.commands.files import MAX_BYTES, NOT_FETCHED, TOO_LARGE
+from gateway.errors import BadInput, DeliveryError
+from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
-from gateway.remembering import Asker
+from gateway.remembering import Asker, GivenFile
 from gateway.services import Policies
 from tests.support.gateway import Gateway, gateway
-from tests.support.messages import direct
+from tests.support.messages import direct, received
 
 ADA = MessageAuthor("ada", "Ada")
 BUTTONS = Capabilities(max_buttons=3)
@@ -93,3 +94,45 @@ async def test_whoever_is_not_served_gets_nothing_done() -> None:
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red"))
         await g.take(ButtonPressed("p1", direct(), ADA, "shop:red", "Take it"))
         assert (shop.asked, g.texts) == ([], [])
+
+
+@dataclass
+class Files:
+    """Holds files by their reference."""
+
+    held: dict[str, bytes]
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        if attachment.ref not in self.held:
+            raise DeliveryError("gone")
+        if len(self.held[attachment.ref]) > limit:
+            raise BadInput("too large")
+        return self.held[attachment.ref]
+
+
+async def test_a_command_that_takes_files_gets_the_first_with_its_bytes_or_why_not() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        shop = with_shop(g)
+        specs = (replace(shop.specs[0], takes_files=True),)
+        object.__setattr__(g.services, "commands", (*g.services.commands, *specs))
+        connected = g.services.connected["test", "main"]
+        held = {"small": b"red", "huge": b"x" * (MAX_BYTES + 1)}
+        object.__setattr__(connected, "files", Files(held))
+        for ref, size in (("small", 3), ("huge", None), ("claimed", MAX_BYTES + 1), ("gone", 1)):
+            files = (Attachment("document", ref, f"{ref}.txt", size=size),) * 2
+            sent = replace(received("/buy", message_id=ref).message, attachments=files)
+            await g.take(CommandInvoked(ref, direct(), ADA, "buy", "red", sent))
+        assert [asker.files for _, _, asker in shop.asked] == [
+            (GivenFile("small.txt", b"red"),),
+            (GivenFile("huge.txt", None, TOO_LARGE),),
+            (GivenFile("claimed.txt", None, TOO_LARGE),),
+            (GivenFile("gone.txt", None, NOT_FETCHED),),
+        ]
+
+
+async def test_a_command_that_takes_no_files_gets_none() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        shop = with_shop(g)
+        sent = replace(received("/buy").message, attachments=(Attachment("document", "small"),))
+        await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red", sent))
+        assert shop.asked[0][2].files == ()

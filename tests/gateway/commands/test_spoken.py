@@ -56,3 +56,16 @@ def test_whoever_sends_a_file_means_the_file() -> None:
     file = Attachment("document", "ref")
     with_file = MessageReceived("e", replace(message("/clear"), attachments=(file,)))
     assert spoken_command(with_file, "/clear", KNOWN) is None
+
+
+def test_a_message_with_a_file_is_a_command_that_takes_files_or_none() -> None:
+    event = received("/privacy import")
+    with_file = replace(event.message, attachments=(Attachment("document", "f1", "data.jsonl"),))
+    event = replace(event, message=with_file)
+    known = (*KNOWN, "privacy")
+    command = spoken_command(event, "/privacy import", known, ("privacy",))
+    assert command is not None
+    assert (command.arguments, command.message) == ("import", with_file)
+    assert spoken_command(event, "/privacy import", known) is None
+    assert spoken_command(event, "/clear", known, ("privacy",)) is None
+    assert spoken_command(event, "stop", known, ("privacy",)) is None

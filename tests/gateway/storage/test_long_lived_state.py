@@ -18,6 +18,7 @@ from gateway.stores import (
     Traces,
     UsageLedger,
     UsageRow,
+    UsageTotal,
 )
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
@@ -154,6 +155,25 @@ async def test_what_was_spent_is_forgotten_in_the_end(usage: UsageLedger) -> Non
     assert await usage.prune(AT + timedelta(hours=1)) == 2, "a row, and the sum that began with it"
     assert await usage.prune(AT + timedelta(hours=1)) == 0
     assert await usage.spent((*ACCOUNT, *this)) == [0, 20]
+
+
+async def test_what_was_spent_is_summed_by_model(usage: UsageLedger) -> None:
+    dear = replace(row(30), model="dear", person="bob")
+    others = (replace(row(7), tenant="t2"), replace(row(3), tenant="", person="", model="judge"))
+    await usage.settle("turn-1", (row(10), dear), ())
+    await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)), *others), ())
+    every = await usage.totals("t", AT, None)
+    assert every == [
+        UsageTotal("dear", 1, Usage(10, 5), 30),
+        UsageTotal("model", 2, Usage(20, 10), 30),
+        UsageTotal("judge", 1, Usage(10, 5), 3),
+    ]
+    assert await usage.totals("t", AT, ("ada", "eve")) == every[1:2]
+    assert await usage.totals("t", AT + timedelta(hours=1), ("ada",)) == [
+        UsageTotal("model", 1, Usage(10, 5), 20)
+    ]
+    for nobody in ((), ("",), ("eve",)):
+        assert await usage.totals("t", AT, nobody) == []
 
 
 async def test_a_turn_that_used_nothing_begins_no_sum(usage: UsageLedger) -> None:

@@ -11,15 +11,18 @@ import pytest
 
 from gateway.conversation import ConversationKey, key_of
 from gateway.message import MessageAuthor, MessageReceived, Receipt
+from gateway.notes import NoteStore, SetTask, Summary
 from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
+from gateway.storage.postgres.notes import PostgresNotes
 from gateway.storage.postgres.personal import PostgresConversationPersonal
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.personal import RedisHotPersonal
 from gateway.storage.sqlite.database import Database
+from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal, SqliteHotPersonal
 from gateway.stores import (
     AdapterStates,
@@ -33,6 +36,9 @@ from gateway.stores import (
     UsageLedger,
     UsageRow,
 )
+from memory.record import Tier
+from memory.working import working_records
+from tests.memory.store.records import reach as reach_to
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, direct, message, outbound, place
 
@@ -47,8 +53,14 @@ class Personal(Protocol):
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int: ...
 
 
+class Working(Personal, Protocol):
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int: ...
+
+
 @pytest.fixture
-def lasting(long_lived: Database | PostgresPool, clock: FakeClock) -> Personal:
+def lasting(long_lived: Database | PostgresPool, clock: FakeClock) -> Working:
     if isinstance(long_lived, Database):
         return SqliteConversationPersonal(long_lived, clock)
     return PostgresConversationPersonal(long_lived, clock)
@@ -59,6 +71,13 @@ def moving(hot: Database | RedisHotState, clock: FakeClock) -> Personal:
     if isinstance(hot, Database):
         return SqliteHotPersonal(hot)
     return RedisHotPersonal(hot.client, clock)
+
+
+@pytest.fixture
+def notes(long_lived: Database | PostgresPool) -> NoteStore:
+    return (
+        SqliteNotes(long_lived) if isinstance(long_lived, Database) else PostgresNotes(long_lived)
+    )
 
 
 def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:
@@ -107,6 +126,37 @@ async def test_what_lasts_is_given_out_and_erased(
     assert by_table(await lasting.export("t", (BOB,))) == everything
     assert [turn.person for turn in await conversations.latest(KEY, 10)] == [BOB, ""]
     assert await usage.spent(accounts(ADA)) == [0, 7, 0, 7]
+
+
+async def test_working_memory_is_shown_and_cleared_and_nothing_else(
+    lasting: Working,
+    conversations: Conversations,
+    notes: NoteStore,
+    usage: UsageLedger,
+    traces: Traces,
+) -> None:
+    await fill(conversations, usage, traces)
+    await notes.set_task(KEY, SetTask("Plan the trip", ADA, "Ada"), AT + timedelta(seconds=1))
+    summary = Summary("They met.", "m0", "user", AT, (ADA,))
+    await notes.set_summary(KEY, summary, AT + timedelta(seconds=1))
+    reach = reach_to(ADA)
+    shown = working_records(await lasting.working("t", (ADA,)), reach)
+    told = {(record.content, record.role, record.tags) for record in shown}
+    assert told == {
+        ("Plan the trip", "", ("task",)),
+        ("They met.", "", ("summary",)),
+        (f"{ADA} asks", "user", ()),
+        (f"answer to {ADA}", "assistant", ()),
+    }
+    assert {record.tier for record in shown} == {Tier.WORKING}
+    assert len({record.id for record in shown}) == 4
+    assert shown == working_records(await lasting.working("t", (ADA,)), reach)
+    assert working_records(await lasting.working("u", (ADA,)), reach) == []
+    assert await lasting.clear("u", (ADA,)) == 0
+    assert await lasting.clear("t", (ADA,)) == 2 + 1 + 1
+    assert by_table(await lasting.export("t", (ADA,))) == {"usage": 1, "traces": 2, "spent": 4}
+    theirs = working_records(await lasting.working("t", (BOB,)), reach_to(BOB))
+    assert {record.content for record in theirs} == {f"{BOB} asks", f"answer to {BOB}"}
 
 
 async def test_the_names_of_a_likeness_are_not_mistaken(

@@ -1,12 +1,14 @@
 """What people tell their memory, in the words they get back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
+from gateway.remembering import GivenFile
 from memory.commands import words
 from memory.commands.people_commands import SPECS
 from memory.record import Draft, Kind
@@ -99,7 +101,54 @@ async def test_privacy_shows_exports_and_erases() -> None:
         assert "nothing" in (await say(rig, "/memories")).markdown
 
 
-@pytest.mark.parametrize("line", ["/privacy export", "/privacy erase", "/link", "/link AAAA"])
+async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> Reply:
+    """Send a file with `/privacy import`."""
+    asker = replace(rig.asker(name), files=(GivenFile("my-data.jsonl", data, problem),))
+    return await rig.commands.run("privacy", "import", asker)
+
+
+async def test_what_was_exported_is_imported_again_and_once() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        (file,) = (await say(rig, "/privacy export")).files
+        surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
+        await press(rig, surely, "Yes")
+        told = await bring(rig, file.data)
+        assert "- 1 imported" in told.markdown
+        assert "memory_sessions" in told.files[0].data.decode()
+        assert "I prefer tabs" in (await say(rig, "/memories")).markdown
+        assert "- 1 there already" in (await bring(rig, file.data)).markdown
+        for_bob = await bring(rig, file.data, "bob")
+        assert "- 1 waiting for your decision" in for_bob.markdown
+        assert "I prefer tabs" not in (await say(rig, "/memories", "bob")).markdown
+
+
+@pytest.mark.parametrize(
+    ("data", "problem", "told"),
+    [
+        (None, "it could not be fetched", "cannot read this file: it could not be fetched"),
+        (b"", "", "no export of Parley"),
+        (b"\xff\xfe\x00", "", "no export of Parley"),
+        (b'{"format":"parley-memory","version":9}', "", "version 9"),
+        (b'{"format":"parley-memory","version":1}\n' + b"{}\n" * 501, "", "more than 500 entries"),
+        (b"parley-sealed\n", "", "its key is needed"),
+    ],
+)
+async def test_a_file_that_cannot_be_imported_is_named(
+    data: bytes | None, problem: str, told: str
+) -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match=told):
+            await bring(rig, data, problem=problem)
+        with pytest.raises(BadInput, match="Send the file"):
+            await say(rig, "/privacy import")
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+PRIVATE = ["/privacy export", "/privacy import", "/privacy erase", "/link", "/link AAAA"]
+
+
+@pytest.mark.parametrize("line", PRIVATE)
 async def test_what_is_private_is_not_done_before_others(line: str) -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match="direct message"):

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from gateway.errors import BadInput
 from memory.record import MAX_DOCUMENT, MAX_TAGS
 from memory.transfer.importing import Fate, Told, bring_in
-from memory.transfer.lines import MAX_LINE, Line, Unreadable, header_from, line_from
+from memory.transfer.lines import (
+    MAX_LINE,
+    TABLES,
+    Elsewhere,
+    Line,
+    Read,
+    Unreadable,
+    header_from,
+    line_from,
+)
 from memory.transfer.parquet import ParquetWriter, read_parquet
 from tests.memory.rig import memory_rig
 from tests.memory.store.records import record
@@ -84,17 +93,20 @@ def test_any_object_is_a_line_or_has_a_reason_that_does_not_repeat_it(values: An
     if isinstance(read, Unreadable):
         assert read.reason
         assert len(read.reason) < 1_000
+    elif isinstance(read, Elsewhere):
+        assert read.table in TABLES
     else:
-        assert 1 <= len(read.content) <= MAX_DOCUMENT
-        assert len(read.tags) <= MAX_TAGS
-        for at in (read.created_at, read.expires_at, read.true_from, read.true_until):
+        line = read.line
+        assert 1 <= len(line.content) <= MAX_DOCUMENT
+        assert len(line.tags) <= MAX_TAGS
+        for at in (line.created_at, line.expires_at, line.true_from, line.true_until):
             assert at is None or at.tzinfo is not None
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_line_or_have_a_reason(data: bytes) -> None:
-    assert isinstance(line_from(data), Line | Unreadable)
+    assert isinstance(line_from(data), Read)
     problem = "line 1"
     try:
         header_from(data)
@@ -144,7 +156,7 @@ def test_a_mutated_parquet_file_is_read_or_refused(data: st.DataObject) -> None:
 
 def _parquet() -> bytes:
     target = io.BytesIO()
-    with ParquetWriter(target, {"format": "parley-memory", "version": 1}) as writer:
+    with ParquetWriter(target, {"format": "parley-memory", "version": 1}, lambda _: "") as writer:
         for number in range(5):
             writer.add(record(f"Remembers the number {number}"))
     return target.getvalue()

@@ -15,6 +15,7 @@ from memory.write.trust import Derived, Way, derive_trust
         (Way.DOCUMENT, SourceType.TOOL_OUTPUT, Trust.HIGH),
         (Way.TOOL, SourceType.TOOL_OUTPUT, Trust.MEDIUM),
         (Way.WEB, SourceType.TOOL_OUTPUT, Trust.LOW),
+        (Way.IMPORT, SourceType.IMPORT, Trust.LOW),
         (Way.ASSISTANT, SourceType.AI_INFERENCE, Trust.LOW),
     ],
 )
@@ -25,3 +26,10 @@ def test_the_way_in_decides(way: Way, source: SourceType, trust: Trust) -> None:
 @pytest.mark.parametrize("way", Way)
 def test_an_injection_finding_takes_the_trust_away(way: Way) -> None:
     assert derive_trust(way, injection=True).trust is Trust.LOW
+
+
+@pytest.mark.parametrize("way", Way)
+def test_what_came_from_outside_is_never_of_high_trust(way: Way) -> None:
+    derived = derive_trust(way, external=True)
+    assert derived.source is derive_trust(way).source
+    assert derived.trust is not Trust.HIGH

@@ -4,9 +4,13 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId, Principal, Role
+from memory.record import Draft, Kind
+from memory.store.ports import Filter
 from memory.write import validate
 from memory.write.citations import find_citations
+from memory.write.result import Code
 from memory.write.verify import Checked, Reason, Verification
+from tests.memory.rig import memory_rig
 
 ADA = Principal("default", PersonId("telegram", "main", "7"), Role.MEMBER)
 
@@ -40,6 +44,11 @@ def tier(content: str, memory_type: str, source: str, *, verified: bool = False)
         ("Maybe we could try GraphQL", "fact", "user", False, "tier_3"),
         ("I think we should use Redis, definitely", "fact", "user", False, "tier_3"),
         ("The API returns JSON for REST responses", "fact", "a source of my own", False, "tier_2"),
+        ("OAuth2 is required", "fact", "file", False, "tier_2"),
+        ("Per ADR-003, we use PostgreSQL", "fact", "file", True, "tier_2"),
+        ("Per ADR-003, we use PostgreSQL", "fact", "tool_output", True, "tier_2"),
+        ("Per ADR-003, we use PostgreSQL", "fact", "web", True, "tier_2"),
+        ("Per ADR-003, we use PostgreSQL", "fact", "others", True, "tier_2"),
     ],
 )
 def test_every_example_lands_in_its_tier(
@@ -72,3 +81,26 @@ def test_nobody_is_not_everybody() -> None:
     nobody = Principal("", PersonId("telegram", "main", "7"), Role.MEMBER)
     with pytest.raises(BadInput, match="principal"):
         validate("hello", "fact", "user", nobody, Audience.DIRECT)
+
+
+async def test_a_text_is_tried_with_its_citations_looked_up_and_nothing_is_stored() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        cited = "Per ADR-003, we use PostgreSQL"
+        missing = await ada.try_out(cited, "fact", "ai_synthesis")
+        assert missing.code is Code.CITATION_UNVERIFIED
+        rig.shelf.there.add("ADR-003")
+        found = await ada.try_out(cited, "fact", "ai_synthesis")
+        assert (found.code, found.evidence.source_id) == (Code.CITED, "ADR-003")
+        assert (await ada.try_out(cited, "fact", "file")).code is Code.EXTERNAL
+        assert await ada.search(Filter(superseded=True)) == []
+        assert await ada.waiting() == []
+        assert "memory_write" not in rig.noted.actions()
+        kept = await ada.remember(Draft(cited, Kind.FACT))
+        again = await ada.try_out(cited, "fact", "ai_synthesis")
+        assert (again.code, again.conflicting_id) == (Code.DUPLICATE, kept.memory_id)
+        assert again.similarity == 1
+        bob = await rig.handle("bob")
+        assert (await bob.try_out(cited, "fact", "ai_synthesis")).code is Code.CITED
+        with pytest.raises(BadInput, match="memory_type"):
+            await ada.try_out("hello", "gossip", "user")

@@ -14,9 +14,14 @@ import pytest
 import yaml
 
 from gateway.clock import SystemClock
+from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.notes import SetTask
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.policy.budgets import Account
+from gateway.ports import Usage
 from gateway.remembering import Asker
+from gateway.stores import StoredTurn, UsageRow
 from memory.handle import MemoryHandle
 from memory.record import Draft, Kind
 from parley.remembering import wire_memory
@@ -68,7 +73,11 @@ async def small(tmp_path: Path) -> Path:
 
 
 async def filled(folder: Path, url: str) -> Path:
-    sections = {"database": {"url": url}, "memory": {"audit_key": "a key of the operator's"}}
+    sections = {
+        "database": {"url": url},
+        "memory": {"audit_key": "a key of the operator's"},
+        "budgets": {"user_per_day": 1.0},
+    }
     (folder / "config").mkdir()
     (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(sections))
     absolute = url.replace("sqlite:///", f"sqlite:///{folder}/")
@@ -83,8 +92,22 @@ async def filled(folder: Path, url: str) -> Path:
         handle = await memory.for_principal(asker(name))
         await remembered(handle, name)
         await answered(storage.stores.journal, handle, f"turn of {name}", "hello there", "good day")
+        await talked(storage, name)
     await storage.stop()
     return folder
+
+
+async def talked(storage: Storage, name: str) -> None:
+    """A conversation goes on, has a task, and cost something."""
+    person, now = f"telegram:main:{name}", SystemClock().now()
+    key = ConversationKey("default", "telegram", "main", "", name)
+    asked = StoredTurn("m1", "user", f"{name} asks", now, person, name)
+    turns = (asked, StoredTurn("m1", "assistant", f"answer to {name}", now))
+    await storage.stores.conversations.append(key, turns)
+    await storage.stores.notes.set_task(key, SetTask(f"Plan {name}'s trip", person, name), now)
+    row = UsageRow("default", person, "", "a-model", Usage(10, 5), 250_000, now)
+    day = Account("user_per_day", f"user:default:{person}:{now:%Y-%m-%d}", 1_000_000)
+    await storage.stores.usage.settle(f"turn of {name}", (row,), (day,))
 
 
 async def remembered(handle: MemoryHandle, name: str) -> None:
@@ -114,6 +137,68 @@ async def lines(folder: Path, *arguments: str) -> list[dict[str, Any]]:
 
 async def contents(folder: Path, person: str = ADA) -> list[str]:
     return [line["content"] for line in await lines(folder, "memory", "list", "--person", person)]
+
+
+async def test_what_was_decided_is_listed_without_its_text(folder: Path) -> None:
+    assert await lines(folder, "memory", "review", "--history", *MINE) == []
+    (waiting,) = await lines(folder, "memory", "review", *MINE)
+    await parley("memory", "review", "--reject", str(waiting["id"]), *MINE, cwd=folder)
+    (decided,) = await lines(folder, "memory", "review", "--history", *MINE)
+    assert (decided["id"], decided["decision"]) == (waiting["id"], "rejected")
+    assert "cats" not in json.dumps(decided)
+    assert await lines(folder, "memory", "review", "--history", "--person", BOB) == []
+
+
+async def test_working_memory_is_listed_and_goes_with_all_of_it(folder: Path) -> None:
+    shown = await lines(folder, "memory", "list", "--tier", "working", *MINE)
+    assert {(line["content"], line["role"]) for line in shown} == {
+        ("ada asks", "user"),
+        ("answer to ada", "assistant"),
+        ("Plan ada's trip", ""),
+    }
+    assert {line["tier"] for line in shown} == {"working"}
+    semantic = await lines(folder, "memory", "list", "--tier", "semantic", *MINE)
+    assert {line["tier"] for line in semantic} == {"semantic"}
+    await parley("memory", "clear", "semantic", "--yes", *MINE, cwd=folder)
+    assert len(await lines(folder, "memory", "list", "--tier", "working", *MINE)) == 3
+    await parley("memory", "clear", "all", "--yes", "--yes", *MINE, cwd=folder)
+    theirs = await lines(folder, "memory", "list", "--tier", "working", "--person", BOB)
+    assert {line["content"] for line in theirs} == {"bob asks", "answer to bob", "Plan bob's trip"}
+
+
+async def test_what_answers_cost_is_shown_by_person_and_in_all(folder: Path) -> None:
+    (mine,) = await lines(folder, "usage", *MINE)
+    assert (mine["micros"], mine["models"][0]["calls"]) == (250_000, 1)
+    assert mine["budgets"] == [{"name": "user_per_day", "spent": 250_000, "limit": 1_000_000}]
+    (every,) = await lines(folder, "usage", "--days", "2")
+    assert (every["micros"], every["budgets"]) == (500_000, [])
+    told = await parley("usage", *MINE, cwd=folder)
+    assert told.out.splitlines() == [
+        "$0.2500  a-model: 1 answers, 10 tokens read, 5 written",
+        "$0.2500  in all",
+        "user_per_day: $0.2500 of $1.0000 used",
+    ]
+    nobody = await parley("usage", "--person", "telegram:main:eve", cwd=folder)
+    assert nobody.out.splitlines()[0] == "Nothing was spent in this time."
+
+
+async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: Path) -> None:
+    before = await contents(small)
+    ended = await parley(
+        *("memory", "validate", "ada owns a boat", "--source", "user", *MINE), cwd=small
+    )
+    assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (0, "tier_1, stored at once")
+    for arguments, told in (
+        (("ada owns a boat",), "tier_2, waits for the person's word"),
+        (("ada owns a boat", "--source", "file"), "tier_2, waits for the person's word"),
+        (("Maybe ada owns a boat", "--source", "user"), "tier_3, not stored"),
+        (("ada has a dog named Rex", "--source", "user"), "tier_3, not stored"),
+    ):
+        ended = await parley("memory", "validate", *arguments, *MINE, cwd=small)
+        assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (1, told)
+    wrong = await parley("memory", "validate", "x", "--type", "gossip", *MINE, cwd=small)
+    assert (wrong.status, "there is no 'gossip'" in wrong.err) == (1, True)
+    assert await contents(small) == before
 
 
 async def test_people_are_listed_with_counts_and_nothing_else(small: Path) -> None:
@@ -246,7 +331,7 @@ async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: P
     )
     ended = await parley("memory", "import", str(file), *MINE, cwd=small)
     assert ended.status == 1
-    assert ended.out.splitlines()[0] == "line 2: stored"
+    assert ended.out.splitlines()[0].startswith("line 2: stored: Nothing proves where")
     assert ended.out.splitlines()[1].startswith("line 3: unreadable: content: ")
     assert ended.out.splitlines()[2] == "2 memories: 1 stored, 1 unreadable."
 

@@ -1,0 +1,58 @@
+"""`parley memory validate`: what would become of a text."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from memory.handle import MemoryHandle
+from memory.write.result import IngestionTier, ValidationResult
+from parley.cli.memory_access import Wanted, with_memory
+from parley.cli.memory_shown import print_json
+from parley.settings import Settings
+
+TOLD: Final[Mapping[IngestionTier, str]] = {
+    IngestionTier.AUTO_APPROVE: "stored at once",
+    IngestionTier.FLAG_REVIEW: "waits for the person's word",
+    IngestionTier.BLOCK: "not stored",
+}
+
+
+def run(wanted: Wanted, text: str, memory_type: str, source: str) -> int:
+    """Print the tier, the reason and every check; 0 in the first tier only."""
+
+    async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
+        return await handle.try_out(text, memory_type, source)
+
+    result = with_memory(wanted, job, stranger=True)
+    if wanted.as_json:
+        print_json([line_of(result)])
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in told(result))
+    return int(not result.approved)
+
+
+def line_of(result: ValidationResult) -> dict[str, object]:
+    """The result as a JSON object."""
+    return {
+        "tier": result.tier.value,
+        "approved": result.approved,
+        "code": result.code.value,
+        "reason": result.reason,
+        "confidence": result.evidence.confidence,
+        "confidence_name": result.evidence.confidence_name,
+        "source_id": result.evidence.source_id,
+        "checks_passed": list(result.checks_passed),
+        "checks_failed": list(result.checks_failed),
+        "similarity": result.similarity,
+        "conflicting_id": result.conflicting_id,
+    }
+
+
+def told(result: ValidationResult) -> Iterator[str]:
+    """It in words, line by line."""
+    yield f"{result.tier.value}, {TOLD[result.tier]}: {result.reason}"
+    yield f"confidence {result.evidence.confidence_name} ({result.evidence.confidence:.1f})"
+    yield from (f"passed: {check}" for check in result.checks_passed)
+    yield from (f"failed: {check}" for check in result.checks_failed)
+    if result.conflicting_id:
+        yield f"like {result.conflicting_id}: {result.similarity or 0:.2f}"

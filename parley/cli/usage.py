@@ -1,0 +1,89 @@
+"""`parley usage`: what answers cost, of a person or of everybody."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from gateway.clock import SystemClock
+from gateway.extensions import SingleTenant
+from gateway.message import Place
+from gateway.people import Audience, PersonId
+from gateway.policy.budgets import MICRO
+from parley.cli.memory_access import PLATFORM, person_of, readable
+from parley.cli.memory_shown import print_json
+from parley.policies import policies_of
+from parley.remembering import wire_memory
+from parley.settings import Settings
+from parley.spending import Spending, Spent
+from parley.storage import Storage
+
+NOTHING: Final = "Nothing was spent in this time."
+
+
+def run(
+    config: Path | None, env: Mapping[str, str], person: str, days: int, *, as_json: bool
+) -> int:
+    """Print the sums by model, and what is left of a person's budgets."""
+    settings = readable(config, env)
+    whom = person_of(person) if person else None
+    spent = asyncio.run(_spent(settings, whom, days))
+    if as_json:
+        print_json([lines_of(spent)])
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in told(spent))
+    return 0
+
+
+def lines_of(spent: Spent) -> dict[str, object]:
+    """It as a JSON object; amounts in millionths of a dollar."""
+    return {
+        "micros": spent.micros,
+        "models": [
+            {"model": one.model, "calls": one.calls, **asdict(one.usage), "micros": one.micros}
+            for one in spent.totals
+        ],
+        "budgets": [asdict(one) for one in spent.allowances],
+    }
+
+
+def told(spent: Spent) -> Iterator[str]:
+    """It in words, line by line."""
+    for one in spent.totals:
+        usage = one.usage
+        read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        yield (
+            f"{_dollars(one.micros)}  {one.model}: {one.calls:,} answers, {read:,} tokens read, "
+            f"{usage.output_tokens:,} written"
+        )
+    yield f"{_dollars(spent.micros)}  in all" if spent.totals else NOTHING
+    for budget in spent.allowances:
+        yield f"{budget.name}: {_dollars(budget.spent)} of {_dollars(budget.limit)} used"
+
+
+def _dollars(micros: int) -> str:
+    return f"${micros / MICRO:,.4f}"
+
+
+async def _spent(settings: Settings, person: PersonId | None, days: int) -> Spent:
+    clock = SystemClock()
+    storage = Storage(settings, clock)
+    stores, tenant = storage.stores, SingleTenant().get_tenant_id(_PLACE)
+    wired = wire_memory(settings, storage.memory, (), stores.states, clock)
+    spending = Spending(stores.usage, wired.humans, policies_of(settings).budgets, clock)
+    try:
+        await storage.start(exclusive=False)
+        if person is None:
+            return await spending.of_everybody(tenant, days)
+        persons = [str(person)]
+        if wired.links is not None:
+            linked = await wired.links.linked(tenant, str(person))
+            persons += [one.side.person for one in linked]
+        return await spending.of(tenant, person, persons, days)
+    finally:
+        await storage.stop()
+
+
+_PLACE: Final = Place(PLATFORM, "main", "", Audience.DIRECT)

@@ -1,0 +1,72 @@
+"""Everything of a person given out, and memories taken in again, over HTTP."""
+
+from typing import Final
+
+from gateway.errors import BadInput
+from memory.commands.importing import taken_in
+from memory.transfer.exporting import personal_file
+from memory.transfer.importing import Told
+from parley.http.api.errors import Refused
+from parley.http.api.models import (
+    MAX_FILE,
+    EntryOut,
+    ExportOut,
+    ImportBody,
+    ImportOut,
+    Nothing,
+    Plain,
+)
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+
+MAX_IMPORT: Final = 2 * MAX_FILE
+"""Bytes of the body: the file as a JSON string, where a quotation mark takes two."""
+_MISSING: Final = {404: "You were not seen in this project."}
+
+
+def transfer_operations() -> tuple[AnyOperation, ...]:
+    """Export and import."""
+    return (
+        Operation(
+            "GET",
+            "/brain/export",
+            "export",
+            "Everything that is kept of you",
+            give_out,
+            Plain,
+            Nothing,
+            {200: (ExportOut, "The file.")},
+            _MISSING,
+        ),
+        Operation(
+            "POST",
+            "/brain/import",
+            "import",
+            "Bring memories of an export in",
+            bring_in,
+            Plain,
+            ImportBody,
+            {200: (ImportOut, "What became of each entry.")},
+            {**_MISSING, 422: "It is no export, or has more than 500 entries."},
+            MAX_IMPORT,
+        ),
+    )
+
+
+async def give_out(call: Call, _query: Plain, _body: Nothing) -> Answer:
+    """The same as `/privacy export`."""
+    data, _ = await personal_file(call.handle)
+    return Answer(200, ExportOut(file=data.decode()))
+
+
+async def bring_in(call: Call, _query: Plain, body: ImportBody) -> Answer:
+    """The same as `/privacy import`."""
+    data = body.file.encode("utf-8", "replace")
+    try:
+        told = [one async for one in taken_in(call.handle, data, turns=call.turns)]
+    except BadInput as error:
+        raise Refused(422, "no_export", str(error), "body.file") from None
+    return Answer(200, ImportOut(entries=[_entry(one) for one in told]))
+
+
+def _entry(told: Told) -> EntryOut:
+    return EntryOut(line=told.line, outcome=told.fate.value, reason=told.reason, id=told.id or None)

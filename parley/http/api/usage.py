@@ -1,0 +1,43 @@
+"""What a person spent, over HTTP."""
+
+from parley.http.api.models import BudgetOut, ModelUsageOut, Nothing, UsageOut, UsageQuery
+from parley.http.api.operations import Answer, AnyOperation, Call, Operation
+
+
+def usage_operations() -> tuple[AnyOperation, ...]:
+    """One."""
+    return (
+        Operation(
+            "GET",
+            "/usage",
+            "usage",
+            "What your answers cost",
+            usage,
+            UsageQuery,
+            Nothing,
+            {200: (UsageOut, "Sums by model, and your budgets.")},
+            {404: "You were not seen in this project."},
+        ),
+    )
+
+
+async def usage(call: Call, query: UsageQuery, _body: Nothing) -> Answer:
+    """Of all linked identities together."""
+    reach, person = call.handle.reach, call.handle.occasion.principal.person
+    spent = await call.spending.of(reach.tenant, person, reach.persons, query.days)
+    models = [
+        ModelUsageOut(
+            model=one.model,
+            answers=one.calls,
+            input_tokens=one.usage.input_tokens,
+            output_tokens=one.usage.output_tokens,
+            cache_read_tokens=one.usage.cache_read_tokens,
+            cache_write_tokens=one.usage.cache_write_tokens,
+            micros=one.micros,
+        )
+        for one in spent.totals
+    ]
+    budgets = [
+        BudgetOut(name=one.name, spent=one.spent, limit=one.limit) for one in spent.allowances
+    ]
+    return Answer(200, UsageOut(micros=spent.micros, models=models, budgets=budgets))

@@ -1,0 +1,68 @@
+"""What a person, or everybody, spent on answers, and what is left of their budgets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gateway.message import Place
+from gateway.people import Audience, Humans, PersonId
+from gateway.policy.budgets import Budgets, accounts_for
+from gateway.ports import Clock
+from gateway.stores import UsageLedger, UsageTotal
+
+MAX_DAYS = 400
+"""As long as usage is kept."""
+OF_A_PERSON = "user_"
+"""The budgets of a person are named so; those of a workspace are nobody's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """A budget of a person: `spent` and `limit` in millionths of a dollar, what answers that are
+    being written have set aside included."""
+
+    name: str
+    spent: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """`totals` by model, the dearest first."""
+
+    totals: tuple[UsageTotal, ...]
+    allowances: tuple[Allowance, ...] = ()
+
+    @property
+    def micros(self) -> int:
+        """All models together, in millionths of a dollar."""
+        return sum(total.micros for total in self.totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Everything raises `StoreUnavailable`."""
+
+    ledger: UsageLedger
+    humans: Humans
+    budgets: Budgets
+    clock: Clock
+
+    async def of_everybody(self, tenant: str, days: int) -> Spent:
+        """Of all in a tenant, and of the program itself, in the last `days`."""
+        since = self.clock.now() - timedelta(days=days)
+        return Spent(tuple(await self.ledger.totals(tenant, since, None)))
+
+    async def of(self, tenant: str, person: PersonId, persons: Sequence[str], days: int) -> Spent:
+        """Of a person; `persons` are all of their linked identities."""
+        now = self.clock.now()
+        totals = await self.ledger.totals(tenant, now - timedelta(days=days), persons)
+        sender = await self.humans.human(tenant, person)
+        place = Place(person.platform, person.account, "", Audience.DIRECT)
+        every = accounts_for(tenant, sender, place, self.budgets, now)
+        own = [account for account in every if account.name.startswith(OF_A_PERSON)]
+        spent = await self.ledger.spent(own) if own else []
+        return Spent(
+            tuple(totals),
+            tuple(Allowance(a.name, s, a.limit) for a, s in zip(own, spent, strict=True)),
+        )

@@ -1,0 +1,52 @@
+"""What a person spent, what they decided, and their conversations, over HTTP."""
+
+from gateway.clock import SystemClock
+from gateway.conversation import ConversationKey
+from gateway.ports import Usage
+from gateway.stores import StoredTurn, UsageRow
+from memory.record import Draft, Kind
+from tests.parley.http.api.kit import Caller, Program
+
+
+async def test_a_person_sees_what_they_spent_and_nobody_elses(
+    program: Program, ada: Caller, eve: Caller
+) -> None:
+    now = SystemClock().now()
+    row = UsageRow("default", "web:main:ada", "", "a-model", Usage(10, 5), 7, now)
+    await program.app.services.stores.usage.settle("turn", (row,), ())
+    told = (await ada("GET", "/usage?days=1")).json
+    assert (told["micros"], told["budgets"]) == (7, [])
+    (model,) = told["models"]
+    assert (model["model"], model["answers"], model["output_tokens"]) == ("a-model", 1, 5)
+    assert (await eve("GET", "/usage")).json == {"micros": 0, "models": [], "budgets": []}
+    assert (await ada("GET", "/usage?days=0")).status == 400
+
+
+async def test_what_was_decided_is_told_without_its_text(ada: Caller, eve: Caller) -> None:
+    handle = await ada.in_private()
+    waiting = await handle.infer(Draft("Ada may own a boat", Kind.FACT))
+    assert (await ada("GET", "/brain/decisions")).json == {"decisions": []}
+    await ada("POST", f"/brain/reviews/{waiting.review_id}/reject", {"reason": "no boat"})
+    (decision,) = (await ada("GET", "/brain/decisions")).json["decisions"]
+    assert (decision["id"], decision["decision"], decision["note"]) == (
+        waiting.review_id,
+        "rejected",
+        "no boat",
+    )
+    assert "own a boat" not in str(decision)
+    assert (await eve("GET", "/brain/decisions")).json == {"decisions": []}
+
+
+async def test_working_memory_is_a_tier_like_the_others(
+    program: Program, ada: Caller, eve: Caller
+) -> None:
+    key = ConversationKey("default", "web", "main", "", "ada")
+    turn = StoredTurn("m1", "user", "Ada asks", SystemClock().now(), "web:main:ada", "Ada")
+    await program.app.services.stores.conversations.append(key, (turn,))
+    told = (await ada("GET", "/brain/memories?tier=working")).json
+    assert [(one["content"], one["tier"], one["role"]) for one in told["memories"]] == [
+        ("Ada asks", "working", "user")
+    ]
+    assert told["next"] is None
+    assert (await eve("GET", "/brain/memories?tier=working")).json["memories"] == []
+    assert (await ada("GET", "/brain/memories")).json["memories"] == []
