@@ -71,7 +71,7 @@ async def _spent(settings: Settings, person: PersonId | None, days: int) -> Spen
     clock = SystemClock()
     storage = Storage(settings, clock)
     stores, tenant = storage.stores, SingleTenant().get_tenant_id(_PLACE)
-    wired = wire_memory(settings, storage.memory, (), stores.states, clock)
+    wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
     spending = Spending(stores.usage, wired.humans, policies_of(settings).budgets, clock)
     try:
         await storage.start(exclusive=False)

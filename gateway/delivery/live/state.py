@@ -160,8 +160,8 @@ class LiveMessage:
         """The answer is complete; None when it had ended already."""
         if not self.open:
             return self, None
-        so_far = self.handle, self.shown, self.shown_at, self.not_before, self.asking, self.strikes
-        state = LiveMessage(self.style, Phase.FINALISING, *so_far, self.given_up)
+        so_far = self.handle, self.shown, self.shown_at, self.not_before, self.asking, self.held
+        state = LiveMessage(self.style, Phase.FINALISING, *so_far, self.strikes, self.given_up)
         return state, Deliver(self.handle)
 
     def cancel(self) -> "tuple[LiveMessage, Deliver | None]":

@@ -154,7 +154,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
     if query.tier is Tier.WORKING:
         kept = (await call.handle.working())[: query.limit]
         shown = [told(call.handle.reach, record) for record in kept]
-        return Answer(200, MemoriesOut(memories=shown, next=None))
+        return Answer(200, MemoriesOut(memories=shown, next=None, plan=await plan_of(call.handle)))
     if query.after is not None and await call.handle.get(query.after) is None:
         raise Refused(404, "not_found", NO_MEMORY, "query.after")
     found = await call.handle.search(
