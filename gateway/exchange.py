@@ -120,5 +120,7 @@ class Exchange:
             decisions=tuple(self.decisions),
             outcome=outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
-            slot=ring_slot(self.sender or self._person, self.id) if self.refused else None,
+            slot=ring_slot(f"{self.key.tenant}:{self.sender or self._person}", self.id)
+            if self.refused
+            else None,
         )

@@ -1,9 +1,12 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
+from typing import Final
+
 import structlog
 
 from gateway.commands.spoken import spoken_command
 from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.errors import TenantUnknown
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -15,7 +18,7 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    author_of,
+    person_of,
     place_of,
 )
 from gateway.observe.correlation import about, correlation_id
@@ -25,10 +28,14 @@ from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.screening import Screening
+from gateway.security import SecurityEvent
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
 from gateway.uninterrupted import uninterrupted
 from gateway.workplace import Workplace
+
+MAX_TOLD: Final = 20
+"""Different problems of a tenant provider that the log tells, once each."""
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +47,7 @@ class Intake:
         self._services = services
         self._workplace = workplace
         self._screening = Screening(services, workplace)
+        self._told: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
@@ -58,6 +66,8 @@ class Intake:
                     await self._quarantine(item, event)
                 else:
                     await self._take(event)
+            except TenantUnknown as error:
+                self._without_tenant(event, error)
             except Exception as error:
                 log.warning(
                     "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
@@ -71,11 +81,10 @@ class Intake:
         if isinstance(event, MessageReceived) and event.message.is_direct_message:
             await self._store(event, self.key_for(event))
             return
-        place, author = place_of(event), author_of(event)
-        person = PersonId(place.platform, place.account, author.id) if author else ""
-        tenant = self._services.extensions.tenant_provider.get_tenant_id(place)
+        place, person = place_of(event), person_of(event)
+        tenant = self._services.extensions.tenant_of(place, person)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
-        await self._services.guard.quarantine(item, Owner(tenant, str(person), channel))
+        await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
 
     async def _take(self, event: InboundEvent) -> None:
         match event:
@@ -88,7 +97,7 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                refused = self._screening.refusal(event)
+                refused = self._screening.refusal(event, self.key_for(event).tenant)
                 if refused is not None:
                     self._services.count("inline_refused", refused.reason)
                 elif not self._workplace.answer_inline(event):
@@ -110,7 +119,7 @@ class Intake:
                 message_id = ""
         connected = self._services.connected[place.platform, place.account]
         place = place_to_answer(place, message_id, connected.manifest.capabilities)
-        return key_of(self._services.extensions.tenant_provider.get_tenant_id(place), place)
+        return key_of(self._services.extensions.tenant_of(place, person_of(event)), place)
 
     async def _message(self, event: MessageReceived) -> None:
         key = self.key_for(event)
@@ -154,7 +163,7 @@ class Intake:
         services = self._services
         if (
             await self._workplace.holds(str(key), place, ids)
-            or await services.stores.conversations.knows(place, ids)
+            or await services.stores.conversations.knows(key.tenant, place, ids)
             or await services.memory.knows(key.tenant, place, ids)
         ):
             await self._store(event, key)
@@ -168,13 +177,13 @@ class Intake:
         services.count("noted", event.kind)
         if event.joined or (place.workspace_id and not event.whole_workspace):
             return
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
         person = PersonId(place.platform, place.account, event.member.id)
+        tenant = services.extensions.tenant_of(place, None if event.is_self else person)
         await services.memory.left(tenant, place, "" if event.is_self else str(person))
 
     async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
         services = self._services
-        refused = self._screening.refusal(event)
+        refused = self._screening.refusal(event, key.tenant)
         if refused is not None:
             await self._turn_away(event, key, refused)
             return
@@ -190,6 +199,24 @@ class Intake:
         else:
             services.count("duplicate", place.platform)
 
+    def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
+        """Nobody can say whose this is: it is refused, acknowledged and not stored, because a
+        platform that delivers it again would deliver nothing else meanwhile."""
+        place, person, services = place_of(event), person_of(event), self._services
+        if isinstance(event, MessageReceived):
+            policy = services.policies.invocation
+            if not decide_invocation(event.message, policy).decision.allowed:
+                return
+        services.count("tenant_unknown", place.platform)
+        problem = str(error)
+        if problem not in self._told and len(self._told) < MAX_TOLD:
+            self._told.add(problem)
+            log.error("tenant_unknown", platform=place.platform, problem=problem)
+        channel = f"{place.platform}:{place.account}:{place.channel_id}"
+        services.security.note(
+            SecurityEvent("tenant_denied", "tenant_unknown", "", str(person or ""), channel)
+        )
+
     def _forget(
         self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
     ) -> None:
@@ -200,7 +227,7 @@ class Intake:
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
         """Refused before it is stored: counted, and a few refusals of each sender traced."""
         trace = self._trace(event, key, why, f"refused:{why.stage}")
-        await self._screening.turn_away(event, trace)
+        await self._screening.turn_away(event, key.tenant, trace)
 
     def _trace(
         self, event: InboundEvent, key: ConversationKey, decision: Decision, outcome: str

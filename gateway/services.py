@@ -35,6 +35,7 @@ from gateway.ports import (
 )
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from gateway.security import SecurityLog
 from gateway.stores import (
     AdapterStates,
     Buckets,
@@ -170,3 +171,4 @@ class Services:
     guard: WorkGuard = UNGUARDED
     calibrations: Calibrations = field(default_factory=Calibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    security: SecurityLog = field(default_factory=SecurityLog)

@@ -61,6 +61,7 @@ from parley.policies import (
 from parley.recall_models import recall_models
 from parley.remembering import WiredMemory, wire_memory
 from parley.roles import Role
+from parley.security import security_log
 from parley.settings import Settings
 from parley.storage import Storage
 from parley.store_watch import hot_probe, lasting_probe
@@ -111,6 +112,7 @@ class App:
         self._lines: dict[str, Line] = {}
         self._recent_secrets = RecentSecrets()
         self.storage = Storage(settings, self._clock)
+        self.security = security_log(settings, self.storage, self._clock)
         self.watching = self._watch()
         self.observed = Observed(self.watching.metrics.count)
         self.guard = CrashLoopGuard(
@@ -129,6 +131,7 @@ class App:
             settings.webhooks.port,
             proxies=networks(settings.webhooks.trusted_proxies),
             guard=self.guard,
+            security=self.security,
         )
         self.local = self._local_listener()
         self.models = recall_models(settings)
@@ -154,7 +157,7 @@ class App:
             settings,
             self.storage,
             self.memory.sync,
-            extensions.tenant_provider,
+            extensions,
             self._clock,
             self.guard,
         )
@@ -172,6 +175,7 @@ class App:
         self._on_ready = on_ready
         await self.storage.start()
         await self.guard.start()
+        self.security.start()
         await self._counting.load()
         await self.watching.start()
         await self.local.start()
@@ -220,6 +224,7 @@ class App:
             self.watching.stop,
             *((self._tracing.close,) if self._tracing is not None else ()),
             self._counting.save,
+            self.security.stop,
             self.storage.stop,
         ):
             await _closed(close)
@@ -391,6 +396,7 @@ class App:
             ready=self.readiness,
             health=self.watching.health,
             proxies=networks(server.trusted_proxies),
+            security=self.security,
         )
         listener.add_routes(self.watching.routes())
         return listener
@@ -470,6 +476,7 @@ class App:
             more_commands=self.memory.commands,
             guard=self.guard,
             recent_secrets=self._recent_secrets,
+            security=self.security,
         )
 
 

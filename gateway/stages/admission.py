@@ -91,7 +91,7 @@ async def check_limits(exchange: Exchange, services: Services) -> Decision:
     who = exchange.who
     human = await services.humans.human(who.tenant, who.person)
     exchange.sender = sender_key(human, exchange.last.author, exchange.place)
-    rules = rules_for(exchange.sender, exchange.place, services.policies.limits)
+    rules = rules_for(who.tenant, exchange.sender, exchange.place, services.policies.limits)
     if not rules:
         return Decision("limits", True, "no_limits")
     taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())

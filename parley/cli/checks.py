@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from parley.extensions import load_extensions
 from parley.platforms import Discovery
 from parley.settings import Settings, SettingsError
 from parley.settings.load import DEFAULT_FOLDER
@@ -60,6 +61,15 @@ def refused(error: SettingsError) -> list[Finding]:
         Finding("broken", "configuration", f"{problem.place}: {problem.text}", problem.advice)
         for problem in error.problems
     ]
+
+
+def extensions(settings: Settings) -> list[Finding]:
+    """Whether every extension can be loaded; `parley run` does not start otherwise."""
+    try:
+        loaded = load_extensions(settings)
+    except SettingsError as error:
+        return refused(error)
+    return [Finding("ok", "extensions", ", ".join(loaded.names))] if loaded.names else []
 
 
 def secrets_file(config: Path | None) -> list[Finding]:

@@ -32,6 +32,7 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
     else:
         detail = f"{config} is fine" if config else "none; the environment alone"
         findings.append(Finding("ok", "configuration", detail))
+        findings += checks.extensions(settings)
         findings += checks.secrets_file(config)
         findings += checks.stores(settings)
         findings += checks.listeners(settings)
