@@ -57,6 +57,7 @@ from parley.policies import (
     pace_of,
     policies_of,
     prices_of,
+    rules_for_tools_of,
 )
 from parley.recall_models import recall_models
 from parley.remembering import WiredMemory, wire_memory
@@ -425,6 +426,7 @@ class App:
             lambda: self.storage.unwritten,
             lambda: shared.depths.latest if shared is not None else None,
             lambda: self.guard.quarantined,
+            self.services.toolbox.states,
         )
 
     def _services(
@@ -482,7 +484,12 @@ class App:
 
 def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
     """The tools of the configured MCP servers."""
-    return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
+    return Toolbox(
+        [
+            McpTools(each, clock, rules_for_tools_of(settings, each.name))
+            for each in mcp_servers_of(settings)
+        ]
+    )
 
 
 async def _closed(close: Callable[[], Awaitable[object]]) -> None:

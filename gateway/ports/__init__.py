@@ -63,6 +63,7 @@ from gateway.ports.model import (
     Usage,
 )
 from gateway.ports.tools import (
+    ServerState,
     ToolProvider,
     ToolSpec,
 )
@@ -115,6 +116,7 @@ __all__ = [
     "OpaqueBlock",
     "PlatformAdapter",
     "SendPace",
+    "ServerState",
     "StopReason",
     "TextBlock",
     "TextDelta",

@@ -1,5 +1,6 @@
 """`parley check-config`."""
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,14 +9,18 @@ from urllib.parse import urlsplit
 from gateway.extensions import ExtensionRegistry
 from parley.extensions import load_extensions
 from parley.platforms import discover
-from parley.settings import Settings, load
+from parley.settings import Settings, SettingsError, load
 from parley.settings.sections import MEMORY, sqlite_file
+from parley.starting import problems_at_start
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
     """Load the configuration and say what it means; returns the exit status."""
     platforms = discover()
     settings = load(config, env, platforms)
+    problems = asyncio.run(problems_at_start(settings, platforms))
+    if problems:
+        raise SettingsError(problems)
     extensions = load_extensions(settings)
     where = config or "The environment"
     sys.stdout.write("\n".join([f"{where} is fine.", *summary(settings, extensions)]) + "\n")
