@@ -321,7 +321,7 @@ class Pipeline:
             return ""
         if decision.reason == FAILED:
             return SORRY.format(reference=exchange.id)
-        refusal = refusal_for(decision)
+        refusal = refusal_for(decision, exchange.sharing)
         if refusal is None:
             return ""
         key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key.room}"

@@ -4,17 +4,20 @@ configuration, and dropped again. Nobody is contacted and nothing is written."""
 import importlib.util
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from gateway.clock import SystemClock
 from gateway.errors import ParleyError
 from gateway.llm.factory import build_provider
+from gateway.llm.prices import price_of
+from gateway.policy.budgets import UNLIMITED
 from parley.app import toolbox_of
 from parley.cli.diagnosis import build
 from parley.commands import offered_commands
 from parley.extensions import load_extensions
 from parley.heartbeats import sites_of
 from parley.platforms import Discovery
-from parley.policies import choice_of
+from parley.policies import assistant_of, choice_of, policies_of, prices_of
 from parley.settings import Problem, Settings, SettingsError
 from parley.storage import Storage
 from parley.tracing import endpoint_of, open_tracing
@@ -22,7 +25,7 @@ from parley.tracing import endpoint_of, open_tracing
 
 async def problems_at_start(settings: Settings, platforms: Discovery) -> list[Problem]:
     """Every part that could not be made, each with what to do."""
-    problems = [*_libraries(settings)]
+    problems = [*_libraries(settings), *_prices(settings)]
     for place, make in _parts(settings, platforms):
         try:
             await make()
@@ -91,6 +94,23 @@ def _libraries(settings: Settings) -> list[Problem]:
         )
         for place, library in needed.items()
         if library and importlib.util.find_spec(library) is None
+    ]
+
+
+def _prices(settings: Settings) -> list[Problem]:
+    """Models that are not asked, because a budget is set and nobody knows what they cost."""
+    budgets = policies_of(settings).budgets
+    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+        return []
+    prices = prices_of(settings)
+    return [
+        Problem(
+            "budgets.prices",
+            f"has no {model}, which is not asked where a budget is set.",
+            "Write its price in dollars per million tokens, or remove the budgets.",
+        )
+        for model in sorted(assistant_of(settings).models)
+        if price_of(model, prices) is None
     ]
 
 

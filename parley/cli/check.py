@@ -35,14 +35,14 @@ def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
     names = [f"{choice.provider} {choice.name}".strip() for choice in (model, *model.fallbacks)]
     accounts = [a.path.removeprefix("platforms.") for a in settings.accounts()]
     return [
-        f"  assistant   {settings.assistant.name}",
-        f"  model       {', then '.join(names)}",
-        f"  platforms   {', '.join(accounts) or 'none; `parley init` sets one up'}",
-        f"  tools       {', '.join(settings.mcp.servers) or 'none'}",
-        f"  extensions  {', '.join(extensions.names) or 'none'}",
-        f"  database    {without_secrets(settings.database.url)}",
-        f"  local       {settings.server.host}:{settings.server.port}",
-        f"  webhooks    {settings.webhooks.host}:{settings.webhooks.port}",
+        f"  assistant  {settings.assistant.name}",
+        f"  model      {', then '.join(names)}",
+        f"  platforms  {', '.join(accounts) or 'none; `parley init` sets one up'}",
+        f"  tools      {', '.join(settings.mcp.servers) or 'none'}",
+        f"  extensions {', '.join(extensions.names) or 'none'}",
+        f"  database   {without_secrets(settings.database.url)}",
+        f"  local      {settings.server.host}:{settings.server.port}",
+        f"  webhooks   {settings.webhooks.host}:{settings.webhooks.port}",
     ]
 
 

@@ -253,7 +253,7 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
     file.write_text(json.dumps({"web:main": "acme", "web:main:ben": "umbrella"}))
     configure(tmp_path, extensions={"options": {"tenants": {"file": str(file)}}})
     fine = await parley_alone("check-config", cwd=tmp_path, env=with_example)
-    assert "extensions  tenants" in fine.out
+    assert "extensions tenants" in fine.out
     for person in ("ada", "ben"):
         made = await parley_alone(
             "token", f"web:main:{person}", "--name", person, cwd=tmp_path, env=with_example

@@ -113,7 +113,9 @@ class Entrance:
         taken = await self._services.stores.buckets.take((rule,), now)
         if not taken.allowed:
             wait = str(max(1, math.ceil(taken.retry_after)))
-            message = f"At most {self._per_minute} requests a minute; again in {wait} s."
+            linked = await self._services.memory.linked(principal)
+            shared = ", of your linked accounts together" if linked else ""
+            message = f"At most {self._per_minute} requests a minute{shared}; again in {wait} s."
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
 
 

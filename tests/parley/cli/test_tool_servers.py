@@ -138,6 +138,15 @@ async def test_a_library_that_is_not_installed_is_named(
     assert "pip install" in str(problem)
 
 
+async def test_a_model_that_is_never_asked_is_named() -> None:
+    """A budget is set and its price is unknown."""
+    model = {"provider": "openai", "name": "own-model", "base_url": "http://127.0.0.1:9/v1"}
+    whole = {"database": {"url": "memory://"}, "model": model, "budgets": {"user_per_day": 1}}
+    (problem,) = await problems_at_start(from_mapping(whole), discover())
+    assert problem.path == "budgets.prices"
+    assert "own-model" in problem.text
+
+
 async def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """`run` would find it when it connects."""
     settings = from_mapping(
