@@ -1,5 +1,6 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -31,6 +32,7 @@ from gateway.screening import Screening
 from gateway.security import SecurityEvent
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
+from gateway.tenancy import TenantsOfPlaces
 from gateway.uninterrupted import uninterrupted
 from gateway.workplace import Workplace
 
@@ -47,6 +49,8 @@ class Intake:
         self._services = services
         self._workplace = workplace
         self._screening = Screening(services, workplace)
+        state = services.stores.states.of("parley", "tenants")
+        self._tenants = TenantsOfPlaces(services.extensions, state)
         self._told: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
@@ -107,8 +111,9 @@ class Intake:
             case ReactionChanged():
                 self._services.count("noted", event.kind)
 
-    def key_for(self, event: InboundEvent) -> ConversationKey:
-        """The conversation an event belongs to."""
+    def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
+        """The conversation an event belongs to, of its author's tenant if none is given. Raises
+        `TenantUnknown`."""
         place = place_of(event)
         match event:
             case MessageReceived() | MessageEdited():
@@ -119,7 +124,8 @@ class Intake:
                 message_id = ""
         connected = self._services.connected[place.platform, place.account]
         place = place_to_answer(place, message_id, connected.manifest.capabilities)
-        return key_of(self._services.extensions.tenant_of(place, person_of(event)), place)
+        tenant = tenant or self._services.extensions.tenant_of(place, person_of(event))
+        return key_of(tenant, place)
 
     async def _message(self, event: MessageReceived) -> None:
         key = self.key_for(event)
@@ -157,18 +163,28 @@ class Intake:
             self._forget(event, self.key_for(event), unknown)
 
     async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
-        """Edits and deletions matter for what was stored, or is about to be, and nothing else."""
-        key, place = self.key_for(event), place_of(event)
+        """Edits and deletions matter for what was stored, or is about to be, and nothing else. A
+        deletion names nobody: the message may be of any tenant of the place."""
+        if isinstance(event, MessageEdited):
+            keys = [self.key_for(event)]
+        else:
+            keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
+        known = [key for key in keys if await self._knows(event, key)]
+        for number, key in enumerate(known):
+            # An event is stored once: that of each further tenant is one of its own.
+            own = replace(event, event_id=f"{event.event_id}@{key.tenant}") if number else event
+            await self._store(own, key)
+        if not known:
+            self._services.count("forgotten", event.kind)
+
+    async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
+        place, services = place_of(event), self._services
         ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
-        services = self._services
-        if (
+        return (
             await self._workplace.holds(str(key), place, ids)
             or await services.stores.conversations.knows(key.tenant, place, ids)
             or await services.memory.knows(key.tenant, place, ids)
-        ):
-            await self._store(event, key)
-        else:
-            self._services.count("forgotten", event.kind)
+        )
 
     async def _membership(self, event: MembershipChanged) -> None:
         """A person who leaves loses the project before the platform is told that the event was
@@ -178,8 +194,12 @@ class Intake:
         if event.joined or (place.workspace_id and not event.whole_workspace):
             return
         person = PersonId(place.platform, place.account, event.member.id)
-        tenant = services.extensions.tenant_of(place, None if event.is_self else person)
-        await services.memory.left(tenant, place, "" if event.is_self else str(person))
+        if not event.is_self:
+            tenant = services.extensions.tenant_of(place, person)
+            await services.memory.left(tenant, place, str(person))
+            return
+        for tenant in await self._tenants.of(place):
+            await services.memory.left(tenant, place, "")
 
     async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
         services = self._services
@@ -191,6 +211,7 @@ class Intake:
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
+        await self._tenants.note(place, key.tenant)
         began = services.clock.monotonic()
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):

@@ -21,6 +21,7 @@ from parley.settings import from_mapping
 from parley.token_key import token_key
 from parley.tokens import Holder, issue
 from simulators.anthropic import Answer, AnthropicSimulator
+from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, configuration, simulated
 from tests.examples.installing import install
@@ -193,6 +194,34 @@ async def test_people_of_two_tenants_in_one_room_share_nothing(street: Street) -
         assert len(street.bodies) == asked + 1
         assert "and me?" not in street.prompt()
         assert lab.app.observed.counts["tenant_unknown", "telegram"] == 1
+
+
+async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) -> None:
+    """The platform does not say whose message is gone, and the room belongs to no tenant."""
+    slack = SlackSimulator(mode="socket")
+    ada, ben = slack.person("Ada"), slack.person("Ben")
+    names = {f"slack:main:{ada.id}": "acme", f"slack:main:{ben.id}": "umbrella"}
+    (tmp_path / "tenants.json").write_text(json.dumps(names))
+    options = {"tenants": {"file": str(tmp_path / "tenants.json")}}
+    async with simulated({"slack": slack}) as port:
+        whole = configuration(
+            {"slack": slack}, tmp_path, port, {"extensions": {"options": options}}
+        )
+        settings = from_mapping(whole)
+        app = App(settings, extensions=load_extensions(settings))
+        await app.start()
+        try:
+            await slack.wait_connected()
+            lab, room = Lab(app, slack), slack.room("lounge")
+            first = await slack.say(ada, room, "the code word is marmalade", mention=True)
+            second = await slack.say(ben, room, "the code word is parsnip", mention=True)
+            await lab.until_stored(["the code word is marmalade", "the code word is parsnip"])
+            await slack.delete(ada, room, first)
+            await lab.until_stored(["the code word is parsnip"])
+            await slack.delete(ben, room, second)
+            await lab.until_stored([])
+        finally:
+            await app.stop()
 
 
 async def test_both_audits_have_what_is_refused(street: Street) -> None:
