@@ -178,4 +178,11 @@ class ExtensionRegistry:
     def tenant_of_person(self, person: PersonId) -> str:
         """The same on the terminal and over HTTP, where nobody writes in a place: in the person's
         direct conversation. Raises `TenantUnknown`."""
-        return self.tenant_of(Place(person.platform, person.account, "", Audience.DIRECT), person)
+        place = Place(person.platform, person.account, "", Audience.DIRECT)
+        try:
+            return self.tenant_of(place, person)
+        except TenantUnknown as error:
+            loaded = ", ".join(self.names) or "the tenant provider"
+            raise TenantUnknown(
+                f"Nobody can say to which tenant {person} belongs: {error}. Tell it to {loaded}."
+            ) from error

@@ -250,7 +250,7 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
     tmp_path: Path, with_example: dict[str, str]
 ) -> None:
     file = tmp_path / "tenants.json"
-    file.write_text(json.dumps({"web:main": "acme", "web:main:ben": "umbrella"}))
+    file.write_text(json.dumps({"web:main:ada": "acme", "web:main:ben": "umbrella"}))
     configure(tmp_path, extensions={"options": {"tenants": {"file": str(file)}}})
     fine = await parley_alone("check-config", cwd=tmp_path, env=with_example)
     assert "extensions tenants" in fine.out
@@ -262,3 +262,9 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
     listed = await parley_alone("token", "list", cwd=tmp_path, env=with_example)
     tenant_of = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()[1:]}
     assert tenant_of == {"ada": "acme", "ben": "umbrella"}
+    nobodys = await parley_alone("token", "web:main:eve", cwd=tmp_path, env=with_example)
+    assert nobodys.status == 1
+    assert nobodys.err == (
+        "Nobody can say to which tenant web:main:eve belongs: the tenant provider failed:"
+        " LookupError. Tell it to tenants.\n"
+    )
