@@ -82,17 +82,20 @@ def _parts(settings: Settings, platforms: Discovery) -> Sequence[Part]:
 def _libraries(settings: Settings) -> list[Problem]:
     """Libraries that are imported at the first call only."""
     choices = (settings.model, *settings.model.fallbacks)
-    needed = {
-        "model.provider": "anthropic" if any(c.provider == "anthropic" for c in choices) else "",
-        "mcp.servers": "mcp" if settings.mcp.servers else "",
-    }
+    anthropic = any(choice.provider == "anthropic" for choice in choices)
+    openai = settings.memory.enabled and settings.memory.embedding_provider == "openai"
+    needed = (
+        ("model.provider", "anthropic" if anthropic else "", "."),
+        ("memory.embedding_provider", "openai" if openai else "", ".[openai]"),
+        ("mcp.servers", "mcp" if settings.mcp.servers else "", "."),
+    )
     return [
         Problem(
             place,
             f"needs the library {library}, which is not installed.",
-            "Run `pip install -e .` in Parley's folder.",
+            f"Run `pip install -e '{extra}'` in Parley's folder.",
         )
-        for place, library in needed.items()
+        for place, library, extra in needed
         if library and importlib.util.find_spec(library) is None
     ]
 

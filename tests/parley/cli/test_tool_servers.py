@@ -121,6 +121,10 @@ async def test_a_server_whose_name_run_refuses_is_refused_before(tmp_path: Path,
         ),
         ("anthropic", {"model": {"provider": "anthropic", "api_key": "k"}}),
         ("mcp", {"mcp": {"servers": {"near": NEAR}}}),
+        (
+            "openai",
+            {"memory": {"embedding_provider": "openai", "embedding": {"api_key": "k"}}},
+        ),
     ],
 )
 async def test_a_library_that_is_not_installed_is_named(
