@@ -1,4 +1,5 @@
-"""Tells the audit logger what happened: somebody else's code, which may fail and stops nobody."""
+"""Records what happened: in the program's own record, then with an audit logger that was plugged
+in, which is somebody else's code, may fail and stops nobody."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,8 +8,11 @@ import structlog
 
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
+from gateway.message import Place
+from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
+from gateway.security import SecurityEvent
 from gateway.services import Services
 
 log = structlog.get_logger(__name__)
@@ -16,11 +20,26 @@ log = structlog.get_logger(__name__)
 
 async def audit(event: str, exchange: Exchange, services: Services, decision: Decision) -> None:
     """Record a security-relevant event of an exchange whose principal is known."""
+    who = exchange.who
+    await audit_of(event, who.tenant, who.person, exchange.place, services, decision)
+
+
+async def audit_of(
+    event: str,
+    tenant: str,
+    person: PersonId,
+    place: Place,
+    services: Services,
+    decision: Decision,
+) -> None:
+    """Record a security-relevant event of this person in this place. Never raises."""
+    channel = f"{place.platform}:{place.account}:{place.channel_id}"
+    services.security.note(SecurityEvent(event, decision.reason, tenant, str(person), channel))
+    if not services.extensions.audits:
+        return
     try:
         async with asyncio.timeout(EXTENSION_SECONDS):
-            await services.extensions.audit_logger.audit(
-                event, exchange.who.person, exchange.place, decision
-            )
+            await services.extensions.audit_logger.audit(event, person, place, decision)
     except Exception:
         log.exception("audit_failed", event_name=event)
 

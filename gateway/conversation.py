@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import lru_cache
 
 from gateway.message import Place
-from gateway.people import Audience
+from gateway.people import DEFAULT_TENANT, Audience
 from gateway.ports import Capabilities
 
 
@@ -26,6 +26,11 @@ class ConversationKey:
         """The same without its thread: where one thread after the other can be opened."""
         return replace(self, thread="") if self.thread else self
 
+    @property
+    def channel_name(self) -> str:
+        """Its channel as stores name it."""
+        return channel_name(self.tenant, self.platform, self.account, self.channel)
+
     def __str__(self) -> str:
         return _as_text(self)
 
@@ -44,6 +49,12 @@ def tenant_of(lane: str) -> str:
     except ValueError:
         return ""
     return str(parts[0]) if isinstance(parts, list) and parts else ""
+
+
+def channel_name(tenant: str, platform: str, account: str, channel: str) -> str:
+    """A channel as stores name it, another one for each tenant. No platform's name has a slash."""
+    name = f"{platform}:{account}:{channel}"
+    return name if tenant == DEFAULT_TENANT else f"{tenant}/{name}"
 
 
 def key_of(tenant: str, place: Place) -> ConversationKey:

@@ -16,6 +16,7 @@ ParleyError
 │   └── ContextTooLong        the conversation does not fit the model's window
 ├── ToolError                 a tool failed; its text goes back to the model
 ├── StoreUnavailable          the database did not take or give what was asked
+├── TenantUnknown             nobody can say to which tenant something belongs
 └── BadInput                  what arrived cannot be used; says what and where
     └── NotThere              what it names is not there for whoever asks, or not theirs
 
@@ -118,6 +119,10 @@ class ToolError(ParleyError):
 
 class StoreUnavailable(ParleyError):
     """The database did not take, or did not give, what was asked of it."""
+
+
+class TenantUnknown(ParleyError):
+    """The tenant provider failed, or named what cannot be a tenant. What was asked is refused."""
 
 
 class BadInput(ParleyError):

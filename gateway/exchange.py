@@ -15,6 +15,7 @@ from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.policy.kept_words import Kept
 from gateway.ports import ContentBlock
+from gateway.refusals import Sharing
 from gateway.remembering import Aftermath, TurnMemory
 from gateway.services import Connected
 from gateway.stores import Trace, ring_slot
@@ -32,7 +33,8 @@ class Exchange:
     `messages` are of one author, oldest first; several when they were collected. `contents` are
     their own words. `place` is where the answer goes. `meter` counts what the
     turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
-    `sender` is the key under which limits and budgets count its author.
+    `sender` is the key under which limits and budgets count its author, `sharing` says with whom a
+    limit is shared that refused it.
     `live` shows the answer while it is written. `tasks` holds the task that the model noted.
     `forgets`: its person was erased, and nothing about them is kept of it.
     `aftermath` stands under the answer for its author alone, `beneath` for everybody who reads it;
@@ -63,6 +65,7 @@ class Exchange:
     live: LiveAnswer | None = None
     refused: bool = False
     forgets: bool = False
+    sharing: Sharing | None = None
     memory: TurnMemory | None = None
     tasks: WithTask | None = None
     answer: str = ""
@@ -133,5 +136,7 @@ class Exchange:
             decisions=tuple(self.decisions),
             outcome=outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
-            slot=ring_slot(self.sender or self._person, self.id) if self.refused else None,
+            slot=ring_slot(f"{self.key.tenant}:{self.sender or self._person}", self.id)
+            if self.refused
+            else None,
         )

@@ -1,10 +1,14 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
+from dataclasses import replace
+from typing import Final
+
 import structlog
 
 from gateway.commands.spoken import spoken_command
 from gateway.commands.typed import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.errors import TenantUnknown
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -16,7 +20,7 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    author_of,
+    person_of,
     place_of,
 )
 from gateway.observe.correlation import about, correlation_id
@@ -27,10 +31,15 @@ from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.rating import Ratings
 from gateway.screening import Screening
+from gateway.security import SecurityEvent
 from gateway.services import Services
 from gateway.stores import InboxEntry, Trace
+from gateway.tenancy import TenantsOfPlaces
 from gateway.uninterrupted import uninterrupted
 from gateway.workplace import Workplace
+
+MAX_TOLD: Final = 20
+"""Different problems of a tenant provider that the log tells, once each."""
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +53,9 @@ class Intake:
         self._screening = Screening(services, workplace)
         self._typed = TypedAnswers(services)
         self._ratings = Ratings(services, self._screening)
+        state = services.stores.states.of("parley", "tenants")
+        self._tenants = TenantsOfPlaces(services.extensions, state)
+        self._told: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
         """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
@@ -62,6 +74,8 @@ class Intake:
                     await self._quarantine(item, event)
                 else:
                     await self._take(event)
+            except TenantUnknown as error:
+                self._without_tenant(event, error)
             except Exception as error:
                 log.warning(
                     "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
@@ -75,11 +89,10 @@ class Intake:
         if isinstance(event, MessageReceived) and event.message.is_direct_message:
             await self._store(event, self.key_for(event))
             return
-        place, author = place_of(event), author_of(event)
-        person = PersonId(place.platform, place.account, author.id) if author else ""
-        tenant = self._services.extensions.tenant_provider.get_tenant_id(place)
+        place, person = place_of(event), person_of(event)
+        tenant = self._services.extensions.tenant_of(place, person)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
-        await self._services.guard.quarantine(item, Owner(tenant, str(person), channel))
+        await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
 
     async def _take(self, event: InboundEvent) -> None:
         match event:
@@ -92,7 +105,7 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                refused = self._screening.refusal(event)
+                refused = self._screening.refusal(event, self.key_for(event).tenant)
                 if refused is not None:
                     self._services.count("inline_refused", refused.reason)
                 elif not self._workplace.answer_inline(event):
@@ -103,8 +116,9 @@ class Intake:
                 self._services.count("noted", event.kind)
                 await self._ratings.take(event)
 
-    def key_for(self, event: InboundEvent) -> ConversationKey:
-        """The conversation an event belongs to."""
+    def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
+        """The conversation an event belongs to, of its author's tenant if none is given. Raises
+        `TenantUnknown`."""
         place = place_of(event)
         match event:
             case MessageReceived() | MessageEdited():
@@ -115,7 +129,8 @@ class Intake:
                 message_id = ""
         connected = self._services.connected[place.platform, place.account]
         place = place_to_answer(place, message_id, connected.manifest.capabilities)
-        return key_of(self._services.extensions.tenant_provider.get_tenant_id(place), place)
+        tenant = tenant or self._services.extensions.tenant_of(place, person_of(event))
+        return key_of(tenant, place)
 
     async def _message(self, event: MessageReceived) -> None:
         key = self.key_for(event)
@@ -176,18 +191,28 @@ class Intake:
             self._forget(event, self.key_for(event), unknown)
 
     async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
-        """Edits and deletions matter for what was stored, or is about to be, and nothing else."""
-        key, place = self.key_for(event), place_of(event)
-        ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
-        services = self._services
-        if (
-            await self._workplace.holds(str(key), place, ids)
-            or await services.stores.conversations.knows(place, ids)
-            or await services.memory.knows(key.tenant, place, ids)
-        ):
-            await self._store(event, key)
+        """Edits and deletions matter for what was stored, or is about to be, and nothing else. A
+        deletion names nobody: the message may be of any tenant of the place."""
+        if isinstance(event, MessageEdited):
+            keys = [self.key_for(event)]
         else:
+            keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
+        known = [key for key in keys if await self._knows(event, key)]
+        for number, key in enumerate(known):
+            # An event is stored once: that of each further tenant is one of its own.
+            own = replace(event, event_id=f"{event.event_id}@{key.tenant}") if number else event
+            await self._store(own, key)
+        if not known:
             self._services.count("forgotten", event.kind)
+
+    async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
+        place, services = place_of(event), self._services
+        ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
+        return (
+            await self._workplace.holds(str(key), place, ids)
+            or await services.stores.conversations.knows(key.tenant, place, ids)
+            or await services.memory.knows(key.tenant, place, ids)
+        )
 
     async def _membership(self, event: MembershipChanged) -> None:
         """A person who leaves loses the project before the platform is told that the event was
@@ -196,13 +221,17 @@ class Intake:
         services.count("noted", event.kind)
         if event.joined or (place.workspace_id and not event.whole_workspace):
             return
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
         person = PersonId(place.platform, place.account, event.member.id)
-        await services.memory.left(tenant, place, "" if event.is_self else str(person))
+        if not event.is_self:
+            tenant = services.extensions.tenant_of(place, person)
+            await services.memory.left(tenant, place, str(person))
+            return
+        for tenant in await self._tenants.of(place):
+            await services.memory.left(tenant, place, "")
 
     async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
         services = self._services
-        refused = self._screening.refusal(event)
+        refused = self._screening.refusal(event, key.tenant)
         if refused is not None:
             await self._turn_away(event, key, refused)
             return
@@ -210,6 +239,7 @@ class Intake:
         place = place_of(event)
         entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
+        await self._tenants.note(place, key.tenant)
         began = services.clock.monotonic()
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):
@@ -217,6 +247,24 @@ class Intake:
             await self._workplace.accept(entry)
         else:
             services.count("duplicate", place.platform)
+
+    def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
+        """Nobody can say whose this is: it is refused, acknowledged and not stored, because a
+        platform that delivers it again would deliver nothing else meanwhile."""
+        place, person, services = place_of(event), person_of(event), self._services
+        if isinstance(event, MessageReceived):
+            policy = services.policies.invocation
+            if not decide_invocation(event.message, policy).decision.allowed:
+                return
+        services.count("tenant_unknown", place.platform)
+        problem = str(error)
+        if problem not in self._told and len(self._told) < MAX_TOLD:
+            self._told.add(problem)
+            log.error("tenant_unknown", platform=place.platform, problem=problem)
+        channel = f"{place.platform}:{place.account}:{place.channel_id}"
+        services.security.note(
+            SecurityEvent("tenant_denied", "tenant_unknown", "", str(person or ""), channel)
+        )
 
     def _forget(
         self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
@@ -228,7 +276,7 @@ class Intake:
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
         """Refused before it is stored: counted, and a few refusals of each sender traced."""
         trace = self._trace(event, key, why, f"refused:{why.stage}")
-        await self._screening.turn_away(event, trace)
+        await self._screening.turn_away(event, key.tenant, trace)
 
     def _trace(
         self, event: InboundEvent, key: ConversationKey, decision: Decision, outcome: str

@@ -345,6 +345,12 @@ def author_of(event: InboundEvent) -> MessageAuthor | None:
             return event.author
 
 
+def person_of(event: InboundEvent) -> PersonId | None:
+    """Who caused the event, as an identity; None where the platform does not say."""
+    author, place = author_of(event), place_of(event)
+    return None if author is None else PersonId(place.platform, place.account, author.id)
+
+
 @dataclass(frozen=True, slots=True)
 class Button:
     """A button under an answer; `value`, at most 64 bytes (Telegram), returns when pressed. `typed`

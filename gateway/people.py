@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
+DEFAULT_TENANT: Final = "default"
+"""Everybody's tenant where nothing tells tenants apart."""
+
 
 class Role(StrEnum):
     """What a person may do, from most to least; compare with `Role.at_least`."""

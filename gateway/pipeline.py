@@ -11,7 +11,7 @@ import structlog
 from gateway.auditing import audit
 from gateway.authorship import Material, within_bounds
 from gateway.commands.typed import typed_form
-from gateway.conversation import key_of, place_to_answer
+from gateway.conversation import key_of, place_to_answer, tenant_of
 from gateway.crash_loop.deaths import Deaths
 from gateway.delivery.live.answer import LiveAnswer
 from gateway.errors import StoreUnavailable
@@ -200,7 +200,7 @@ class Pipeline:
         place = message.place
         if isinstance(event, MessageReceived):
             place = place_to_answer(place, message.id, connected.manifest.capabilities)
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        tenant = tenant_of(entry.lane) or services.extensions.tenant_of(place, message.person)
         invocation = decide_invocation(message, services.policies.invocation, bot_takes_part=True)
         exchange = Exchange(
             id=correlation_id(entry.id),
@@ -298,9 +298,8 @@ class Pipeline:
             return
         services, (message_id, text) = self._services, exchange.mended
         place, said = exchange.place, said_in(exchange.place, exchange.last.author.name, text)
-        stored = services.stores.conversations
-        await self.patience.insist(lambda: stored.edit(place, message_id, text))
-        tenant = exchange.key.tenant
+        stored, tenant = services.stores.conversations, exchange.key.tenant
+        await self.patience.insist(lambda: stored.edit(tenant, place, message_id, text))
         await self.patience.insist(lambda: services.memory.edited(tenant, place, message_id, said))
 
     def may_be_again(self, entry: InboxEntry) -> bool:
@@ -337,7 +336,7 @@ class Pipeline:
             return ""
         if decision.reason == FAILED:
             return SORRY.format(reference=exchange.id)
-        refusal = refusal_for(decision)
+        refusal = refusal_for(decision, exchange.sharing)
         if refusal is None:
             return ""
         key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key.room}"

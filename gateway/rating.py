@@ -15,7 +15,8 @@ class Ratings:
         self._screening = screening
 
     async def take(self, event: ReactionChanged) -> None:
-        """Keep a thumb, or forget one that was taken back. Raises `StoreUnavailable`.
+        """Keep a thumb, or forget one that was taken back. Raises `StoreUnavailable` and
+        `TenantUnknown`.
 
         An answer is known as long as its receipt is, for a day.
         """
@@ -23,20 +24,21 @@ class Ratings:
         all_taken_back = not event.emoji and not event.added
         if (rating is None and not all_taken_back) or event.author.is_bot or event.author.is_chat:
             return
-        if self._screening.refusal(event) is not None:
+        place, author = event.place, event.author
+        writer = PersonId(place.platform, place.account, author.id)
+        tenant = services.extensions.tenant_of(place, writer)
+        if self._screening.refusal(event, tenant) is not None:
             services.count("feedback_refused", event.place.platform)
             return
         at = stands_at(event.place, event.message_id)
         reply = await services.stores.outbox.reply_at(at)
         if not reply:
             return
-        place, author = event.place, event.author
-        person = str(PersonId(place.platform, place.account, author.id))
+        person = str(writer)
         store = services.stores.feedback
         if rating is None or not event.added:
             await store.take_back(at, person, rating)
             return
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
         exchange = reply.partition(":")[0]
         await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)

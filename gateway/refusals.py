@@ -1,10 +1,43 @@
 """What is said when the answer is no. A denied access is silent; a limit answers once a window."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final, Literal
 
+from gateway.message import Place
+from gateway.people import Audience
 from gateway.policy.decision import Decision
+
+Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
+
+SHARED: Final[Mapping[Sharing, str]] = {
+    "linked": "It is shared with your linked accounts.",
+    "channel": "It is this channel's limit, shared by everybody in it.",
+    "conversation": "It is the limit of this conversation.",
+    "workspace": "Everybody in the workspace shares it.",
+    "account": "Everybody who writes to me here shares it.",
+}
+"""What a person hears of a limit or a budget that is not theirs alone."""
+
+
+NO_PRICE: Final = (
+    "I cannot answer: a budget is set, and my language model has no price. Whoever runs me can add"
+    " it under budgets.prices."
+)
+
+
+def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | None:
+    """With whom what a decision found used up is shared: with everybody in the place, or, where it
+    is the person's own and they have linked accounts, with these."""
+    if decision.reason.startswith("user_"):
+        return "linked" if linked else None
+    if decision.reason.startswith("channel_"):
+        return "conversation" if place.audience is Audience.DIRECT else "channel"
+    if decision.reason.startswith("workspace_"):
+        return "workspace" if place.workspace_id else "account"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,18 +48,21 @@ class Refusal:
     quiet_for: timedelta
 
 
-def refusal_for(decision: Decision) -> Refusal | None:
-    """What to say to the person, None for silence."""
+def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal | None:
+    """What to say to the person, None for silence. `sharing` says with whom the person shares what
+    is used up, where it is not theirs alone."""
+    told = "" if sharing is None else f" {SHARED[sharing]}"
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))
-        return Refusal(
-            f"Rate limit exceeded. Try again in {seconds}s.", timedelta(seconds=max(seconds, 10))
-        )
+        text = f"Rate limit exceeded. Try again in {seconds}s.{told}"
+        return Refusal(text, timedelta(seconds=max(seconds, 10)))
+    if decision.reason == "no_price":
+        return Refusal(NO_PRICE, timedelta(hours=1))
     if decision.stage == "budget":
         period = "tomorrow (UTC)" if decision.reason.endswith("day") else "next month"
-        whose = "Your" if decision.reason.startswith("user") else "This workspace's"
-        return Refusal(
-            f"{whose} budget for my answers is used up. It starts anew {period}.",
-            timedelta(hours=1),
-        )
+        whose = "The" if sharing == "account" else "This workspace's"
+        if decision.reason.startswith("user_"):
+            whose = "Your"
+        text = f"{whose} budget for my answers is used up. It starts anew {period}.{told}"
+        return Refusal(text, timedelta(hours=1))
     return None

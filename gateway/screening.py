@@ -1,12 +1,11 @@
 """Decides before an event for the assistant is stored whether it is refused."""
 
-import asyncio
 from dataclasses import replace
 
 import structlog
 
+from gateway.auditing import audit_of
 from gateway.errors import StoreUnavailable
-from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -45,14 +44,13 @@ class Screening:
         self._workplace = workplace
         self._arrivals = Arrivals(services.policies.limits.user_per_minute)
 
-    def refusal(self, event: InboundEvent) -> Decision | None:
+    def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Why the event is not stored; None where it is. A deletion has no author and always is."""
         author = author_of(event)
         if author is None:
             return None
         now = self._services.clock.monotonic()
-        person = _person(event, author)
-        sender = sender_key(str(person), author, place_of(event))
+        person, sender = _person(event, author), self._sender(event, author, tenant)
         if isinstance(event, InlineQueried):
             if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
@@ -67,7 +65,7 @@ class Screening:
             return Decision(STAGE, False, "too_many_waiting")
         return None
 
-    async def turn_away(self, event: InboundEvent, trace: Trace) -> None:
+    async def turn_away(self, event: InboundEvent, tenant: str, trace: Trace) -> None:
         """Count a refusal, and write a few of each sender down."""
         services = self._services
         services.count("exchange", trace.outcome)
@@ -75,18 +73,12 @@ class Screening:
         now = services.clock.monotonic()
         services.observer.answered(Answered(trace, (), (), now, now, ""))
         author = author_of(event) or MessageAuthor("")
-        person = _person(event, author)
-        sender = sender_key(str(person), author, place_of(event))
+        sender = self._sender(event, author, tenant)
         if not self._arrivals.told(sender, now):
             return
-        decision, *_ = trace.decisions
-        try:
-            async with asyncio.timeout(EXTENSION_SECONDS):
-                await services.extensions.audit_logger.audit(
-                    f"{decision.stage}_denied", person, place_of(event), decision
-                )
-        except Exception:
-            log.exception("audit_failed", event_name=f"{decision.stage}_denied")
+        person, (decision, *_) = _person(event, author), trace.decisions
+        what = f"{decision.stage}_denied"
+        await audit_of(what, tenant, person, place_of(event), services, decision)
         try:
             slot = ring_slot(sender, trace.id)
             await services.stores.traces.add(replace(trace, slot=slot))
@@ -110,6 +102,10 @@ class Screening:
             person, place_of(event), policies.access, aliases=author.aliases, trusted=trusted
         )
         return None if decision.allowed else decision
+
+    def _sender(self, event: InboundEvent, author: MessageAuthor, tenant: str) -> str:
+        named = sender_key(str(_person(event, author)), author, place_of(event))
+        return f"{tenant}:{named}"
 
 
 def _person(event: InboundEvent, author: MessageAuthor) -> PersonId:

@@ -37,6 +37,7 @@ from gateway.ports import (
 )
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from gateway.security import SecurityLog
 from gateway.stores import (
     AdapterStates,
     Buckets,
@@ -178,3 +179,4 @@ class Services:
     calibrations: Calibrations = field(default_factory=Calibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
     signs: Tasks = field(default_factory=lambda: Tasks("sign_failed"))
+    security: SecurityLog = field(default_factory=SecurityLog)

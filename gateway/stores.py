@@ -210,15 +210,15 @@ class Conversations(Protocol):
         stands for may be missing, but for the last of it."""
         ...
 
-    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
         ...
 
-    async def edit(self, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message, wherever in the channel it stands."""
+    async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
+        """Replace the text of a stored message, wherever in the tenant's channel it stands."""
         ...
 
-    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+    async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them; returns how many turns went. The notes
         that go back to them go too, also when a message is edited."""
         ...

@@ -59,11 +59,13 @@ from parley.policies import (
     pace_of,
     policies_of,
     prices_of,
+    rules_for_tools_of,
 )
 from parley.recall_models import recall_models
 from parley.relevance_judge import ModelJudge
 from parley.remembering import WiredMemory, wire_memory
 from parley.roles import Role
+from parley.security import security_log
 from parley.settings import Settings
 from parley.storage import Storage
 from parley.store_watch import hot_probe, lasting_probe
@@ -116,6 +118,7 @@ class App:
         self._lines: dict[str, Line] = {}
         self._recent_secrets = RecentSecrets()
         self.storage = Storage(settings, self._clock)
+        self.security = security_log(settings, self.storage, self._clock)
         self.watching = self._watch()
         self.observed = Observed(self.watching.metrics.count)
         self.guard = CrashLoopGuard(
@@ -134,6 +137,7 @@ class App:
             settings.webhooks.port,
             proxies=networks(settings.webhooks.trusted_proxies),
             guard=self.guard,
+            security=self.security,
         )
         self.local = self._local_listener()
         self.models = recall_models(settings)
@@ -161,7 +165,7 @@ class App:
             settings,
             self.storage,
             self.memory.sync,
-            extensions.tenant_provider,
+            extensions,
             self._clock,
             self.guard,
         )
@@ -179,6 +183,7 @@ class App:
         self._on_ready = on_ready
         await self.storage.start()
         await self.guard.start()
+        self.security.start()
         await self._counting.load()
         await self.watching.start()
         await self.local.start()
@@ -231,6 +236,7 @@ class App:
             self.watching.stop,
             *((self._tracing.close,) if self._tracing is not None else ()),
             self._counting.save,
+            self.security.stop,
             self.storage.stop,
         ):
             await _closed(close)
@@ -410,6 +416,7 @@ class App:
             ready=self.readiness,
             health=self.watching.health,
             proxies=networks(server.trusted_proxies),
+            security=self.security,
         )
         listener.add_routes(self.watching.routes())
         return listener
@@ -438,6 +445,7 @@ class App:
             lambda: self.storage.unwritten,
             lambda: shared.depths.latest if shared is not None else None,
             lambda: self.guard.quarantined,
+            self.services.toolbox.states,
         )
 
     def _services(
@@ -489,12 +497,18 @@ class App:
             more_commands=self.memory.commands,
             guard=self.guard,
             recent_secrets=self._recent_secrets,
+            security=self.security,
         )
 
 
 def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
     """The tools of the configured MCP servers."""
-    return Toolbox([McpTools(server, clock) for server in mcp_servers_of(settings)])
+    return Toolbox(
+        [
+            McpTools(each, clock, rules_for_tools_of(settings, each.name))
+            for each in mcp_servers_of(settings)
+        ]
+    )
 
 
 async def _closed(close: Callable[[], Awaitable[object]]) -> None:

@@ -15,7 +15,7 @@ FILE: Final = "audit.key"
 log = structlog.get_logger(__name__)
 
 
-def audit_key(settings: Settings) -> bytes:
+def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
     """The configured key; else that of the file, which is made where there is none.
 
     Where neither is possible (PostgreSQL without `memory.audit_key`, `memory://`) the chain has no
@@ -27,7 +27,7 @@ def audit_key(settings: Settings) -> bytes:
         return configured.get_secret_value().encode()
     path = audit_key_file(settings)
     if path is None:
-        if settings.database.url.startswith("postgresql://"):
+        if warn and settings.database.url.startswith("postgresql://"):
             log.warning("audit_without_key", hint="set memory.audit_key")
         return b""
     try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from gateway.errors import BadInput, ParleyError
-from gateway.extensions import TenantProvider
+from gateway.errors import BadInput, ConfigurationError, ParleyError, TenantUnknown
+from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import ActivityLog, Clock
@@ -130,7 +130,7 @@ def wire_heartbeats(
     settings: "Settings",
     storage: "Storage",
     sync: SiteSync | None,
-    tenants: TenantProvider,
+    extensions: ExtensionRegistry,
     clock: Clock,
     guard: WorkGuard = UNGUARDED,
 ) -> Heartbeats | None:
@@ -138,17 +138,21 @@ def wire_heartbeats(
     address that cannot be used."""
     if sync is None:
         return None
-    sites = sites_of(settings, storage.activity, tenants, clock)
+    sites = sites_of(settings, storage.activity, extensions, clock)
     return Heartbeats(sites, sync, storage.stores.buckets, clock, guard)
 
 
 def sites_of(
-    settings: "Settings", activity: ActivityLog, tenants: TenantProvider, clock: Clock
+    settings: "Settings", activity: ActivityLog, extensions: ExtensionRegistry, clock: Clock
 ) -> dict[str, Site]:
-    """The configured projects."""
+    """The configured projects. Raises `ConfigurationError` for one without a tenant, and for an
+    address that cannot be used."""
     sites = {}
     for project, wanted in settings.heartbeat.sources.items():
-        tenant = tenants.get_tenant_id(_place_in(project))
+        try:
+            tenant = extensions.tenant_of(_place_in(project), None)
+        except TenantUnknown as error:
+            raise ConfigurationError(f"heartbeat.sources.{project}: {error}.") from error
         source = external_source(wanted) or GatewaySource(activity, tenant, project, clock)
         sites[project] = Site(tenant, source, timedelta(minutes=wanted.every_minutes))
     return sites

@@ -17,7 +17,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.services import Assistant, Policies, Voice
-from gateway.turn.mcp import McpServer
+from gateway.turn.mcp_server import McpServer
 from gateway.turn.types import TurnLimits
 from parley.settings import Settings, sections
 
@@ -145,6 +145,11 @@ def mcp_servers_of(settings: Settings) -> list[McpServer]:
         )
         for name, server in settings.mcp.servers.items()
     ]
+
+
+def rules_for_tools_of(settings: Settings, server: str) -> frozenset[str]:
+    """The tools of a server that rules name."""
+    return frozenset(name for name in settings.tools if name.startswith(f"{server}__"))
 
 
 def _invocation(section: sections.Invocation) -> InvocationPolicy:

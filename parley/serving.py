@@ -9,9 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from gateway.crash_loop.record import Death, WorkRecord
+from gateway.extensions import ExtensionRegistry
 from gateway.observe.logs import configure_logs
 from parley import garbage, heap
 from parley.app import App
+from parley.extensions import load_extensions
 from parley.roles import Role
 from parley.service_manager import ServiceManager
 from parley.settings import Settings
@@ -39,6 +41,7 @@ async def serve(
     *,
     started: Callable[[], None] = lambda: None,
     watch: Watch | None = None,
+    extensions: ExtensionRegistry | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and
     where people find the pages.
@@ -47,7 +50,14 @@ async def serve(
     stopping = asyncio.Event()
     end_on_signals(stopping)
     watch = watch or Watch()
-    app = App(settings, role=role, platform=platform, record=watch.record, left=watch.left)
+    app = App(
+        settings,
+        extensions=extensions,
+        role=role,
+        platform=platform,
+        record=watch.record,
+        left=watch.left,
+    )
     if watch.dog is not None:
         watch.dog.start()
 
@@ -85,6 +95,7 @@ async def serve(
 
 def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program; returns its exit status. Raises a `ParleyError` when it cannot start."""
+    extensions = load_extensions(settings)  # before anything is opened or made
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
     heap.give_large_pieces_back()
@@ -93,4 +104,13 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     dog = Watchdog(settings.watchdog.seconds, record, manager.alive)
     with record, dog, closing(manager):  # the loop is watched until it is closed, and after it
         watch = Watch(record, left, manager, dog)
-        return asyncio.run(serve(settings, role, platform, started=garbage.set_aside, watch=watch))
+        return asyncio.run(
+            serve(
+                settings,
+                role,
+                platform,
+                started=garbage.set_aside,
+                watch=watch,
+                extensions=extensions,
+            )
+        )

@@ -1,6 +1,6 @@
 """What the program knows of its own state: figures, pulse, stores, and whether it is ready."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ from gateway.lanes import Lanes
 from gateway.observe.gauges import Gauges, Now
 from gateway.observe.loop import LoopWatch
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
-from gateway.ports import Clock
+from gateway.ports import Clock, ServerState
 from gateway.stores import Depths
 from parley.http.local import Health, Readiness
 from parley.http.metrics import metrics_route
@@ -20,6 +20,7 @@ from parley.store_watch import Probe, StoreWatch
 from parley.supervisor import Supervisor
 
 UP, DOWN = "ready", "unavailable"
+TOOLS_MISSING = "{}; its tools are missing until it answers, which is tried again"
 QUARANTINED = "{} in quarantine, not begun any more: `parley quarantine list` shows them"
 Phase = Literal["starting", "ready", "stopping"]
 
@@ -28,7 +29,7 @@ Phase = Literal["starting", "ready", "stopping"]
 class Parts:
     """What is looked at. `unwritten` is the work that waits for the database, `shared` what waits
     where several processes share the work, `quarantined` how many pieces of work are not begun any
-    more."""
+    more, `tool_servers` how each MCP server is."""
 
     lanes: Lanes
     deliverer: Deliverer
@@ -37,6 +38,7 @@ class Parts:
     unwritten: Callable[[], int]
     shared: Callable[[], Depths | None] = lambda: None
     quarantined: Callable[[], int] = lambda: 0
+    tool_servers: Callable[[], Sequence[ServerState]] = tuple
 
 
 class Watching:
@@ -93,6 +95,9 @@ class Watching:
             quarantined = self._parts.quarantined()
             if quarantined:  # the rest of the work goes on: it is no reason to be unready
                 problems["quarantine"] = QUARANTINED.format(quarantined)
+            for server in self._parts.tool_servers():
+                if server.problem:  # answers are given without its tools meanwhile
+                    problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
         for store in self._stores.names:
             problem = self._stores.problems.get(store)
             parts[store] = UP if problem is None else DOWN
@@ -115,4 +120,5 @@ class Watching:
             parts={name: at == UP for name, at in state.parts.items() if name not in accounts},
             shared=parts.shared(),
             quarantined=parts.quarantined(),
+            tool_servers=parts.tool_servers(),
         )

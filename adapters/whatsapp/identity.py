@@ -37,6 +37,9 @@ MAX_OWNERS: Final = 1_000
 _ONLY_PHONE: Final = "?"
 """The mark of a number whose person has no BSUID, in front of the person's key."""
 
+_NUMBER_SIGNS: Final = str.maketrans("", "", "+ -()")
+"""What people write into a number, and Meta does not."""
+
 _Event = TypeVar("_Event", bound=InboundEvent)
 
 
@@ -140,6 +143,20 @@ class Identities:
         now = known.named((who.user_id, who.phone))
         if now != known:
             await keep_ids(self._state, key, now)
+
+
+async def keys_named(state: AdapterState, id_: str) -> tuple[str, ...]:
+    """The keys of people whom this id may name: a key, a BSUID, or the number of whoever has it
+    now, also with `+` and spaces. Two where a number is one person's key and another's number."""
+    digits = id_.translate(_NUMBER_SIGNS)
+    number = digits if digits.isascii() and digits.isdigit() else id_
+    found = [await state.get(f"user:{id_}") or ""]
+    owner = await state.get(f"phone:{number}")
+    if owner:
+        found.append(owner.removeprefix(_ONLY_PHONE) or number)
+    written = dict.fromkeys((id_, number))
+    found += [one for one in written if await kept_ids(state, one) is not None]
+    return tuple(dict.fromkeys(one for one in found if one))
 
 
 def under_key(

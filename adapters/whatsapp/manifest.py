@@ -110,6 +110,7 @@ MANIFEST: Final = AdapterManifest(
     ),
     dialect="whatsapp",
     load="adapters.whatsapp.adapter:WhatsAppAdapter",
+    identify="adapters.whatsapp.identity:keys_named",
     dedupe_for=timedelta(days=7),
     pace=SendPace(platform_per_second=80),
 )

@@ -13,6 +13,7 @@ from gateway.commands.files import given_files
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
+from gateway.conversation import tenant_of
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
@@ -140,15 +141,14 @@ class Control:
     async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
         """Let the stored conversation follow an edit or a deletion."""
         services, place = self._services, place_of(event)
-        conversations = services.stores.conversations
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        conversations, tenant = services.stores.conversations, tenant_of(entry.lane)
         if isinstance(event, MessageDeleted):
-            await conversations.delete(place, event.message_ids)
+            await conversations.delete(tenant, place, event.message_ids)
             await services.memory.deleted(tenant, place, event.message_ids)
         else:
             content = decide_invocation(event.message, services.policies.invocation).content
             text = await asyncio.to_thread(kept_words, content)
-            await conversations.edit(place, event.message.id, text)
+            await conversations.edit(tenant, place, event.message.id, text)
             name = kept_name(event.message.author.name)
             said = said_in(place, name, content[:MAX_CONTENT])
             await services.memory.edited(tenant, place, event.message.id, said)
@@ -164,7 +164,7 @@ class Control:
         outside = author.outside or author.is_bot
         roles = services.policies.roles
         role = role_of(person, roles, aliases=author.aliases, outside=outside)
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
+        tenant = services.extensions.tenant_of(place, person)
         who = Principal(tenant, person, role, outside)
         known = KnownIds(author.aliases, author.former)
         decision = await served(who, place, known, services)
@@ -172,7 +172,7 @@ class Control:
             return
         sender = await services.humans.human(tenant, person)
         now = services.clock.now().timestamp()
-        taken = await services.stores.buckets.take(inline_rules(sender, place), now)
+        taken = await services.stores.buckets.take(inline_rules(tenant, sender, place), now)
         if not taken.allowed:
             services.count("inline_limited", place.platform)
             return

@@ -82,8 +82,9 @@ class TypedAnswers:
         services = self._services
         if _shows_enough(services, place) or author.is_bot or author.is_chat:
             return None
-        tenant = services.extensions.tenant_provider.get_tenant_id(place)
-        return await _open(self._state, _key(key_of(tenant, place), _person(place, author)))
+        person = PersonId(place.platform, place.account, author.id)
+        tenant = services.extensions.tenant_of(place, person)
+        return await _open(self._state, _key(key_of(tenant, place), str(person)))
 
     async def answered_before(self, event: MessageReceived, content: str) -> bool:
         """True for a message that was taken as an answer already and was sent again."""
@@ -199,10 +200,6 @@ def _shows_enough(services: Services, place: Place) -> bool:
 
 def _state_of(services: Services) -> AdapterState:
     return services.stores.states.of("parley", "typed-answers")
-
-
-def _person(place: Place, author: MessageAuthor) -> str:
-    return str(PersonId(place.platform, place.account, author.id))
 
 
 def _key(conversation: ConversationKey, person: str) -> str:

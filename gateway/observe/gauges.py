@@ -1,13 +1,13 @@
 """Figures that are looked up when somebody asks for them, and cost nothing until then."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from gateway.ports import Liveness
+from gateway.ports import Liveness, ServerState
 from gateway.stores import Depths
 
 SHARED: Final = {
@@ -28,7 +28,7 @@ class Now:
     database, `loop_lag` in seconds. `connections` has the state of each account, `reconnects` how
     often it was lost, `proofs` what it last proved, `parts` whether each store and listener is up.
     `shared` is None where one process does everything. `quarantined` is work that is not begun any
-    more.
+    more, `tool_servers` are the MCP servers.
     """
 
     waiting: int = 0
@@ -42,6 +42,7 @@ class Now:
     parts: Mapping[str, bool] = field(default_factory=dict)
     shared: Depths | None = None
     quarantined: int = 0
+    tool_servers: Sequence[ServerState] = ()
 
 
 class Gauges(Collector):
@@ -78,7 +79,24 @@ class Gauges(Collector):
         for part, works in now.parts.items():
             up.add_metric([part], works)
         yield up
+        yield from _tool_servers(now.tool_servers)
         yield from _shared(now.shared)
+
+
+def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:
+    up = GaugeMetricFamily(
+        "parley_mcp_server_up", "1 for an MCP server that is connected.", labels=["server"]
+    )
+    failures = CounterMetricFamily(
+        "parley_mcp_server_failures",
+        "Tries to connect to an MCP server that failed, and connections that were lost.",
+        labels=["server"],
+    )
+    for state in states:
+        up.add_metric([state.name], state.connected)
+        failures.add_metric([state.name], state.failures)
+    yield up
+    yield failures
 
 
 def _shared(depths: Depths | None) -> Iterable[Metric]:

@@ -84,10 +84,10 @@ def sender_key(person: str, author: MessageAuthor, place: Place) -> str:
     return person
 
 
-def rules_for(sender: str, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:
+def rules_for(tenant: str, sender: str, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:
     """The buckets a message has to pass; `sender` is a `sender_key`. Where there is no workspace,
     no bucket is shared beyond the channel."""
-    account = f"{place.platform}:{place.account}"
+    account = f"{tenant}:{place.platform}:{place.account}"
     workspace = f"{account}:{place.workspace_id}"
     channel = f"{account}:{place.channel_id}"
     shared = [BucketRule("channel", f"channel:{channel}", limits.channel_per_minute)]
@@ -95,22 +95,22 @@ def rules_for(sender: str, place: Place, limits: RateLimits) -> tuple[BucketRule
         rule = BucketRule("workspace", f"workspace:{workspace}", limits.workspace_per_minute)
         shared.append(rule)
     shared = [rule for rule in shared if rule.per_minute > 0]
-    rules = [BucketRule("user", f"user:{sender}", limits.user_per_minute), *shared]
+    rules = [BucketRule("user", f"user:{tenant}:{sender}", limits.user_per_minute), *shared]
     if shared:
         whole = workspace if place.workspace_id else channel
-        key = f"reserve:{sender}:{whole}"
+        key = f"reserve:{tenant}:{sender}:{whole}"
         rules.append(BucketRule("reserve", key, limits.reserve_per_minute))
     return tuple(rule for rule in rules if rule.per_minute > 0)
 
 
-def inline_rules(sender: str, place: Place) -> tuple[BucketRule, ...]:
+def inline_rules(tenant: str, sender: str, place: Place) -> tuple[BucketRule, ...]:
     """The buckets an inline query has to pass: the sender's, and one for the whole account, beside
     which each sender has a reserve."""
-    account = f"{place.platform}:{place.account}"
+    account = f"{tenant}:{place.platform}:{place.account}"
     return (
-        BucketRule("user", f"inline:{sender}", INLINE_PER_MINUTE),
+        BucketRule("user", f"inline:{tenant}:{sender}", INLINE_PER_MINUTE),
         BucketRule("workspace", f"inline:all:{account}", INLINE_TOGETHER),
-        BucketRule("reserve", f"inline:reserve:{sender}", INLINE_RESERVE),
+        BucketRule("reserve", f"inline:reserve:{tenant}:{sender}", INLINE_RESERVE),
     )
 
 

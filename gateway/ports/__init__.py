@@ -64,6 +64,7 @@ from gateway.ports.model import (
     Usage,
 )
 from gateway.ports.tools import (
+    ServerState,
     ToolProvider,
     ToolSpec,
 )
@@ -117,6 +118,7 @@ __all__ = [
     "OpaqueBlock",
     "PlatformAdapter",
     "SendPace",
+    "ServerState",
     "StopReason",
     "TextBlock",
     "TextDelta",

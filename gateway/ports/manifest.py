@@ -61,3 +61,6 @@ class AdapterManifest:
     pace: SendPace = SendPace()
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """As `CanShowLive.live_style`, for a process that holds no connection."""
+    identify: str = ""
+    """Where the platform names people in several ways: "package.module:function" of `async
+    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name."""

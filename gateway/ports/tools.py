@@ -33,3 +33,14 @@ class ToolProvider(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """How a server of tools is. `problem` is empty while it is connected, and before the first try
+    ended; `failures` counts tries and connections that ended, from the program's start on."""
+
+    name: str
+    connected: bool
+    problem: str
+    failures: int

@@ -14,6 +14,7 @@ from gateway.policy.rate_limits import rules_for, sender_key
 from gateway.policy.roles import role_of
 from gateway.services import Services
 from gateway.stages.identities import blocked_by_link
+from gateway.stages.sharing import with_sharing
 
 log = structlog.get_logger(__name__)
 
@@ -91,8 +92,8 @@ async def check_limits(exchange: Exchange, services: Services) -> Decision:
     who = exchange.who
     human = await services.humans.human(who.tenant, who.person)
     exchange.sender = sender_key(human, exchange.last.author, exchange.place)
-    rules = rules_for(exchange.sender, exchange.place, services.policies.limits)
+    rules = rules_for(who.tenant, exchange.sender, exchange.place, services.policies.limits)
     if not rules:
         return Decision("limits", True, "no_limits")
     taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())
-    return taken.decision()
+    return await with_sharing(taken.decision(), exchange, services)

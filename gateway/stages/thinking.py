@@ -21,6 +21,7 @@ from gateway.presence import Presence
 from gateway.services import Services
 from gateway.stages.context import Question, turn_request
 from gateway.stages.overheard import OverheardTools
+from gateway.stages.sharing import with_sharing
 from gateway.stages.shortening import Shortening
 from gateway.turn.attachments import (
     AttachmentLimits,
@@ -69,7 +70,7 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     asked = estimate(exchange.content) + estimate(text_of(exchange.material))
     tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
-    return await exchange.meter.set_aside(most)
+    return await with_sharing(await exchange.meter.set_aside(most), exchange, services)
 
 
 async def read_attachments(exchange: Exchange, services: Services) -> Decision:
@@ -130,7 +131,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     for use in exchange.result.calls:
         exchange.note(Decision("tool", use.ok, use.name, use.note))
     if meter.refusal is not None:
-        return meter.refusal
+        return await with_sharing(meter.refusal, exchange, services)
     return Decision("model", True, exchange.result.outcome, exchange.result.model)
 
 

@@ -5,19 +5,25 @@ connection, as the library wants it. A dead server costs a turn its tools and no
 """
 
 import asyncio
-import re
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from gateway.errors import ConfigurationError, ToolError
-from gateway.ports import Clock, ToolSpec
+from gateway.errors import ToolError
+from gateway.ports import Clock, ServerState, ToolSpec
 from gateway.turn.clip import clip
 from gateway.turn.mcp_format import clean_result, result_text
+from gateway.turn.mcp_server import (
+    CONNECT_SECONDS,
+    McpServer,
+    cause_of,
+    is_closed,
+    listed_tools,
+    load_library,
+)
 from gateway.turn.mcp_tools import MAX_TOOLS, kept_tools
 
 log = structlog.get_logger(__name__)
@@ -25,59 +31,30 @@ log = structlog.get_logger(__name__)
 if TYPE_CHECKING:
     from mcp import Client
 
-CONNECT_SECONDS: Final = 15.0
 CALL_SECONDS: Final = 60.0
 WAIT_SECONDS: Final = 10.0
 """How long a turn waits for a server that is still being connected for the first time: only just
 after the start, where a busy machine takes this long to start a program. Ours."""
 
-CHECK_SECONDS: Final = 60.0
+CHECK_SECONDS: Final = 15.0
 """How often an idle server is asked for its tools: finds out that it died, or has new ones."""
 
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 60.0
-MAX_PAGES: Final = 20
+STABLE_SECONDS: Final = 60.0
+"""A connection that lasted this long ends the series of failures before it."""
 MAX_ERROR: Final = 1_000
 """Characters of what a server says of its own failure."""
 
-_SERVER_NAME: Final = re.compile(r"[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*")
-_MAX_SERVER_NAME: Final = 24
-
-
-@dataclass(frozen=True, slots=True)
-class McpServer:
-    """An entry of `mcp.servers`: a `command` to start, or a `url` (streamable HTTP).
-
-    Of our environment the command gets PATH, HOME and the like, and what `env` names: no secrets.
-    """
-
-    name: str
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    cwd: str = ""
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    def check(self) -> None:
-        """Raises `ConfigurationError` when the entry cannot be used."""
-        where = f"mcp.servers.{self.name}"
-        if not _SERVER_NAME.fullmatch(self.name) or len(self.name) > _MAX_SERVER_NAME:
-            raise ConfigurationError(
-                f"{where}: the name may have letters, digits, `-` and single `_`, "
-                f"at most {_MAX_SERVER_NAME}"
-            )
-        if bool(self.command) == bool(self.url):
-            raise ConfigurationError(f"{where}: write either `command` or `url`")
-        if self.url and urlsplit(self.url).scheme not in ("http", "https"):
-            raise ConfigurationError(f"{where}.url: write a URL that begins with https://")
-
 
 class McpTools:
-    """The tools of one server, named `server__tool`."""
+    """The tools of one server, named `server__tool`. `ruled` are those that rules name."""
 
-    def __init__(self, server: McpServer, clock: Clock) -> None:
+    def __init__(self, server: McpServer, clock: Clock, ruled: Collection[str] = ()) -> None:
         server.check()
+        self._ruled = frozenset(ruled)
+        self._failures = 0
+        self._told = ""
         self._server = server
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
@@ -94,6 +71,10 @@ class McpTools:
     def connected(self) -> bool:
         """Whether the server answers."""
         return self._client is not None
+
+    def state(self) -> ServerState:
+        """How the server is now."""
+        return ServerState(self._server.name, self.connected, self.problem, self._failures)
 
     def start(self) -> None:
         """Begin to connect, in the background; asking for the tools does it as well."""
@@ -129,7 +110,7 @@ class McpTools:
                 theirs, dict(arguments), read_timeout_seconds=CALL_SECONDS
             )
         except MCPError as error:
-            if _is_closed(error):
+            if is_closed(error):
                 self._lost.set()
                 raise ToolError(
                     f"the tool server {self._server.name} went away before it answered; "
@@ -158,29 +139,44 @@ class McpTools:
     # --- the connection's own task --------------------------------------------------------------
 
     async def _stay_connected(self) -> None:
-        pause = FIRST_PAUSE
+        pause = 0.0
         while True:
+            began = self._clock.monotonic()
             try:
                 await self._connection()
-                pause = FIRST_PAUSE
             except Exception as error:  # noqa: BLE001 - whatever ended it, the answer is the same
-                self.problem = _cause(error)
-                pause = min(LONGEST_PAUSE, pause * 2)
+                self.problem = cause_of(error)
             finally:
                 self._client, self._specs, self._names = None, (), {}
+            lasted = self._clock.monotonic() - began
+            again = lasted < STABLE_SECONDS and pause > 0
+            pause = min(LONGEST_PAUSE, pause * 2) if again else FIRST_PAUSE
+            self._failed(pause)
             self._tried.set()
             await self._clock.sleep(pause)
 
+    def _failed(self, pause: float) -> None:
+        """Count a failure; the log tells the first of a series, and each with another reason."""
+        self._failures += 1
+        if self.problem != self._told:
+            self._told = self.problem
+            log.warning(
+                "mcp_server_unavailable",
+                server=self._server.name,
+                problem=self.problem,
+                again_in=pause,
+                failures=self._failures,
+            )
+
     async def _connection(self) -> None:
         """Connect, and return when the connection is lost."""
-        transport_of = await asyncio.to_thread(_load)
+        transport_of = await asyncio.to_thread(load_library)
         self._lost.clear()
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_SECONDS):
                 client = await transport_of(self._server, stack)
                 await self._take_list(client)
-            self._client, self.problem = client, ""
-            self._tried.set()
+            self._connected(client)
             while not self._lost.is_set():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(CHECK_SECONDS):
@@ -191,16 +187,16 @@ class McpTools:
             self.problem = "the connection was lost"
             self._client = None
 
+    def _connected(self, client: "Client") -> None:
+        self._client, self.problem, self._told = client, "", ""
+        self._tried.set()
+        log.info("mcp_server_connected", server=self._server.name, tools=len(self._specs))
+        for name in sorted(self._ruled - set(self._names)):
+            near = difflib.get_close_matches(name, self._names, n=1)
+            log.warning("tool_rule_without_tool", rule=name, nearest=near[0] if near else "")
+
     async def _take_list(self, client: "Client") -> None:
-        tools: list[Any] = []
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
-            page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-            tools.extend(page.tools)
-            cursor = page.next_cursor
-            if not cursor or len(tools) >= MAX_TOOLS:
-                break
-        kept = kept_tools(self._server.name, tools)
+        kept = kept_tools(self._server.name, await listed_tools(client, MAX_TOOLS))
         self._specs, self._names = kept.specs, kept.names
         if kept.problems != self._left_out:
             for name, problem in kept.problems:
@@ -212,45 +208,3 @@ class McpTools:
     def _not_connected(self) -> str:
         reason = f": {self.problem}" if self.problem else ""
         return f"the tool server {self._server.name} is not connected{reason}"
-
-
-def _load() -> Any:
-    """Import the library, which takes a second, and give back what connects with it."""
-    import mcp  # noqa: PLC0415
-    import mcp.client.stdio  # noqa: PLC0415
-    import mcp.client.streamable_http as http  # noqa: PLC0415
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415
-
-    async def connect(server: McpServer, stack: AsyncExitStack) -> Any:
-        if server.url:
-            web = await stack.enter_async_context(create_mcp_http_client(dict(server.headers)))
-            return await stack.enter_async_context(
-                mcp.Client(http.streamable_http_client(server.url, http_client=web))
-            )
-        program = mcp.StdioServerParameters(
-            command=server.command,
-            args=list(server.args),
-            env=dict(server.env),
-            cwd=server.cwd or None,
-            encoding_error_handler="replace",
-        )
-        return await stack.enter_async_context(mcp.Client(program))
-
-    return connect
-
-
-def _is_closed(error: Any) -> bool:
-    import mcp_types  # noqa: PLC0415 - part of the library above
-
-    return bool(error.code == mcp_types.CONNECTION_CLOSED)
-
-
-def _cause(error: BaseException) -> str:
-    """The first single error inside of groups, in a few words and without addresses or keys."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, FileNotFoundError):
-        return "the command was not found"
-    if isinstance(error, TimeoutError):
-        return f"no answer within {CONNECT_SECONDS:g} seconds"
-    return type(error).__name__

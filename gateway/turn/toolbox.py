@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 import structlog
 
 from gateway.errors import ToolError
-from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports import ServerState, ToolProvider, ToolSpec
 
 log = structlog.get_logger(__name__)
 
@@ -24,6 +24,15 @@ class CanStart(Protocol):
 
     def start(self) -> None:
         """Begin to connect; returns at once."""
+        ...
+
+
+@runtime_checkable
+class CanTellState(Protocol):
+    """A tool provider that can lose its connection."""
+
+    def state(self) -> ServerState:
+        """How it is now."""
         ...
 
 
@@ -46,6 +55,10 @@ class Toolbox:
         for provider in self._providers:
             if isinstance(provider, CanStart):
                 provider.start()
+
+    def states(self) -> tuple[ServerState, ...]:
+        """How each server is."""
+        return tuple(p.state() for p in self._providers if isinstance(p, CanTellState))
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""

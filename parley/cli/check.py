@@ -1,27 +1,35 @@
 """`parley check-config`."""
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from gateway.extensions import ExtensionRegistry
+from parley.extensions import load_extensions
 from parley.platforms import discover
-from parley.settings import Settings, load
+from parley.settings import Settings, SettingsError, load
 from parley.settings.sections import MEMORY, sqlite_file
+from parley.starting import problems_at_start
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
     """Load the configuration and say what it means; returns the exit status."""
     platforms = discover()
     settings = load(config, env, platforms)
+    problems = asyncio.run(problems_at_start(settings, platforms))
+    if problems:
+        raise SettingsError(problems)
+    extensions = load_extensions(settings)
     where = config or "The environment"
-    sys.stdout.write("\n".join([f"{where} is fine.", *summary(settings)]) + "\n")
+    sys.stdout.write("\n".join([f"{where} is fine.", *summary(settings, extensions)]) + "\n")
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
     return 0
 
 
-def summary(settings: Settings) -> list[str]:
+def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
     """What is switched on, a line each, without any secret."""
     model = settings.model
     names = [f"{choice.provider} {choice.name}".strip() for choice in (model, *model.fallbacks)]
@@ -31,6 +39,7 @@ def summary(settings: Settings) -> list[str]:
         f"  model      {', then '.join(names)}",
         f"  platforms  {', '.join(accounts) or 'none; `parley init` sets one up'}",
         f"  tools      {', '.join(settings.mcp.servers) or 'none'}",
+        f"  extensions {', '.join(extensions.names) or 'none'}",
         f"  database   {without_secrets(settings.database.url)}",
         f"  local      {settings.server.host}:{settings.server.port}",
         f"  webhooks   {settings.webhooks.host}:{settings.webhooks.port}",

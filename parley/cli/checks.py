@@ -1,17 +1,17 @@
 """What `parley doctor` looks at besides the platforms themselves; each check changes nothing."""
 
 import os
-import shutil
 import sqlite3
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from parley.platforms import Discovery
-from parley.settings import Settings, SettingsError
+from parley.settings import Problem, Settings
 from parley.settings.load import DEFAULT_FOLDER
 from parley.settings.sections import MEMORY, sqlite_file
 
@@ -54,11 +54,11 @@ def plugins(platforms: Discovery) -> list[Finding]:
     return [Finding("note", "plugin", problem, advice) for problem in platforms.problems]
 
 
-def refused(error: SettingsError) -> list[Finding]:
+def refused(problems: Iterable[Problem]) -> list[Finding]:
     """Every problem of a configuration that is refused."""
     return [
         Finding("broken", "configuration", f"{problem.place}: {problem.text}", problem.advice)
-        for problem in error.problems
+        for problem in problems
     ]
 
 
@@ -114,18 +114,3 @@ def listeners(settings: Settings) -> list[Finding]:
         Finding("ok", "local listener", f"{server.host}:{server.port}, {protected}"),
         Finding("ok", "public listener", f"{webhooks.host}:{webhooks.port}, webhooks only"),
     ]
-
-
-def tools(settings: Settings) -> list[Finding]:
-    """Whether the programs of the MCP servers are there."""
-    findings = []
-    for name, server in settings.mcp.servers.items():
-        if server.command is None:
-            findings.append(Finding("ok", f"tools: {name}", f"at {server.url}, not asked"))
-        elif shutil.which(server.command, path=os.environ.get("PATH")):
-            findings.append(Finding("ok", f"tools: {name}", f"{server.command} is installed"))
-        else:
-            advice = f"Install it, or correct mcp.servers.{name}.command."
-            detail = f"{server.command} is not found"
-            findings.append(Finding("broken", f"tools: {name}", detail, advice))
-    return findings

@@ -13,12 +13,14 @@ from parley.cli import (
     model_check,
     model_files,
     store_checks,
+    tool_checks,
 )
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
 from parley.platforms import Discovery, discover
 from parley.settings import Account, Settings, SettingsError, load
+from parley.starting import problems_at_start
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
@@ -28,14 +30,13 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
     try:
         settings = load(config, env, platforms)
     except SettingsError as error:
-        findings += checks.refused(error)
+        findings += checks.refused(error.problems)
     else:
         detail = f"{config} is fine" if config else "none; the environment alone"
         findings.append(Finding("ok", "configuration", detail))
         findings += checks.secrets_file(config)
         findings += checks.stores(settings)
         findings += checks.listeners(settings)
-        findings += checks.tools(settings)
         findings += model_files.models_of_recall(settings)
         findings += running(settings)
         findings += asyncio.run(_ask(settings, platforms))
@@ -44,14 +45,24 @@ def run(config: Path | None, env: Mapping[str, str]) -> int:
 
 
 async def _ask(settings: Settings, platforms: Discovery) -> list[Finding]:
-    servers, models, figures, cited, accounts = await asyncio.gather(
+    findings = await asyncio.gather(
+        _at_start(settings, platforms),
         store_checks.servers(settings),
         model_check.models(settings),
+        tool_checks.tool_servers(settings),
         heartbeat_checks.heartbeats(settings),
         grounding_checks.grounding(settings),
-        diagnose_all(settings, platforms),
+        _platforms(settings, platforms),
     )
-    return [*servers, *models, *figures, *cited, *of_platforms(accounts)]
+    return [finding for some in findings for finding in some]
+
+
+async def _at_start(settings: Settings, platforms: Discovery) -> list[Finding]:
+    return checks.refused(await problems_at_start(settings, platforms))
+
+
+async def _platforms(settings: Settings, platforms: Discovery) -> list[Finding]:
+    return of_platforms(await diagnose_all(settings, platforms))
 
 
 def of_platforms(found: Sequence[tuple[Account, list[Check]]]) -> list[Finding]:

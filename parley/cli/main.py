@@ -173,7 +173,6 @@ def token(
     which: Annotated[str, typer.Argument(metavar="NAME", help="Which one to revoke.")] = "",
     name: Annotated[str, typer.Option(help="What to call it: it is revoked by its name.")] = "",
     days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="How long it is good for.")] = 30,
-    tenant: Annotated[str, typer.Option(help="Where one program serves several.")] = "default",
     revoke_all: Annotated[
         bool, typer.Option("--revoke-all", help="Make every token worthless instead.")
     ] = False,
@@ -193,7 +192,7 @@ def token(
         raise typer.Exit(token_module.show(at, os.environ))
     if person == "revoke":
         raise typer.Exit(token_module.revoke(which, at, os.environ))
-    asked = token_module.Asked(person, name, days, tenant)
+    asked = token_module.Asked(person, name, days)
     raise typer.Exit(token_module.run(asked, at, os.environ))
 
 
@@ -254,13 +253,16 @@ def usage(
         str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
     ] = "",
     days: Annotated[int, typer.Option(min=1, max=400, help="Of the last days.")] = 30,
+    tenant: Annotated[
+        str, typer.Option(help="Of this tenant, where one program serves several.")
+    ] = "",
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what answers cost, and what is left of a person's budgets."""
     from parley.cli import usage as usage_shown  # noqa: PLC0415
 
-    told = usage_shown.run(chosen(config), os.environ, person, days, as_json=as_json)
+    told = usage_shown.run(chosen(config), os.environ, person, days, tenant=tenant, as_json=as_json)
     raise typer.Exit(told)
 
 

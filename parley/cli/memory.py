@@ -30,11 +30,17 @@ KeyFile = Annotated[
 
 
 @commands.command()
-def people(config: Config = None, as_json: AsJson = False) -> None:
+def people(
+    tenant: Annotated[
+        str, typer.Option(help="Of this tenant only, where one program serves several.")
+    ] = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
     """List of whom something is remembered, and how much; never what."""
     from parley.cli import memory_deeds  # noqa: PLC0415 - start-up stays short
 
-    raise typer.Exit(memory_deeds.known(chosen(config), os.environ, as_json=as_json))
+    raise typer.Exit(memory_deeds.known(chosen(config), os.environ, tenant, as_json=as_json))
 
 
 @commands.command("list")

@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gateway.clock import SystemClock
-from gateway.errors import BadInput, ModelError
-from gateway.extensions import SingleTenant
+from gateway.errors import BadInput, ModelError, TenantUnknown
+from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
-from gateway.people import Audience, PersonId, Principal
+from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports import Belonging
 from gateway.remembering import Asker
 from memory.handle import Memory, MemoryHandle
 from memory.store.ports import Counted
+from parley.extensions import load_extensions
+from parley.known_people import known_as
 from parley.policies import policies_of
 from parley.recall_models import recall_models
 from parley.remembering import wire_memory
@@ -56,15 +58,19 @@ def with_memory(
     Raises `BadInput` when memory is off, or nothing is known of the person; with `stranger` that
     does not matter.
     """
-    person = person_of(wanted.person)
+    typed = person_of(wanted.person)
 
     async def run() -> T:
         async with _opened(settings, warm=by_meaning) as (storage, memory):
-            if not stranger and str(person) not in {one.person for one in await _known(storage)}:
+            person = await known_as(typed, storage.stores.states) or typed
+            asker = _asker(settings, extensions, person)
+            known = await _known(storage, asker.principal.tenant)
+            if not stranger and str(person) not in {one.person for one in known}:
                 raise BadInput(f"Nothing is remembered of {wanted.person}. {WHO}")
-            return await job(await memory.for_principal(_asker(settings, person)), settings)
+            return await job(await memory.for_principal(asker), settings)
 
     settings = readable(wanted.config, wanted.env)
+    extensions = load_extensions(settings)
     return asyncio.run(run())
 
 
@@ -77,15 +83,31 @@ class Believed:
         return Belonging.MEMBER
 
 
-def people(config: Path | None, env: Mapping[str, str]) -> list[Counted]:
-    """Of whom there is something, and how much."""
+def people(config: Path | None, env: Mapping[str, str], tenant: str = "") -> list[Counted]:
+    """Of whom of a tenant there is something, and how much; without one, of whom of the tenants of
+    the configured accounts. Raises `BadInput` where these have none of their own."""
     settings = readable(config, env)
+    tenants = [tenant] if tenant else tenants_of_accounts(settings, load_extensions(settings))
+    if not tenants:
+        raise BadInput("No account has a tenant of its own: name one with --tenant.")
 
     async def run() -> list[Counted]:
         async with _opened(settings) as (storage, _):
-            return await _known(storage)
+            return [one for each in tenants for one in await _known(storage, each)]
 
     return asyncio.run(run())
+
+
+def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
+    """The tenants to which whole accounts belong, without those that people decide on."""
+    if not extensions.has_tenants:
+        return [DEFAULT_TENANT]
+    found = []
+    for account in settings.accounts():
+        place = Place(account.platform, account.name, "", Audience.DIRECT)
+        with suppress(TenantUnknown):
+            found.append(extensions.tenant_of(place, None))
+    return list(dict.fromkeys(found))
 
 
 def readable(config: Path | None, env: Mapping[str, str]) -> Settings:
@@ -140,16 +162,16 @@ async def _opened(
         await storage.stop()
 
 
-async def _known(storage: Storage) -> list[Counted]:
-    return await storage.memory.census.known(_tenant(_place("")), MAX_PEOPLE)
+async def _known(storage: Storage, tenant: str) -> list[Counted]:
+    return await storage.memory.census.known(tenant, MAX_PEOPLE)
 
 
-def _asker(settings: Settings, person: PersonId) -> Asker:
+def _asker(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Asker:
     place = _place(str(person))
     role = role_of(person, policies_of(settings).roles)
     return Asker(
         id=f"{PLATFORM}:{person}",
-        principal=Principal(_tenant(place), person, role),
+        principal=Principal(extensions.tenant_of_person(person), person, role),
         name=str(person),
         place=place,
         conversation=f"{PLATFORM}/{person}",
@@ -159,7 +181,3 @@ def _asker(settings: Settings, person: PersonId) -> Asker:
 
 def _place(person: str) -> Place:
     return Place(PLATFORM, "main", person, Audience.DIRECT)
-
-
-def _tenant(place: Place) -> str:
-    return SingleTenant().get_tenant_id(place)

@@ -26,9 +26,9 @@ TIERS: Final[Mapping[What, tuple[Tier, ...]]] = {
 NOTHING: Final = "Nothing is remembered."
 
 
-def known(config: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
+def known(config: Path | None, env: Mapping[str, str], tenant: str, *, as_json: bool) -> int:
     """Who is known, with counts only."""
-    show_people(people(config, env), as_json=as_json)
+    show_people(people(config, env, tenant), as_json=as_json)
     return 0
 
 

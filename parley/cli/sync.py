@@ -7,7 +7,6 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from gateway.extensions import SingleTenant
 from parley.settings import Settings, load
 
 
@@ -22,6 +21,7 @@ def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
 
 async def _sync(settings: Settings, project: str) -> str:
     # Opens nothing until it is needed, and is not loaded for other commands.
+    from parley.extensions import load_extensions  # noqa: PLC0415
     from parley.heartbeats import wire_heartbeats  # noqa: PLC0415
     from parley.remembering import wire_memory  # noqa: PLC0415
     from parley.storage import Storage  # noqa: PLC0415
@@ -30,7 +30,7 @@ async def _sync(settings: Settings, project: str) -> str:
     storage = Storage(settings, clock)
     states = storage.stores.states
     memory = wire_memory(settings, storage.memory, storage.personal, states, storage.history, clock)
-    heartbeats = wire_heartbeats(settings, storage, memory.sync, SingleTenant(), clock)
+    heartbeats = wire_heartbeats(settings, storage, memory.sync, load_extensions(settings), clock)
     if heartbeats is None:
         raise BadInput("There is no memory to write a HEARTBEAT to.")
     heartbeats.check(project)

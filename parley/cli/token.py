@@ -15,6 +15,8 @@ from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
 from memory.store.tokens import MAX_NAME, KeptToken, TokenStore
+from parley.extensions import load_extensions
+from parley.known_people import looked_up
 from parley.settings import Settings, load
 from parley.settings.sections import MEMORY
 from parley.storage.long_lived import open_long_lived
@@ -23,6 +25,10 @@ from parley.tokens import Holder, issue, person_of
 
 ID_BYTES: Final = 6
 NOBODY_LISTS: Final = "The database is in the gateway's own memory: nothing is listed there."
+NOBODY_YET: Final = (
+    "Nobody whom this platform names {person} has written to the assistant yet, and it names people"
+    " in several ways. Let them write once, then try again."
+)
 COLUMNS: Final = "{:<20} {:<40} {:<17} {}\n"
 
 T = TypeVar("T")
@@ -35,15 +41,18 @@ class Asked:
     person: str
     name: str = ""
     days: int = 30
-    tenant: str = "default"
 
 
 def run(asked: Asked, config: Path | None, env: Mapping[str, str]) -> int:
     """Print a token for this person. Raises `BadInput` for somebody of no account of ours, and for
     a name that is taken."""
     settings = _loaded(config, env)
-    known = person_of(asked.person)
-    _check_account(settings, known.platform, known.account)
+    typed = person_of(asked.person)
+    _check_account(settings, typed.platform, typed.account)
+    known = asyncio.run(looked_up(typed, settings))
+    if known is None:
+        raise BadInput(NOBODY_YET.format(person=typed))
+    tenant = load_extensions(settings).tenant_of_person(known)
     key, now = token_key(settings).made(), SystemClock().now()
     until = now + timedelta(days=asked.days)
     id_ = secrets.token_hex(ID_BYTES)
@@ -51,10 +60,10 @@ def run(asked: Asked, config: Path | None, env: Mapping[str, str]) -> int:
     if settings.database.url == MEMORY:
         id_ = name = ""
     else:
-        kept = KeptToken(id_, name, asked.tenant, str(known), now, until)
+        kept = KeptToken(id_, name, tenant, str(known), now, until)
         if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
-    sys.stdout.write(f"{issue(key, Holder(known, asked.tenant, until, id_))}\n")
+    sys.stdout.write(f"{issue(key, Holder(known, tenant, until, id_))}\n")
     called = f" `parley token revoke {name}` takes it back." if name else ""
     sys.stderr.write(
         f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Whoever has it is them.{called}\n"

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from gateway.clock import SystemClock
-from gateway.extensions import SingleTenant
-from gateway.message import Place
-from gateway.people import Audience, PersonId
+from gateway.errors import BadInput
+from gateway.extensions import ExtensionRegistry
+from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
-from parley.cli.memory_access import PLATFORM, person_of, readable
+from parley.cli.memory_access import person_of, readable, tenants_of_accounts
 from parley.cli.memory_shown import print_json
+from parley.extensions import load_extensions
 from parley.policies import policies_of
 from parley.remembering import wire_memory
 from parley.settings import Settings
@@ -24,12 +25,21 @@ NOTHING: Final = "Nothing was spent in this time."
 
 
 def run(
-    config: Path | None, env: Mapping[str, str], person: str, days: int, *, as_json: bool
+    config: Path | None,
+    env: Mapping[str, str],
+    person: str,
+    days: int,
+    *,
+    tenant: str = "",
+    as_json: bool,
 ) -> int:
-    """Print the sums by model, and what is left of a person's budgets."""
+    """Print the sums by model, and what is left of a person's budgets. Raises `BadInput` where
+    several tenants are served and none of them is named."""
     settings = readable(config, env)
+    extensions = load_extensions(settings)
     whom = person_of(person) if person else None
-    spent = asyncio.run(_spent(settings, whom, days))
+    whose = tenant or _tenant_of(settings, extensions, whom)
+    spent = asyncio.run(_spent(settings, whose, whom, days))
     if as_json:
         print_json([lines_of(spent)])
     else:
@@ -67,10 +77,20 @@ def _dollars(micros: int) -> str:
     return f"${micros / MICRO:,.4f}"
 
 
-async def _spent(settings: Settings, person: PersonId | None, days: int) -> Spent:
+def _tenant_of(settings: Settings, extensions: ExtensionRegistry, person: PersonId | None) -> str:
+    if person is not None:
+        return extensions.tenant_of_person(person)
+    tenants = tenants_of_accounts(settings, extensions)
+    if len(tenants) != 1:
+        named = ", ".join(tenants) or "none is known from the configured accounts"
+        raise BadInput(f"Name one tenant with --tenant: {named}.")
+    return tenants[0]
+
+
+async def _spent(settings: Settings, tenant: str, person: PersonId | None, days: int) -> Spent:
     clock = SystemClock()
     storage = Storage(settings, clock)
-    stores, tenant = storage.stores, SingleTenant().get_tenant_id(_PLACE)
+    stores = storage.stores
     wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
     spending = Spending(stores.usage, wired.humans, policies_of(settings).budgets, clock)
     try:
@@ -84,6 +104,3 @@ async def _spent(settings: Settings, person: PersonId | None, days: int) -> Spen
         return await spending.of(tenant, person, persons, days)
     finally:
         await storage.stop()
-
-
-_PLACE: Final = Place(PLATFORM, "main", "", Audience.DIRECT)

@@ -131,6 +131,12 @@ class Connections:
                 self._forget_bytes(connection)
                 self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
 
+    def sender(self, request: web.BaseRequest) -> str:
+        """Where a request that is being answered comes from, as shares are counted; empty for this
+        machine and for a proxy that names nobody."""
+        connection = self._open.get(request.transport) if request.transport is not None else None
+        return "" if connection is None else connection.address
+
     def close(self) -> None:
         """End every connection, and look at deadlines no more."""
         for connection in list(self._open.values()):

@@ -16,8 +16,10 @@ import structlog
 from aiohttp import web
 
 from gateway.errors import ConfigurationError
+from gateway.security import SecurityLog
 from parley.http.addresses import Network
 from parley.http.connections import ConnectionBounds, Connections
+from parley.http.denials import AUDITED, DENIED, Denied, note_denial
 from parley.http.entry import (
     Entry,
     RequestFacts,
@@ -105,6 +107,7 @@ class LocalListener:
         max_body: int = 32 * 1024 * 1024,
         bounds: ConnectionBounds = BOUNDS,
         proxies: Iterable[Network] = (),
+        security: SecurityLog | None = None,
     ) -> None:
         self._host = host
         self._wanted_port = port
@@ -118,6 +121,7 @@ class LocalListener:
         self._links: OrderedDict[str, float] = OrderedDict()
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
+        self._security = security or SecurityLog()
         self.connections = Connections(bounds, proxies)
 
     def add_routes(self, routes: Iterable[web.AbstractRouteDef]) -> None:
@@ -213,7 +217,13 @@ class LocalListener:
                 return _refused(Entry(False, "too_many_requests", 503))
             if "Content-Encoding" in request.headers:
                 return _refused(Entry(False, "compressed", 415))
-            return await handler(request)
+            response = await handler(request)
+            if response.status in AUDITED:
+                guarded = not self._guarded.isdisjoint(request.match_info.apps)
+                what = "api_denied" if guarded else "local_denied"
+                sender = self.connections.sender(request)
+                note_denial(self._security, what, request, response, sender)
+            return response
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
@@ -228,7 +238,6 @@ class LocalListener:
         if request.method == "GET" and "token" in request.query and self._token:
             return self._log_in(request)
         if not entry.allowed and request.path not in OPEN_PATHS:
-            log.info("request_refused", method=request.method, reason=entry.reason)
             return _refused(entry)
         return await handler(request)
 
@@ -311,9 +320,11 @@ def _refused(entry: Entry) -> web.Response:
         "strange_origin": "Another site's page may not do this; a proxy has to pass Host on.",
     }.get(entry.reason, "")
     headers = {"WWW-Authenticate": "Bearer"} if entry.status == 401 else None
-    return web.json_response(
+    answer = web.json_response(
         {"error": entry.reason, "advice": advice}, status=entry.status, headers=headers
     )
+    answer[DENIED] = Denied(entry.reason)
+    return answer
 
 
 async def _protect(_request: web.Request, response: web.StreamResponse) -> None:

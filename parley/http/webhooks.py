@@ -20,8 +20,10 @@ from gateway.errors import ConfigurationError
 from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
 from gateway.ports.webhooks import MAX_BODY
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from gateway.security import SecurityLog
 from parley.http.addresses import Network
 from parley.http.connections import ConnectionBounds, Connections
+from parley.http.denials import note_denial
 from parley.http.host import asks_well
 from parley.http.ports import port_of, unusable
 
@@ -56,6 +58,7 @@ class WebhookListener:
         max_at_once: int = 256,
         proxies: Iterable[Network] = (),
         guard: WorkGuard = UNGUARDED,
+        security: SecurityLog | None = None,
     ) -> None:
         self._host = host
         self._wanted_port = port
@@ -65,6 +68,7 @@ class WebhookListener:
         self._max_at_once = max_at_once
         self._routes: dict[str, _Route] = {}
         self._guard = guard
+        self._security = security or SecurityLog()
         self._running = 0
         self._runner: web.ServerRunner | None = None
         self._server: asyncio.Server | None = None
@@ -165,6 +169,9 @@ class WebhookListener:
         with self.connections.answering(request) as has_room:
             busy = _refusal(503, {"Retry-After": "1", "Connection": "close"})
             response = await self._decide(request) if has_room else busy
+            if response.status in (401, 403):
+                sender = self.connections.sender(request)
+                note_denial(self._security, "webhook_denied", request, response, sender)
         if response.status >= 400:
             self.refused[response.status] += 1
         return response

@@ -57,6 +57,31 @@ def shared_port(settings: Settings) -> list[Problem]:
     return [Problem("webhooks.port", "is the port of the local listener, server.port.", advice)]
 
 
+def strange_tools(settings: Settings) -> list[Problem]:
+    """Rules for tools of no server and none of ours, so that a restriction would quietly be none.
+    Which tools a server has is known once it answers: `parley doctor` compares these."""
+    if not settings.tools:
+        return []
+    from parley.own_tools import OWN_TOOLS  # noqa: PLC0415 - memory's modules, for few
+
+    servers, problems = settings.mcp.servers, []
+    for name in settings.tools:
+        server, separator, tool = name.partition("__")
+        if name in OWN_TOOLS or (server in servers and (tool or not separator)):
+            continue
+        near = closest(server if separator else name, [*servers, *OWN_TOOLS])
+        meant = f"{near}__{tool}" if separator and near in servers else near
+        advice = (
+            f'Did you mean "{meant}"?'
+            if near
+            else "Name a server of mcp.servers, or one of its tools as SERVER__TOOL; or remove it."
+        )
+        problems.append(
+            Problem(f"tools.{name}", "names no server of mcp.servers, and no tool.", advice)
+        )
+    return problems
+
+
 def strange_platforms(settings: Settings, platforms: Collection[str]) -> list[Problem]:
     """Ids such as "telegam:12" that are nobody's, so that a rule would quietly be none."""
     access, invocation, assistant = settings.access, settings.invocation, settings.assistant

@@ -53,6 +53,7 @@ class Settings(Section):
     """By tool name (`server__tool`) or MCP server name: who may use it. Without a rule, tools that
     change something stay out of public rooms, and tools that handle secrets are for operators in
     a direct message."""
+    extensions: sections.Extensions = sections.Extensions()
     budgets: sections.Budgets = sections.Budgets()
     limits: sections.Limits = sections.Limits()
     invocation: sections.Invocation = sections.Invocation()

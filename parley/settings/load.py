@@ -14,6 +14,7 @@ from parley.settings.consistency import (
     shared_port,
     sound_accounts,
     strange_platforms,
+    strange_tools,
 )
 from parley.settings.document import Settings, settings_model
 from parley.settings.environment import Overlay, read_dotenv
@@ -75,6 +76,7 @@ def _settings(
     problems += incomplete(settings.platforms.accounts())
     problems += long_personas(settings)
     problems += shared_port(settings) + strange_platforms(settings, platforms.manifests)
+    problems += strange_tools(settings)
     if problems:
         raise SettingsError(problems)
     return settings

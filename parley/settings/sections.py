@@ -200,6 +200,25 @@ class Mcp(Section):
     """By a name of your choice; a server's tools are called `name__tool`."""
 
 
+LoadText = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*$", max_length=200),
+]
+"""`package.module:function`."""
+
+
+class Extensions(Section):
+    """Packages that add tenants, tracking, audit or access (docs/extensions.md). What is installed
+    is loaded by itself; where one cannot be loaded the program does not start."""
+
+    load: dict[Name, LoadText] = {}
+    """Further ones, by a name of your choice: `package.module:function`."""
+    skip: tuple[Name, ...] = ()
+    """Installed ones that are not loaded, by the name of their entry point."""
+    options: dict[Name, dict[Name, SecretStr]] = {}
+    """What each is handed, by its name."""
+
+
 class ToolRule(Section):
     """Who may use a tool, and in front of whom."""
 

@@ -11,10 +11,9 @@ from string import Template
 from typing import Any, Final
 
 from gateway.clock import SystemClock
-from gateway.extensions import DEFAULT_TENANT
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
-from gateway.people import Audience, PersonId, Principal, Role
+from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
 from gateway.remembering import Asker
 from memory.handle import MemoryHandle
 from memory.record import Record

@@ -16,9 +16,10 @@ from unittest.mock import patch
 
 import aiohttp
 
-from gateway.extensions import DEFAULT_TENANT, ExtensionRegistry
+from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
+from gateway.people import DEFAULT_TENANT, PersonId
 from parley.app import App
 from parley.garbage import set_aside
 from parley.settings import from_mapping
@@ -50,7 +51,7 @@ PROGRAM: Final = Path(__file__).with_name("tool_server.py")
 class ByAccount:
     """Implements `TenantProvider`: the account `second` belongs to another tenant."""
 
-    def get_tenant_id(self, place: Place) -> str:
+    def get_tenant_id(self, place: Place, person: PersonId | None) -> str:
         """The tenant of a place."""
         return "other" if place.account == "second" else DEFAULT_TENANT
 

@@ -11,7 +11,8 @@ import pytest
 from parley.app import App
 from parley.settings import from_mapping
 from tests.e2e.harness import FAST, LIFTED
-from tests.examples.test_lines_adapter import PASSWORD, a_person, install
+from tests.examples.installing import install
+from tests.examples.test_lines_adapter import EXAMPLE, PASSWORD, a_person
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 
@@ -45,7 +46,7 @@ class Line:
 async def program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[App, int]]:
-    for folder in install(tmp_path):
+    for folder in install(EXAMPLE, tmp_path):
         monkeypatch.syspath_prepend(str(folder))
     port = free_port()
     app = App(

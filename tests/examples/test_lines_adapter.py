@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
 from parley.platforms import adapter_class, discover
 from parley.settings import from_mapping
+from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, started
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
@@ -24,25 +24,10 @@ EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 PASSWORD = "correct-horse"
 
 
-def install(folder: Path) -> tuple[Path, Path]:
-    """What pip leaves: modules on the path, entry points in a dist-info; returns both folders."""
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    info = folder / f"parley_adapter_lines-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
-    lines = [
-        line
-        for group, points in project["entry-points"].items()
-        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
-    ]
-    (info / "entry_points.txt").write_text("\n".join(lines))
-    return EXAMPLE, folder
-
-
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example in this process."""
-    for folder in install(tmp_path):
+    for folder in install(EXAMPLE, tmp_path):
         monkeypatch.syspath_prepend(str(folder))
 
 
@@ -209,7 +194,7 @@ async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
 
 
 async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path) -> None:
-    path = os.pathsep.join(map(str, (ROOT, *install(tmp_path))))
+    path = os.pathsep.join(map(str, (ROOT, *install(EXAMPLE, tmp_path))))
     port = free_port()
     config = tmp_path / "parley.yaml"
     config.write_text(

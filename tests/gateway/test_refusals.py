@@ -12,10 +12,10 @@ from gateway.policy.decision import Decision
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome, ToolSpec
-from gateway.refusals import refusal_for
+from gateway.refusals import NO_PRICE, refusal_for, sharing_of
 from gateway.services import Policies
 from tests.support.gateway import gateway
-from tests.support.messages import place, received
+from tests.support.messages import direct, place, received
 
 ONE = Policies(limits=RateLimits(1, 20, 100))
 THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=True)
@@ -39,6 +39,10 @@ def test_a_limit_that_ends_at_once_is_quiet_for_a_while_all_the_same() -> None:
     ("reason", "words"),
     [
         ("user_per_day", "Your budget for my answers is used up. It starts anew tomorrow (UTC)."),
+        (
+            "no_price",
+            NO_PRICE,
+        ),
         ("user_per_month", "Your budget for my answers is used up. It starts anew next month."),
         (
             "workspace_per_day",
@@ -50,6 +54,49 @@ def test_a_budget_says_whose_and_until_when(reason: str, words: str) -> None:
     refusal = refusal_for(Decision("budget", False, reason))
     assert refusal is not None
     assert refusal.text == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "at", "linked", "words"),
+    [
+        ("user_limit", place(), True, "again in 9s. It is shared with your linked accounts."),
+        ("user_limit", place(), False, "again in 9s."),
+        ("channel_limit", place(), True, "It is this channel's limit, shared by everybody in it."),
+        (
+            "channel_limit",
+            direct("ada"),
+            False,
+            "again in 9s. It is the limit of this conversation.",
+        ),
+        ("workspace_limit", place(), False, "Everybody in the workspace shares it."),
+        ("workspace_limit", direct("ada"), False, "Everybody who writes to me here shares it."),
+    ],
+)
+def test_a_limit_that_is_shared_says_with_whom(
+    reason: str, at: Place, linked: bool, words: str
+) -> None:
+    decision = Decision("limits", False, reason, retry_after=9)
+    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    assert refusal is not None
+    assert refusal.text.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("reason", "at", "linked", "words"),
+    [
+        ("user_per_day", place(), True, "It is shared with your linked accounts."),
+        ("workspace_per_day", place(), True, "This workspace's budget for my answers is used up."),
+        ("workspace_per_day", direct("ada"), True, "The budget for my answers is used up."),
+        ("workspace_per_day", direct("ada"), True, "Everybody who writes to me here shares it."),
+    ],
+)
+def test_a_budget_that_is_shared_says_with_whom(
+    reason: str, at: Place, linked: bool, words: str
+) -> None:
+    decision = Decision("budget", False, reason)
+    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    assert refusal is not None
+    assert words in refusal.text
 
 
 @pytest.mark.parametrize("stage", ["access", "loop_guard", "identity"])

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput, ConfigurationError
-from gateway.extensions import SingleTenant
+from gateway.extensions import ExtensionRegistry
 from gateway.ports.work_guard import WorkItem
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.database import Database
@@ -163,7 +163,7 @@ def test_the_configuration_names_the_sources() -> None:
         }
     )  # fmt: skip
     clock = SystemClock()
-    sites = sites_of(settings, Storage(settings, clock).activity, SingleTenant(), clock)
+    sites = sites_of(settings, Storage(settings, clock).activity, ExtensionRegistry(), clock)
     kinds = [HttpSource, SqliteSource, PostgresSource, GatewaySource]
     assert [type(site.source) for site in sites.values()] == kinds
     assert sites["telegram:main:-100:5"].every == timedelta(minutes=30)
@@ -197,7 +197,7 @@ def test_a_host_in_an_odd_spelling_is_refused_at_the_start() -> None:
     )
     clock = SystemClock()
     with pytest.raises(ConfigurationError, match="heartbeat"):
-        sites_of(settings, Storage(settings, clock).activity, SingleTenant(), clock)
+        sites_of(settings, Storage(settings, clock).activity, ExtensionRegistry(), clock)
 
 
 async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:

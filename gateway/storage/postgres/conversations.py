@@ -9,7 +9,7 @@ from typing import Final
 
 from psycopg.rows import TupleRow
 
-from gateway.conversation import ConversationKey
+from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.notes import Notes
 from gateway.storage.codec import material_from_json, material_to_json
@@ -93,7 +93,7 @@ def turn_parameters(key: ConversationKey, turns: Sequence[StoredTurn]) -> dict[s
     once = {(turn.message_id, turn.role): turn for turn in turns}
     return {
         "conversation": str(key),
-        "channel": _channel(key.platform, key.account, key.channel),
+        "channel": key.channel_name,
         "answers": next((turn.message_id for turn in turns if turn.role == "user"), ""),
         "turns": recordset(
             [
@@ -133,19 +133,19 @@ class PostgresConversations:
         rows = await self._pool.fetch(OPENED, {"conversation": str(key), "limit": limit})
         return [_turn(row[:7]) for row in rows if row[0] is not None], notes_of(rows[0][7:])
 
-    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
-        rows = await self._pool.fetch(KNOWS, (_channel_of(place), list(message_ids)))
+        rows = await self._pool.fetch(KNOWS, (_channel_of(tenant, place), list(message_ids)))
         return bool(rows[0][0])
 
-    async def edit(self, place: Place, message_id: str, text: str) -> bool:
+    async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
         """Replace the text of a stored message, unless it had no text of its author's own."""
-        asked = {"text": storable(text), "channel": _channel_of(place), "ids": [message_id]}
+        asked = {"text": storable(text), "channel": _channel_of(tenant, place), "ids": [message_id]}
         return await self._pool.change(EDIT, asked) > 0
 
-    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+    async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them."""
-        parameters = {"channel": _channel_of(place), "ids": list(message_ids)}
+        parameters = {"channel": _channel_of(tenant, place), "ids": list(message_ids)}
         return await self._pool.change(DELETE, parameters)
 
     async def clear(self, key: ConversationKey) -> int:
@@ -162,12 +162,8 @@ class PostgresConversations:
         return await self._pool.change(PRUNE, {"before": before, "limit": PRUNED_AT_ONCE})
 
 
-def _channel(platform: str, account: str, channel: str) -> str:
-    return f"{platform}:{account}:{channel}"
-
-
-def _channel_of(place: Place) -> str:
-    return _channel(place.platform, place.account, place.channel_id)
+def _channel_of(tenant: str, place: Place) -> str:
+    return channel_name(tenant, place.platform, place.account, place.channel_id)
 
 
 def _turn(row: TupleRow) -> StoredTurn:

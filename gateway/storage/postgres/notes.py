@@ -78,4 +78,4 @@ class PostgresNotes:
 
 
 def _of(key: ConversationKey) -> tuple[str, str]:
-    return str(key), f"{key.platform}:{key.account}:{key.channel}"
+    return str(key), key.channel_name

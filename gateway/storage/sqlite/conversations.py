@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from gateway.conversation import ConversationKey
+from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.notes import Notes
 from gateway.storage.codec import material_from_json, material_to_json
@@ -30,7 +30,7 @@ LATEST_SINCE: Final = (
 
 def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
     """Add the messages of one turn and their answer, inside the caller's transaction."""
-    conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
+    conversation, channel = str(key), key.channel_name
     group = next((turn.message_id for turn in turns if turn.role == "user"), "")
     db.executemany(
         "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at,"
@@ -77,7 +77,7 @@ class SqliteConversations:
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
         """The last turns, oldest first, with the notes; from the last one on that the summary
         stands for."""
-        conversation, channel = str(key), _channel(key.platform, key.account, key.channel)
+        conversation, channel = str(key), key.channel_name
 
         def job(db: sqlite3.Connection) -> tuple[list[Row], Notes]:
             notes = read_notes(db, conversation)
@@ -90,9 +90,9 @@ class SqliteConversations:
         rows, notes = await self._database.run(job)
         return [_turn(row) for row in reversed(rows)], notes
 
-    async def knows(self, place: Place, message_ids: Sequence[str]) -> bool:
+    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
-        channel = _channel_of(place)
+        channel = _channel_of(tenant, place)
 
         def job(db: sqlite3.Connection) -> bool:
             return any(
@@ -105,9 +105,9 @@ class SqliteConversations:
 
         return await self._database.run(job)
 
-    async def edit(self, place: Place, message_id: str, text: str) -> bool:
+    async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
         """Replace the text of a stored message, unless it had no text of its author's own."""
-        channel = _channel_of(place)
+        channel = _channel_of(tenant, place)
 
         def job(db: sqlite3.Connection) -> bool:
             forget_what_goes_back_to(db, channel, message_id)
@@ -120,9 +120,9 @@ class SqliteConversations:
 
         return await self._database.run(job)
 
-    async def delete(self, place: Place, message_ids: Sequence[str]) -> int:
+    async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them."""
-        channel = _channel_of(place)
+        channel = _channel_of(tenant, place)
 
         def job(db: sqlite3.Connection) -> int:
             return sum(_delete_with_answer(db, channel, i) for i in message_ids)
@@ -163,12 +163,8 @@ class SqliteConversations:
         return await self._database.run(job)
 
 
-def _channel(platform: str, account: str, channel: str) -> str:
-    return f"{platform}:{account}:{channel}"
-
-
-def _channel_of(place: Place) -> str:
-    return _channel(place.platform, place.account, place.channel_id)
+def _channel_of(tenant: str, place: Place) -> str:
+    return channel_name(tenant, place.platform, place.account, place.channel_id)
 
 
 def _delete_with_answer(db: sqlite3.Connection, channel: str, message_id: str) -> int:

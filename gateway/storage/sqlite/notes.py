@@ -92,4 +92,4 @@ class SqliteNotes:
 
 
 def _of(key: ConversationKey, at: datetime) -> tuple[str, str, float]:
-    return str(key), f"{key.platform}:{key.account}:{key.channel}", at.timestamp()
+    return str(key), key.channel_name, at.timestamp()

@@ -18,6 +18,7 @@ AuditAction = Literal[
     "memory_export",
     "memory_import",
     "memory_erase",
+    "security_event",
 ]
 
 

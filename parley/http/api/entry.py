@@ -4,8 +4,10 @@ import math
 import uuid
 from typing import Final
 
+import structlog
 from aiohttp import web
 
+from gateway.errors import TenantUnknown
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.policy.rate_limits import BucketRule
@@ -16,6 +18,7 @@ from gateway.stages.admission import served
 from gateway.stages.identities import known_ids
 from memory.store.tokens import TokenStore
 from parley.http.api.errors import Refused
+from parley.http.denials import HOLDER
 from parley.token_key import TokenKey
 from parley.tokens import BadToken, Holder, read
 
@@ -27,10 +30,14 @@ _ADVICE: Final = {
     "token_expired": "This token has expired. `parley token` prints a new one.",
     "token_revoked": "This token was revoked. `parley token` prints a new one.",
 }
+_NO_TENANT: Final = "The program cannot say to which tenant you belong; who runs it can."
 _WRITE_FIRST: Final = (
     "Your platform names you by several ids, and I do not know all of yours yet. Write me a message"
     " there, then try again."
 )
+
+
+log = structlog.get_logger(__name__)
 
 
 class Entrance:
@@ -52,6 +59,8 @@ class Entrance:
             holder = read(self._key.current(), _bearer(request), clock.now())
         except BadToken as error:
             raise _unknown(error.problem, _ADVICE[error.problem]) from None
+        request[HOLDER] = holder
+        self._check_tenant(holder)
         await self._check_good(holder)
         principal = await self._admitted(holder)
         await self._check_rate(principal)
@@ -64,6 +73,16 @@ class Entrance:
             conversation=f"{PLATFORM}/{holder.person}",
             at=clock.now(),
         )
+
+    def _check_tenant(self, holder: Holder) -> None:
+        """A token is good for the tenant that its person belongs to now, and for no other."""
+        try:
+            tenant = self._services.extensions.tenant_of_person(holder.person)
+        except TenantUnknown as error:
+            log.error("tenant_unknown", platform=holder.person.platform, problem=str(error))
+            raise Refused(403, "not_served", _NO_TENANT) from None
+        if tenant != holder.tenant:
+            raise _unknown("token_wrong", _ADVICE["token_wrong"])
 
     async def _check_good(self, holder: Holder) -> None:
         """One look at the database, so that a token is worthless as soon as it is revoked."""
@@ -87,13 +106,16 @@ class Entrance:
     async def _check_rate(self, principal: Principal) -> None:
         if not self._per_minute:
             return
-        key = f"api:{principal.tenant}:{principal.person}"
+        human = await self._services.humans.human(principal.tenant, principal.person)
+        key = f"api:{principal.tenant}:{human}"
         rule = BucketRule("user", key, self._per_minute)
         now = self._services.clock.now().timestamp()
         taken = await self._services.stores.buckets.take((rule,), now)
         if not taken.allowed:
             wait = str(max(1, math.ceil(taken.retry_after)))
-            message = f"At most {self._per_minute} requests a minute; again in {wait} s."
+            linked = await self._services.memory.linked(principal)
+            shared = ", of your linked accounts together" if linked else ""
+            message = f"At most {self._per_minute} requests a minute{shared}; again in {wait} s."
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
 
 

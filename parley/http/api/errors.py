@@ -9,6 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from gateway.errors import BadInput, NotThere, StoreUnavailable
+from parley.http.denials import DENIED, Denied
 
 RETRY_SECONDS: Final = 5
 """When to come again where the database was away."""
@@ -30,9 +31,11 @@ class Refused(Exception):
 def refusal(refused: Refused) -> web.Response:
     """It as an answer."""
     told = {"code": refused.code, "message": refused.message, "where": refused.where}
-    return web.json_response(
+    answer = web.json_response(
         {"error": told}, status=refused.status, headers=dict(refused.headers) or None
     )
+    answer[DENIED] = Denied(refused.code)
+    return answer
 
 
 @web.middleware

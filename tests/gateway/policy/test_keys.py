@@ -39,20 +39,22 @@ def person_in(at: Place) -> PersonId:
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
 def test_the_same_ids_elsewhere_share_no_bucket(other: Place) -> None:
-    here = {rule.key for rule in rules_for(str(ADA), HERE, RateLimits())}
-    there = {rule.key for rule in rules_for(str(person_in(other)), other, RateLimits())}
+    here = {rule.key for rule in rules_for("t", str(ADA), HERE, RateLimits())}
+    there = {rule.key for rule in rules_for("t", str(person_in(other)), other, RateLimits())}
     assert len(here | there) == 8
 
 
 def test_a_person_has_one_bucket_in_all_channels() -> None:
-    here = {rule.level: rule.key for rule in rules_for(str(ADA), HERE, RateLimits())}
-    there = {rule.level: rule.key for rule in rules_for(str(ADA), ELSEWHERE[2], RateLimits())}
+    here = {rule.level: rule.key for rule in rules_for("t", str(ADA), HERE, RateLimits())}
+    there = {rule.level: rule.key for rule in rules_for("t", str(ADA), ELSEWHERE[2], RateLimits())}
     assert [level for level in here if here[level] == there[level]] == ["user"]
 
 
 def test_a_thread_has_no_bucket_of_its_own() -> None:
     thread = replace(HERE, thread_id="T1")
-    assert rules_for(str(ADA), HERE, RateLimits()) == rules_for(str(ADA), thread, RateLimits())
+    assert rules_for("t", str(ADA), HERE, RateLimits()) == rules_for(
+        "t", str(ADA), thread, RateLimits()
+    )
 
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])

@@ -37,7 +37,7 @@ def spend(
 
 
 def test_five_messages_a_minute_pass_and_the_sixth_does_not() -> None:
-    rules = rules_for(ADA, place(), RateLimits())
+    rules = rules_for("t", ADA, place(), RateLimits())
     outcomes, _ = spend(rules, 6, 0.0)
     assert [o.allowed for o in outcomes] == [True] * 5 + [False]
     assert outcomes[-1].level == "user"
@@ -45,7 +45,7 @@ def test_five_messages_a_minute_pass_and_the_sixth_does_not() -> None:
 
 
 def test_waiting_as_long_as_told_is_enough() -> None:
-    rules = rules_for(ADA, place(), RateLimits())
+    rules = rules_for("t", ADA, place(), RateLimits())
     outcomes, held = spend(rules, 6, 0.0)
     again, _ = spend(rules, 1, outcomes[-1].retry_after, held)
     assert again[0].allowed
@@ -62,13 +62,13 @@ def test_a_refusal_at_one_level_takes_nothing_at_the_others() -> None:
 
 
 def test_zero_lifts_a_limit() -> None:
-    assert rules_for(ADA, direct(), RateLimits(0, 0, 0)) == ()
-    assert rules_for(ADA, direct(), RateLimits(0, 0, 0, 5)) == ()
+    assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0)) == ()
+    assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0, 5)) == ()
 
 
 def test_two_people_have_two_buckets_and_share_the_channel() -> None:
-    ada = rules_for(ADA, place(), RateLimits())
-    ben = rules_for(BEN, place(), RateLimits())
+    ada = rules_for("t", ADA, place(), RateLimits())
+    ben = rules_for("t", BEN, place(), RateLimits())
     assert ada[0].key != ben[0].key
     shared = [rule for rule in ada if rule.level in ("channel", "workspace")]
     assert shared == [rule for rule in ben if rule.level in ("channel", "workspace")]
@@ -104,7 +104,7 @@ class Room:
         self.held: dict[str, Bucket] = {}
 
     def ask(self, person: str, now: float) -> Taken:
-        rules = rules_for(person, self.at, self.limits)
+        rules = rules_for("t", person, self.at, self.limits)
         taken = take(rules, [self.held.get(rule.key) for rule in rules], now)
         self.held.update(zip((rule.key for rule in rules), taken.buckets, strict=True))
         return taken
@@ -122,10 +122,10 @@ def test_thirty_accounts_do_not_silence_another_one_in_a_workspace() -> None:
 
 def test_without_a_workspace_nothing_is_shared_beyond_the_channel() -> None:
     for at in (direct(), place(workspace="")):
-        levels = [rule.level for rule in rules_for(ADA, at, RateLimits())]
+        levels = [rule.level for rule in rules_for("t", ADA, at, RateLimits())]
         assert levels == ["user", "channel", "reserve"]
-    here = rules_for(ADA, place("C1", workspace=""), RateLimits())
-    there = rules_for(BEN, place("C2", workspace=""), RateLimits())
+    here = rules_for("t", ADA, place("C1", workspace=""), RateLimits())
+    there = rules_for("t", BEN, place("C2", workspace=""), RateLimits())
     assert {rule.key for rule in here}.isdisjoint(rule.key for rule in there)
 
 

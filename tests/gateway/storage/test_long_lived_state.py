@@ -66,16 +66,25 @@ async def test_a_thread_and_its_channel_are_two_conversations(
 
 async def test_tenants_do_not_see_each_other(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "mine"),))
-    assert await texts(conversations, replace(KEY, tenant="other")) == []
+    theirs = replace(KEY, tenant="other")
+    assert await texts(conversations, theirs) == []
+    await conversations.append(theirs, (said("m1", "theirs"), answered("m1", "a")))
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.edit("other", place("C1"), "m1", "changed")
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.delete("other", place("C1"), ("m1",)) == 2
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.knows("t", place("C1"), ("m1",))
+    assert not await conversations.knows("other", place("C1"), ("m1",))
 
 
 async def test_an_edit_reaches_the_message_wherever_it_stands(
     conversations: Conversations,
 ) -> None:
     await conversations.append(replace(KEY, thread="T1"), (said("m1", "before"),))
-    assert await conversations.edit(place("C1"), "m1", "after")
+    assert await conversations.edit("t", place("C1"), "m1", "after")
     assert await texts(conversations, replace(KEY, thread="T1")) == ["after"]
-    assert not await conversations.edit(place("C2"), "m1", "elsewhere")
+    assert not await conversations.edit("t", place("C2"), "m1", "elsewhere")
 
 
 async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
@@ -92,15 +101,15 @@ async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
     assert "me “now”" in first.material[0].text
     assert (second.text, second.material[1]) == ("what is this?", eve[1])
     assert await conversations.latest(KEY, 10) == opened
-    await conversations.edit(place("C1"), "m1", "pay me now")
-    await conversations.edit(place("C1"), "m2", "and this?")
+    await conversations.edit("t", place("C1"), "m1", "pay me now")
+    await conversations.edit("t", place("C1"), "m2", "and this?")
     assert await texts(conversations) == ["", "a", "and this?", "a"]
 
 
 async def test_a_deleted_message_takes_its_answer_along(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "q1"), said("m2", "q2"), answered("m2", "a")))
     await conversations.append(KEY, (said("m3", "q3"), answered("m3", "a3")))
-    assert await conversations.delete(place("C1"), ("m1", "unknown")) == 2
+    assert await conversations.delete("t", place("C1"), ("m1", "unknown")) == 2
     assert await texts(conversations) == ["q2", "q3", "a3"]
 
 
@@ -116,7 +125,7 @@ async def test_clearing_and_pruning(conversations: Conversations) -> None:
     assert await conversations.prune(AT + timedelta(seconds=50)) == 1
     assert await texts(conversations) == ["new"]
     assert await conversations.clear(KEY) == 1
-    assert not await conversations.knows(place("C1"), ("m2",))
+    assert not await conversations.knows("t", place("C1"), ("m2",))
 
 
 ACCOUNT = (Account("user_per_day", "user:ada:2026-11-21", 100),)

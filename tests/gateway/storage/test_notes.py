@@ -90,17 +90,17 @@ async def test_clearing_a_conversation_clears_its_notes(kept: Conversations) -> 
 
 
 async def test_a_message_takes_along_what_was_made_of_it(kept: Conversations) -> None:
-    await kept.delete(HERE, ["m1"])
+    await kept.delete("t", HERE, ["m1"])
     _, notes = await kept.opened(KEY, 10)
     assert notes.summary is None
     assert notes.task == TASK
 
-    await kept.delete(HERE, ["m2"])
+    await kept.delete("t", HERE, ["m2"])
     assert (await kept.opened(KEY, 10))[1].task is None
 
 
 async def test_an_edit_does_too(kept: Conversations) -> None:
-    await kept.edit(HERE, "m2", "something else")
+    await kept.edit("t", HERE, "m2", "something else")
 
     assert (await kept.opened(KEY, 10))[1] == NO_NOTES
 

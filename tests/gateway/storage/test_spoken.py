@@ -152,7 +152,7 @@ async def test_nobody_deletes_what_is_not_theirs(
 
 async def test_what_was_edited_since_stays(kept: Conversations, history: History) -> None:
     refs = await refs_of(history, "Luna is")
-    await kept.edit(HERE, "m1", "Rex is my dog")
+    await kept.edit("t", HERE, "m1", "Rex is my dog")
     assert await history.forget(Whose("t", (ADA,)), refs) == []
     assert "Rex is my dog" in await texts(kept, ROOM)
 

@@ -15,8 +15,9 @@ import pytest
 
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
-from gateway.turn.mcp import McpServer, McpTools
+from gateway.turn.mcp import McpTools
 from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
+from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec

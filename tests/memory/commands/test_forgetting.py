@@ -155,7 +155,7 @@ async def test_what_was_edited_between_showing_and_pressing_stays(
     await talk(kept, "m1", "Luna is my dog", "Nice")
     question = await say(rig, "/forget Luna")
     place = replace(DIRECT, channel_id="ada-dm")
-    await conversations.edit(place, "m1", "Rex is my dog")
+    await conversations.edit("default", place, "m1", "Rex is my dog")
     await rig.remembrance.edited("default", place, "m1", "Rex is my dog")
     reply = await press(rig, question, "Forget")
     assert "Rex is my dog" in await remembered(rig)

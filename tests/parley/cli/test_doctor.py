@@ -179,15 +179,6 @@ async def test_a_model_that_does_not_answer_is_broken(tmp_path: Path) -> None:
     assert f"{url} is not reachable" in ended.out
 
 
-async def test_tools_that_are_not_installed_are_broken(tmp_path: Path) -> None:
-    servers = {"files": {"command": "no-such-mcp-server"}, "sh": {"command": "sh"}}
-    write(tmp_path, {"mcp": {"servers": servers}})
-    ended = await parley("doctor", cwd=tmp_path)
-    assert ended.status == 1
-    assert "tools: files: no-such-mcp-server is not found" in ended.out
-    assert "tools: sh: sh is installed" in ended.out
-
-
 async def test_secrets_that_others_can_read_are_noted(tmp_path: Path) -> None:
     write(tmp_path, {})
     secrets = tmp_path / "config" / ".env"

@@ -182,10 +182,11 @@ async def test_each_person_has_so_many_requests_a_minute(tmp_path: Path) -> None
         assert (await program.caller("eve")("GET", "/brain")).status == 200
 
 
-async def test_a_tenant_is_another_world(program: Program, ada: Caller) -> None:
+async def test_a_token_of_another_tenant_opens_nothing(program: Program, ada: Caller) -> None:
     await ada("PUT", "/brain/soul", {"content": "I fly kites."})
     abroad = program.caller("ada", program.token("ada", tenant="elsewhere"))
-    assert (await abroad("GET", "/brain/soul")).status == 404
+    told = await abroad("GET", "/brain/soul")
+    assert (told.status, told.code) == (401, "token_wrong")
 
 
 async def test_without_memory_there_is_no_interface(tmp_path: Path) -> None:

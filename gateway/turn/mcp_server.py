@@ -1,0 +1,140 @@
+"""An MCP server as it is configured, how it is reached, and why it was not."""
+
+import re
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+from gateway.errors import ConfigurationError
+
+CONNECT_SECONDS: Final = 15.0
+MAX_PAGES: Final = 20
+REFUSED: Final = 400
+"""The least HTTP status that refuses a request."""
+
+_SERVER_NAME: Final = re.compile(r"[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*")
+_MAX_SERVER_NAME: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """An entry of `mcp.servers`: a `command` to start, or a `url` (streamable HTTP).
+
+    Of our environment the command gets PATH, HOME and the like, and what `env` names: no secrets.
+    """
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def check(self) -> None:
+        """Raises `ConfigurationError` when the entry cannot be used."""
+        where = f"mcp.servers.{self.name}"
+        if not _SERVER_NAME.fullmatch(self.name) or len(self.name) > _MAX_SERVER_NAME:
+            raise ConfigurationError(
+                f"{where}: the name may have letters, digits, `-` and single `_`, "
+                f"at most {_MAX_SERVER_NAME}"
+            )
+        if bool(self.command) == bool(self.url):
+            raise ConfigurationError(f"{where}: write either `command` or `url`")
+        if self.url and urlsplit(self.url).scheme not in ("http", "https"):
+            raise ConfigurationError(f"{where}.url: write a URL that begins with https://")
+
+
+class HttpRefused(Exception):
+    """The server answered over HTTP, with this status and without MCP."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+
+
+class Connect(Protocol):
+    """Opens a connection that the stack closes."""
+
+    async def __call__(self, server: McpServer, stack: AsyncExitStack, /) -> Any:
+        """The library's client, initialised. Raises whatever the library raises."""
+        ...
+
+
+def load_library() -> Connect:
+    """Import the library, which takes a second, and give back what connects with it."""
+    import mcp  # noqa: PLC0415
+    import mcp.client.stdio  # noqa: PLC0415
+    import mcp.client.streamable_http as http  # noqa: PLC0415
+    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415
+
+    async def connect(server: McpServer, stack: AsyncExitStack) -> Any:
+        if server.url:
+            web = await stack.enter_async_context(create_mcp_http_client(dict(server.headers)))
+            refused: list[int] = []
+
+            async def note(response: Any) -> None:
+                if response.status_code >= REFUSED:
+                    refused[:] = [response.status_code]
+
+            web.event_hooks["response"].append(note)
+            client = mcp.Client(http.streamable_http_client(server.url, http_client=web))
+            try:
+                return await stack.enter_async_context(client)
+            except Exception as error:
+                if refused:  # the library says nothing of the status
+                    raise HttpRefused(refused[0]) from error
+                raise
+        program = mcp.StdioServerParameters(
+            command=server.command,
+            args=list(server.args),
+            env=dict(server.env),
+            cwd=server.cwd or None,
+            encoding_error_handler="replace",
+        )
+        return await stack.enter_async_context(mcp.Client(program))
+
+    return connect
+
+
+def is_closed(error: Any) -> bool:
+    import mcp_types  # noqa: PLC0415 - part of the library above
+
+    return bool(error.code == mcp_types.CONNECTION_CLOSED)
+
+
+async def listed_tools(client: Any, most: int) -> list[Any]:
+    """The server's tools as the library gives them, page by page, until there are `most`."""
+    tools: list[Any] = []
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
+        tools.extend(page.tools)
+        cursor = page.next_cursor
+        if not cursor or len(tools) >= most:
+            break
+    return tools
+
+
+def cause_of(error: BaseException) -> str:
+    """The first single error inside of groups, in a few words and without addresses or keys."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    name = type(error).__name__
+    match error:
+        case HttpRefused():
+            return f"it answers with HTTP {error.status}"
+        case FileNotFoundError():
+            return "the command was not found"
+        case PermissionError():
+            return "the command may not be executed"
+        case TimeoutError():
+            return f"no answer within {CONNECT_SECONDS:g} seconds"
+        case _ if name in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError"):
+            return "nothing answers at its address"
+        case _ if name == "MCPError" and is_closed(error):
+            return "it ended, or is no MCP server"
+        case _:
+            return name

@@ -1,0 +1,125 @@
+"""What `parley run` would find wrong before it connects to anybody: the same parts are made of the
+configuration, and dropped again. Nobody is contacted and nothing is written."""
+
+import importlib.util
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from gateway.clock import SystemClock
+from gateway.errors import ParleyError
+from gateway.llm.factory import build_provider
+from gateway.llm.prices import price_of
+from gateway.policy.budgets import UNLIMITED
+from parley.app import toolbox_of
+from parley.cli.diagnosis import build
+from parley.commands import offered_commands
+from parley.extensions import load_extensions
+from parley.heartbeats import sites_of
+from parley.platforms import Discovery
+from parley.policies import assistant_of, choice_of, policies_of, prices_of
+from parley.settings import Problem, Settings, SettingsError
+from parley.storage import Storage
+from parley.tracing import endpoint_of, open_tracing
+
+
+async def problems_at_start(settings: Settings, platforms: Discovery) -> list[Problem]:
+    """Every part that could not be made, each with what to do."""
+    problems = [*_libraries(settings), *_prices(settings)]
+    for place, make in _parts(settings, platforms):
+        try:
+            await make()
+        except SettingsError as error:
+            problems += error.problems
+        except ParleyError as error:
+            problems.append(_problem(place, str(error)))
+        except ImportError as error:
+            text = f"needs the library {error.name}, which is not installed."
+            problems.append(Problem(place, text, "Install it into Parley's environment."))
+    return list(dict.fromkeys(problems))
+
+
+Part = tuple[str, Callable[[], Awaitable[None]]]
+
+
+def _parts(settings: Settings, platforms: Discovery) -> Sequence[Part]:
+    clock, name = SystemClock(), settings.assistant.name
+    commands = offered_commands(with_memory=settings.memory.enabled)
+
+    async def model() -> None:
+        fallbacks = [choice_of(fallback) for fallback in settings.model.fallbacks]
+        await build_provider(choice_of(settings.model), clock, fallbacks).close()
+
+    async def tools() -> None:
+        await toolbox_of(settings, clock).close()
+
+    async def extensions() -> None:
+        loaded = load_extensions(settings)
+        if settings.memory.enabled:
+            sites_of(settings, Storage(settings, clock).activity, loaded, clock)
+
+    async def tracing() -> None:
+        made = open_tracing(endpoint_of(settings.observe.otlp_endpoint, os.environ), clock)
+        if made is not None:
+            await made.close()
+
+    parts: list[Part] = [
+        ("model", model),
+        ("mcp.servers", tools),
+        ("extensions", extensions),
+        ("observe.otlp_endpoint", tracing),
+    ]
+    for account in settings.accounts():
+
+        async def adapter(account=account) -> None:  # type: ignore[no-untyped-def]  # bound early
+            made = build(account, platforms.manifests[account.platform], name, commands)
+            await made.disconnect()
+
+        parts.append((account.path, adapter))
+    return parts
+
+
+def _libraries(settings: Settings) -> list[Problem]:
+    """Libraries that are imported at the first call only."""
+    choices = (settings.model, *settings.model.fallbacks)
+    anthropic = any(choice.provider == "anthropic" for choice in choices)
+    openai = settings.memory.enabled and settings.memory.embedding_provider == "openai"
+    needed = (
+        ("model.provider", "anthropic" if anthropic else "", "."),
+        ("memory.embedding_provider", "openai" if openai else "", ".[openai]"),
+        ("mcp.servers", "mcp" if settings.mcp.servers else "", "."),
+    )
+    return [
+        Problem(
+            place,
+            f"needs the library {library}, which is not installed.",
+            f"Run `pip install -e '{extra}'` in Parley's folder.",
+        )
+        for place, library, extra in needed
+        if library and importlib.util.find_spec(library) is None
+    ]
+
+
+def _prices(settings: Settings) -> list[Problem]:
+    """Models that are not asked, because a budget is set and nobody knows what they cost."""
+    budgets = policies_of(settings).budgets
+    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+        return []
+    prices = prices_of(settings)
+    return [
+        Problem(
+            "budgets.prices",
+            f"has no {model}, which is not asked where a budget is set.",
+            "Write its price in dollars per million tokens, or remove the budgets.",
+        )
+        for model in sorted(assistant_of(settings).models)
+        if price_of(model, prices) is None
+    ]
+
+
+def _problem(place: str, text: str) -> Problem:
+    """Errors of ours name their key first; that of the part is for those that do not."""
+    path, separator, rest = text.partition(": ")
+    if separator and " " not in path:
+        return Problem(path, rest)
+    return Problem(place, text)

@@ -1,0 +1,83 @@
+"""Limits and budgets count the human behind linked accounts of two platforms, and say so."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway.llm.anthropic import DEFAULT_MODEL
+from parley.app import App
+from parley.cli.why import described
+from simulators.anthropic import Answer, AnthropicSimulator
+from tests.e2e.test_linking import code_of, latest, two
+from tests.e2e.test_memory import Talk
+
+PAIRS = [("telegram", "slack"), ("whatsapp", "discord")]
+SHARED = "It is shared with your linked accounts."
+
+
+async def link(ada: Talk, bob: Talk) -> None:
+    """Both accounts confirm that they are one human's."""
+    asked = await bob.command("link", await code_of(ada))
+    await bob.press(asked, "Yes, link both")
+    await ada.press(await latest(ada), "Yes, link both")
+
+
+async def why(app: App, stage: str) -> str:
+    """What `parley why` shows of the latest message that this stage refused."""
+    (trace, *_) = await app.storage.stores.traces.ended(f"refused:{stage}", 1)
+    return described(trace)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+async def test_a_limit_of_linked_accounts_is_one(first: str, second: str, tmp_path: Path) -> None:
+    limits = {"user_per_minute": 12, "reserve_per_minute": 0}
+    async with two(first, second, tmp_path, {"limits": limits}) as (app, ada, bob):
+        await link(ada, bob)
+        for number in range(12):  # linking took some of them
+            text = (await ada.say(f"question {number}")).text
+            if "Rate limit exceeded" in text:
+                break
+        assert text.endswith(SHARED)
+        assert "shared with 1 linked account" in await why(app, "limits")
+        refused = (await bob.say("and from over here?")).text
+        assert re.fullmatch(rf"Rate limit exceeded\. Try again in [0-9]+s\. {SHARED}", refused)
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+async def test_a_budget_of_linked_accounts_is_one(first: str, second: str, tmp_path: Path) -> None:
+    model = AnthropicSimulator(reply=lambda body: Answer("Understood."))
+    await model.start()
+    # The most that a call may cost is 0.016; what one has cost leaves less than that.
+    overrides = {
+        "model": {
+            "provider": "anthropic",
+            "api_key": model.api_key,
+            "base_url": model.base_url,
+            "max_tokens": 16,
+        },
+        "budgets": {
+            "user_per_day": 0.01605,
+            "prices": {DEFAULT_MODEL: {"input": 0, "output": 1000}},
+        },
+    }
+    try:
+        async with two(first, second, tmp_path, overrides) as (app, ada, bob):
+            await link(ada, bob)
+            assert (await ada.say("hello")).text == "Understood."
+            refused = (await bob.say("and from over here?")).text
+            assert refused == (
+                "Your budget for my answers is used up. It starts anew tomorrow (UTC). " + SHARED
+            )
+            assert "shared with 1 linked account" in await why(app, "budget")
+    finally:
+        await model.stop()
+
+
+async def test_an_account_that_is_not_linked_has_a_limit_of_its_own(tmp_path: Path) -> None:
+    limits = {"user_per_minute": 2, "reserve_per_minute": 0}
+    async with two("telegram", "slack", tmp_path, {"limits": limits}) as (_, ada, bob):
+        for number in range(3):
+            text = (await ada.say(f"question {number}")).text
+        assert re.fullmatch(r"Rate limit exceeded\. Try again in [0-9]+s\.", text)
+        assert "Rate limit" not in (await bob.say("and from over here?")).text

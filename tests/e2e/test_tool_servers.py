@@ -1,0 +1,182 @@
+"""MCP servers that die: told of in the log, the figures and `/readyz`, and connected again; and
+what their tools answer is kept without its secrets."""
+
+import asyncio
+import io
+import json
+import logging
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import psutil
+import pytest
+
+from gateway.observe.logs import configure_logs
+from parley.app import App
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import Lab, running
+from tests.gateway.turn.test_mcp import PROGRAM, WebServer, children
+from tests.support.patience import PATIENCE
+
+SECRET = "ghp_" + "A7b9C2d4E6f8G1h3J5k7L9m2N4p6Q8r1S3t5"
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[WebServer]:
+    server = WebServer(tmp_path / "port")
+    server.start()
+    yield server
+    server.stop()
+
+
+@asynccontextmanager
+async def lab_with(folder: Path, servers: dict[str, object]) -> AsyncIterator[Lab]:
+    telegram = TelegramSimulator()
+    async with running({"telegram": telegram}, folder, {"mcp": {"servers": servers}}) as app:
+        yield Lab(app, telegram)
+
+
+def program() -> dict[str, object]:
+    env = {"KEY": SECRET}
+    return {"command": sys.executable, "args": [str(PROGRAM), "stdio"], "env": env}
+
+
+async def told(app: App) -> dict[str, str]:
+    """What `/readyz` says of MCP servers; the program is ready whatever that is."""
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"{app.local.base_url}/readyz") as answer,
+    ):
+        assert answer.status == 200
+        problems = (await answer.json()).get("problems", {})
+    return {name: text for name, text in problems.items() if name.startswith("tools: ")}
+
+
+async def page(app: App) -> str:
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"{app.local.base_url}/metrics") as answer,
+    ):
+        return await answer.text()
+
+
+async def until(app: App, *names: str) -> None:
+    """Return once exactly these servers are missing."""
+    async with asyncio.timeout(PATIENCE):
+        while set(await told(app)) != {f"tools: {name}" for name in names}:
+            await asyncio.sleep(0.05)
+
+
+async def connected(app: App, count: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while sum(one.connected for one in app.services.toolbox.states()) < count:
+            await asyncio.sleep(0.05)
+
+
+async def test_servers_that_are_killed_are_told_of_and_come_back(
+    tmp_path: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.turn.mcp.CHECK_SECONDS", 0.2)
+    remote = {"url": web.url, "headers": {"X-Key": "sesame"}}
+    log = io.StringIO()
+    async with lab_with(tmp_path, {"near": program(), "far": remote}) as lab:
+        configure_logs("json", logging.INFO, stream=log)
+        await connected(lab.app, 2)
+        assert 'parley_mcp_server_up{server="near"} 1.0' in await page(lab.app)
+        assert await told(lab.app) == {}
+
+        web.stop()
+        for pid in children():
+            psutil.Process(pid).kill()
+        async with asyncio.timeout(PATIENCE):
+            while "mcp_server_unavailable" not in log.getvalue() or "far" not in log.getvalue():
+                await asyncio.sleep(0.05)
+        await until(lab.app, "far")  # the other one is started again within a second or two
+        assert "tried again" in (await told(lab.app))["tools: far"]
+        figures = await page(lab.app)
+        assert 'parley_mcp_server_up{server="far"} 0.0' in figures
+        failures = [line for line in figures.splitlines() if line.startswith("parley_mcp_server_f")]
+        assert all(float(line.split()[-1]) >= 1 for line in failures)
+        assert len(failures) == 2
+
+        await asyncio.to_thread(web.start)
+        await until(lab.app)
+        await connected(lab.app, 2)
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    said = [(one["event"], one.get("server")) for one in lines]
+    assert said.count(("mcp_server_unavailable", "near")) == 1
+    assert ("mcp_server_connected", "far") in said
+    assert "sesame" not in log.getvalue()
+
+
+async def test_a_server_that_never_was_there_is_named_and_the_rest_works(tmp_path: Path) -> None:
+    gone = {"command": "/nonexistent/program"}
+    async with lab_with(tmp_path, {"gone": gone}) as lab:
+        await until(lab.app, "gone")
+        assert (await told(lab.app))["tools: gone"].startswith("the command was not found; ")
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        await lab.platform.say(ada, room, "hello")
+        assert (await lab.answer(room)).text
+
+
+async def test_a_rule_for_a_tool_that_a_server_does_not_have_is_logged(tmp_path: Path) -> None:
+    log = io.StringIO()
+    rules = {"tools": {"near__ad": {"role": "operator"}}}
+    overrides = {"mcp": {"servers": {"near": program()}}, **rules}
+    async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
+        configure_logs("json", logging.WARNING, stream=log)
+        await connected(app, 1)
+    (line,) = [json.loads(one) for one in log.getvalue().splitlines() if "tool_rule" in one]
+    assert (line["rule"], line["nearest"]) == ("near__ad", "near__add")
+
+
+async def test_a_secret_in_a_tools_result_is_not_kept(tmp_path: Path) -> None:
+    async with lab_with(tmp_path, {"near": program()}) as lab:
+        await connected(lab.app, 1)
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        await lab.platform.say(ada, room, 'use the tool near__environment with {"name": "KEY"}')
+        assert SECRET in (await lab.answer(room)).text  # so that there is something to be kept
+        await lab.idle()
+        await lab.platform.say(ada, room, "and what was that?")
+        await lab.answer(room, after=1)
+        await lab.idle()
+        async with asyncio.timeout(PATIENCE):
+            while not await _remembered(lab):
+                await asyncio.sleep(0.05)
+    stored = everything(tmp_path / "parley.db")
+    assert "[SECRET_REDACTED]" in stored
+    assert SECRET not in stored
+
+
+async def _remembered(lab: Lab) -> int:
+    sql = "SELECT count(*) FROM memories"
+
+    def read(db: sqlite3.Connection) -> int:
+        return int(db.execute(sql).fetchone()[0])
+
+    return await lab.app.storage.long_lived.run(read)
+
+
+def everything(file: Path) -> str:
+    """Every cell of every table, as a backup would take it along."""
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        cells: list[str] = []
+        for (table,) in tables:
+            try:
+                rows = db.execute(f'SELECT * FROM "{table}"').fetchall()
+            except sqlite3.OperationalError:
+                continue  # a table of an extension's own
+            cells += [
+                cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
+                for row in rows
+                for cell in row
+            ]
+    db.close()
+    return "\n".join(cells)
