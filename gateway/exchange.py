@@ -18,7 +18,7 @@ from gateway.ports import ContentBlock
 from gateway.refusals import Sharing
 from gateway.remembering import Aftermath, TurnMemory
 from gateway.services import Connected
-from gateway.stores import Trace, ring_slot
+from gateway.stores import NO_CONVERSATION, Trace, ring_slot
 from gateway.turn.types import TurnResult
 
 MAX_DECISIONS = 50
@@ -130,7 +130,7 @@ class Exchange:
             message_id="" if self.forgets else self.last.id,
             platform=self.place.platform,
             account=self.place.account,
-            conversation="" if self.forgets else str(self.key),
+            conversation=NO_CONVERSATION if self.forgets else str(self.key),
             kind=self.kind,
             at=self.started,
             decisions=tuple(self.decisions),

@@ -292,6 +292,10 @@ class UsageLedger(Protocol):
         ...
 
 
+NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
+"""The conversation of a trace that must not name one, because its person was erased."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Everything that was decided about one message, and how long it took (milliseconds).

@@ -7,7 +7,7 @@ from gateway.ports import Clock
 from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import finish_events
 from gateway.storage.sqlite.keeper import keep_exchange
-from gateway.stores import Completed
+from gateway.stores import NO_CONVERSATION, Completed
 
 
 class SqliteJournal:
@@ -44,5 +44,5 @@ def _without_person(done: Completed) -> Completed:
         turns=(),
         waiting=None,
         usage=tuple(replace(row, person="") for row in done.usage),
-        trace=replace(done.trace, message_id="", conversation=""),
+        trace=replace(done.trace, message_id="", conversation=NO_CONVERSATION),
     )
