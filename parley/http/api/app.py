@@ -9,6 +9,7 @@ from aiohttp.typedefs import Handler
 from gateway.remembering import Asker
 from memory.brain.documents import Brain
 from memory.handle import Memory
+from parley.http.api.choices import choice_operations
 from parley.http.api.documents import document_operations
 from parley.http.api.entry import Entrance
 from parley.http.api.errors import Refused, one_form
@@ -19,7 +20,7 @@ from parley.http.api.operations import AnyOperation, Call
 from parley.http.api.reading import read_body, read_query
 from parley.http.local import ENTRY
 
-OPERATIONS: Final = (*document_operations(), *memory_operations())
+OPERATIONS: Final = (*document_operations(), *memory_operations(), *choice_operations())
 _ASKER: Final = web.RequestKey("parley.asker", Asker)
 
 
