@@ -189,6 +189,18 @@ class MemoryHandle:
         """This person's choices about memory, and what waits to be told to them."""
         return self._arrival.who
 
+    async def choose(
+        self, *, memory: bool | None = None, notes: bool | None = None, rooms: bool | None = None
+    ) -> None:
+        """Make those of this person's choices that are given; they count from the next handle."""
+        people, principal = self._parts.people, self.occasion.principal
+        if memory is not None:
+            await people.turn_memory(principal, memory)
+        if notes is not None:
+            await people.show_notes(principal, notes)
+        if rooms is not None:
+            await people.show_private(principal, rooms)
+
     async def tell_later(self, entries: Sequence[str]) -> None:
         """Let these wait for this person's next direct message, with what waits already."""
         await self._parts.people.tell_later(self.occasion, entries)

@@ -59,7 +59,7 @@ def noted_of(results: Sequence[WriteResult], written: Sequence[str]) -> tuple[No
         return documents
     told = [one.told_replaced for one in stored if one.told_replaced]
     named = [one for one in stored if not one.told_replaced]
-    shown = [f"“{one_line(one.content, MAX_CHARACTERS)}”" for one in named[:MAX_NAMED]]
+    shown = [_quoted(one.content) for one in named[:MAX_NAMED]]
     if len(named) > MAX_NAMED:
         shown.append(f"{len(named) - MAX_NAMED} more (`/memories` shows them)")
     lines = [*map(_escaped, told), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
@@ -109,14 +109,13 @@ async def _line(
         pending = waiting.get(what)
         if pending is None:
             return ""
-        shown = one_line(pending.record.content, MAX_CHARACTERS)
-        return f"From a group, not kept yet: “{shown}” · `/memories review`"
+        shown = _quoted(pending.record.content)
+        return f"From a group, not kept yet: {shown} · `/memories review`"
     record = await handle.get(what) if what.startswith(ID_PREFIX) else None
     if record is None:
         return ""
     command = "undo" if age < UNDO_FOR else "forget"
-    shown = one_line(record.content, MAX_CHARACTERS)
-    return f"Noted in a group: “{shown}” · `/{command} {short_id(what)}`"
+    return f"Noted in a group: {_quoted(record.content)} · `/{command} {short_id(what)}`"
 
 
 def _document(name: str) -> Noted:
@@ -126,6 +125,10 @@ def _document(name: str) -> Noted:
 
 def _button(label: str, name: str) -> Button:
     return Button(label, f"{UNDO}{name}", typed="/undo")
+
+
+def _quoted(text: str) -> str:
+    return f"“{one_line(text.strip().removesuffix('.'), MAX_CHARACTERS)}”"
 
 
 def _escaped(text: str) -> str:

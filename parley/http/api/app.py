@@ -9,6 +9,7 @@ from aiohttp.typedefs import Handler
 from gateway.remembering import Asker
 from memory.brain.documents import Brain
 from memory.handle import Memory
+from parley.http.api.choices import choice_operations
 from parley.http.api.documents import document_operations
 from parley.http.api.entry import Entrance
 from parley.http.api.errors import Refused, one_form
@@ -25,6 +26,7 @@ from parley.spending import Spending
 OPERATIONS: Final = (
     *document_operations(),
     *memory_operations(),
+    *choice_operations(),
     *transfer_operations(),
     *usage_operations(),
 )

@@ -29,8 +29,9 @@ from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 NO_MEMORY: Final = "There is no such memory of yours."
 _MISSING: Final = {404: "There is none, or it is not yours."}
-_CONFLICTS: Final = ("quota", "queue_full", "no_project")
-"""Refusals for what is there or not there already, rather than for what the text says."""
+_CONFLICTS: Final = ("quota", "queue_full", "no_project", "memory_off")
+"""Refusals for what is there or not there already, or was chosen, rather than for what the text
+says."""
 
 
 def memory_operations() -> tuple[AnyOperation, ...]:
@@ -62,7 +63,8 @@ def _of_all() -> tuple[AnyOperation, ...]:
             {201: (KeptOut, "Stored."), 202: (KeptOut, "It waits for review.")},
             {
                 404: "What it supersedes is not there, or not yours.",
-                409: "It is there already, the plan is full, or something else has to come first.",
+                409: "It is there already, the plan is full, memory is off, or something else has "
+                "to come first.",
                 422: "Nothing of it can be kept.",
             },
         ),
@@ -131,7 +133,7 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
             {200: (DecidedOut, "It is kept.")},
             {
                 **_MISSING,
-                409: "It is there already, or the plan is full.",
+                409: "It is there already, the plan is full, or memory is off.",
                 422: "It cannot be kept.",
             },
         ),

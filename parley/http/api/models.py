@@ -151,6 +151,16 @@ class RejectBody(Given):
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
 
 
+class ChoicesBody(Given):
+    """What is to be chosen. `memory`: whether anything is recalled and kept at all; `notes`:
+    whether the assistant says what it noted by itself; `rooms`: whether rooms may use what is your
+    own."""
+
+    memory: bool | None = None
+    notes: bool | None = None
+    rooms: bool | None = None
+
+
 # --- answers ------------------------------------------------------------------------------------
 
 
@@ -337,6 +347,14 @@ class ReviewsOut(Told):
     """What waits for your decision, oldest first."""
 
     reviews: list[ReviewOut]
+
+
+class ChoicesOut(Told):
+    """What is chosen. `notes` is null where the configuration decides."""
+
+    memory: bool
+    notes: bool | None
+    rooms: bool
 
 
 class DecidedOut(Told):

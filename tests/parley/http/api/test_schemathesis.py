@@ -113,6 +113,7 @@ async def test_the_description_names_every_endpoint(program: Program) -> None:
         "/api/v1/brain/decisions": ["get"],
         "/api/v1/usage": ["get"],
         "/api/v1/brain/memories/{id}": ["delete", "get"],
+        "/api/v1/brain/choices": ["get", "put"],
         "/api/v1/brain/reviews": ["get"],
         "/api/v1/brain/reviews/{id}/approve": ["post"],
         "/api/v1/brain/reviews/{id}/reject": ["post"],
