@@ -187,7 +187,12 @@ class _Message:
 
 def _add_plain(text: str, begin: int, end: int, letters: list[str], at: list[int]) -> None:
     for place in range(begin, end):
-        for letter in unicodedata.normalize("NFKD", text[place]).casefold():
+        character = text[place]
+        if character.isascii():
+            plain = character.lower()
+        else:
+            plain = unicodedata.normalize("NFKD", character).casefold()
+        for letter in plain:
             if letter.isalnum():
                 letters.append(letter)
                 at.append(place)
