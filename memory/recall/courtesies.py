@@ -137,7 +137,7 @@ _UNSPACED: Final = frozenset(
 )  # fmt: skip
 _SAYS: Final = CONSENT | _HELLOS | _COURTEOUS
 _NOTHING: Final = _SAYS | _BESIDE | FUNCTION_WORDS | STOP_WORDS
-_ENDS: Final = re.compile(r"[.,;:!?…]+(?=\s|$)|[、。，；：！？؟،।¡¿\n]")
+_ENDS: Final = re.compile(r"[.,;:!?…](?=\s|$)|[、。，；：！？؟،।¡¿\n]")
 """The end of a piece; "v1.2" and "10:30" have none inside."""
 
 _WORD: Final = re.compile(r"[a-z0-9]+")

@@ -81,7 +81,8 @@ _SEARCHED: Final = (
     """,
     """
     제 저 나 내 저는 나는 제가 내가 저의 나의 뭐 뭐예요 뭐야 뭔가요 무엇 무엇인가요 무엇입니까
-    어디 어디예요 어디에 언제 언제예요 누구 누구예요 어떻게 왜 얼마 몇 그 이 저기 있어요 있나요 인가요
+    어디 어디예요 어디에 언제 언제예요 누구 누구예요 어떻게 왜 얼마 몇 그 이
+    저기 있어요 있나요 인가요
     """,
 )
 """Italian, Portuguese, Dutch, Polish, Swedish, Turkish, Russian, Hindi, Arabic and Korean: left out

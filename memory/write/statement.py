@@ -23,6 +23,8 @@ MIN_QUOTE: Final = 3
 """Letters and digits that a quote has at least; two where one of them is a syllable or a word."""
 MAX_RETRACTION: Final = 100
 """Characters in which what takes a sentence back is looked for."""
+MAX_WRITTEN_OUT: Final = 8_000
+"""Characters of the messages up to which contractions are looked through."""
 MAX_PLACES: Final = 20
 """Places of one message at which the same quote is looked at."""
 
@@ -52,7 +54,10 @@ def find_statement(quote: str, words: Sequence[str]) -> str | None:
     None is returned where no message holds the quote, and where the sentence alone does not state
     anything: "yes, that one", a question, a line that the person cites, more than 1,000 characters.
     """
-    return _found(quote, words, full=False) or _found(quote, words, full=True)
+    found = _found(quote, words, full=False)
+    if found is None and sum(map(len, words)) <= MAX_WRITTEN_OUT:
+        return _found(quote, words, full=True)
+    return found
 
 
 def _found(quote: str, words: Sequence[str], *, full: bool) -> str | None:
@@ -187,7 +192,12 @@ class _Message:
 
 def _add_plain(text: str, begin: int, end: int, letters: list[str], at: list[int]) -> None:
     for place in range(begin, end):
-        for letter in unicodedata.normalize("NFKD", text[place]).casefold():
+        character = text[place]
+        if character.isascii():
+            plain = character.lower()
+        else:
+            plain = unicodedata.normalize("NFKD", character).casefold()
+        for letter in plain:
             if letter.isalnum():
                 letters.append(letter)
                 at.append(place)
