@@ -18,7 +18,7 @@ from adapters.slack.client import LOG
 from adapters.slack.errors import refusal, start_error
 from adapters.slack.pulse import Pulse
 from adapters.slack.socket_client import EventedClient, EventedHandler
-from gateway.errors import StartError
+from gateway.errors import StartError, Transient
 
 log = structlog.get_logger(__name__)
 
@@ -139,7 +139,7 @@ class SocketConnection:
                 reason = start_error(error, "platforms.slack.app_token")
                 if reason.permanent:
                     return reason
-                asked = min(refusal(error, sends=False).retry_after or 0.0, LONGEST_WAIT)
+                asked = _asked_to_wait(error)
             except (aiohttp.ClientError, OSError):
                 log.warning("not_reached", platform="slack")
             failures += 1
@@ -167,3 +167,10 @@ def pause_before(failures: int, losses: int) -> float:
     if losses <= 1:
         return 0.0
     return QUICK_PAUSE if losses <= FLAPPING else SLOW_PAUSE
+
+
+def _asked_to_wait(error: SlackApiError) -> float:
+    """Seconds for which Slack wants to be left alone; 0 when it names none."""
+    refused = refusal(error, sends=False)
+    wanted = refused.retry_after if isinstance(refused, Transient) else None
+    return min(wanted or 0.0, LONGEST_WAIT)

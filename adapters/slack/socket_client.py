@@ -143,4 +143,4 @@ class EventedHandler(AsyncSocketModeHandler):
         self.app = app
         self.app_token = client.app_token
         self.client = client
-        client.socket_mode_request_listeners.append(self.handle)
+        client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # bolt's

@@ -1,4 +1,4 @@
-"""The template that carries an answer outside the 24-hour window: its variables and their values."""
+"""The template that carries an answer outside the 24-hour window: its variables and values."""
 
 import re
 from collections.abc import Mapping

@@ -124,7 +124,7 @@ async def test_discord_tells_of_a_departure_where_the_intent_is_on(
     plain = DiscordSimulator.settings
     intent = {"members_intent": True}
     monkeypatch.setattr(DiscordSimulator, "settings", lambda sim: plain(sim) | intent)
-    monkeypatch.setitem(VARIANTS, variant, lambda: DiscordSimulator(server_members=True))  # type: ignore[arg-type]  # a dict behind the Mapping
+    monkeypatch.setitem(VARIANTS, variant, lambda: DiscordSimulator(server_members=True))
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
         room = await written(lab)
         ada = await at_home(lab, room)

@@ -129,7 +129,7 @@ async def test_a_socket_that_is_asked_to_go_is_replaced_before_it_is_closed(rig:
         open_at_once.append(len(rig.slack.sockets.sockets))
         await serve(socket, hello)  # type: ignore[arg-type]  # passed through as it came
 
-    rig.slack.sockets.serve = watched  # type: ignore[method-assign,assignment]  # a test's ear
+    rig.slack.sockets.serve = watched  # type: ignore[method-assign]  # a test's ear
     await rig.slack.request_reconnect()
     await until(lambda: bool(open_at_once) and len(rig.slack.sockets.sockets) == 1)
     assert open_at_once == [1], "the old one was still there when the new one came"
