@@ -21,7 +21,6 @@ from memory.store.ports import Arrival, PeopleStore, Self, Session, SessionUse
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """To within this it is known when somebody was last seen in a project."""
-MAX_WRONG: Final = 10_000
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
 """What the model's tools may do in one session (sources 003); people are not bound by it."""
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from gateway.clock import SystemClock
 from gateway.extensions import SingleTenant
+from gateway.llm.prices import AS_OF
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.budgets import MICRO
@@ -20,6 +21,7 @@ from parley.settings import Settings
 from parley.spending import Spending, Spent
 from parley.storage import Storage
 
+PRICED: Final = f"by the prices of {AS_OF} and those of budgets.prices"
 NOTHING: Final = "Nothing was spent in this time."
 
 
@@ -58,7 +60,7 @@ def told(spent: Spent) -> Iterator[str]:
             f"{_dollars(one.micros)}  {one.model}: {one.calls:,} answers, {read:,} tokens read, "
             f"{usage.output_tokens:,} written"
         )
-    yield f"{_dollars(spent.micros)}  in all" if spent.totals else NOTHING
+    yield f"{_dollars(spent.micros)}  in all, {PRICED}" if spent.totals else NOTHING
     for budget in spent.allowances:
         yield f"{budget.name}: {_dollars(budget.spent)} of {_dollars(budget.limit)} used"
 
