@@ -91,7 +91,6 @@ class DiscordExtras:
     mentions: tuple[str, ...] = ()
     role_mentions: tuple[str, ...] = ()
     mentions_everyone: bool = False
-    guild_id: str = ""
     platform: Literal["discord"] = "discord"
 
 
@@ -103,7 +102,6 @@ class SlackExtras:
     mentions: tuple[str, ...] = ()
     channel_mentions: tuple[str, ...] = ()
     broadcast: bool = False
-    team_id: str = ""
     platform: Literal["slack"] = "slack"
 
 
@@ -115,8 +113,6 @@ class TelegramExtras:
     command_args: str = ""
     hashtags: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
-    media_group_id: str = ""
     via_bot: bool = False
     platform: Literal["telegram"] = "telegram"
 
@@ -155,8 +151,6 @@ class WhatsAppExtras:
     window_open: bool = True
     interactive_reply: InteractiveReply | None = None
     location: Location | None = None
-    phone: str = ""
-    forwarded: bool = False
     platform: Literal["whatsapp"] = "whatsapp"
 
 

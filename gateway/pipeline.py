@@ -14,6 +14,7 @@ from gateway.commands.typed import typed_form
 from gateway.conversation import key_of, place_to_answer, tenant_of
 from gateway.crash_loop.deaths import Deaths
 from gateway.delivery.live.answer import LiveAnswer
+from gateway.details import details_of
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
@@ -219,7 +220,8 @@ class Pipeline:
         )
         is_message = isinstance(event, MessageReceived)
         reason = invocation.decision.reason if is_message else event.kind
-        exchange.note(Decision("invocation", True, reason))
+        details = details_of(message.extras)
+        exchange.note(Decision("invocation", True, reason, details))
         return exchange
 
     async def _run(self, stages: Sequence[Stage], exchange: Exchange) -> bool:

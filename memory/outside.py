@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from gateway.authorship import Authorship, Material
-from memory.record import Record, Scope, SourceType
+from memory.record import Provenance, Record, Scope, SourceType, Trust
 from memory.write.statement import stands_in
 from memory.write.trust import Way
 
@@ -57,7 +57,14 @@ def shown_before(record: Record, persons: Collection[str]) -> tuple[Material, ..
     these persons said it in the same room."""
     said = record.provenance
     if said.external:
-        web = said.source is SourceType.TOOL_OUTPUT
-        return (Material("web" if web else "forwarded", record.content),)
+        return (Material(_authorship(said), record.content),)
     others = record.scope is Scope.USER and said.person not in persons
     return (Material("room", record.content),) if others else ()
+
+
+def _authorship(said: Provenance) -> Authorship:
+    """The authorship that a memory from outside has when it is recalled: never one that is trusted
+    more than it."""
+    if said.trust is Trust.LOW:
+        return "web"
+    return "file" if said.source is SourceType.TOOL_OUTPUT else "forwarded"

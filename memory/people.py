@@ -21,7 +21,6 @@ from memory.store.ports import Arrival, PeopleStore, Self, Session, SessionUse
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """To within this it is known when somebody was last seen in a project."""
-MAX_WRONG: Final = 10_000
 MAX_OFF_IN: Final = 50
 """Conversations in which one person's memory is off."""
 MAX_UNTOLD: Final = 10

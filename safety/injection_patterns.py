@@ -1,7 +1,6 @@
 """The shapes of the usual injections. Every gap is bounded, so that time grows with the text."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -266,8 +265,3 @@ PROMPT: Final[tuple[Rule, ...]] = (
         r"\b(?:no|without)\s{1,4}(?:\w+\s{1,4}){0,2}?(?:restrictions|censorship|content\s+polic(?:y|ies)|filters)\b.{0,40}?\b(?:answer|respond|do|comply|anything)\b",
     ),
 )
-
-
-def names(rules: Iterable[Rule]) -> set[str]:
-    """The codes that findings of these rules can have."""
-    return {rule.name for rule in rules}

@@ -50,7 +50,7 @@ class Connection:
         self.answers = Answers(self.api)
         self._directory = LibraryDirectory(self.client)
         self._bot = Bot(account=context.account, directory=self._directory)
-        self._seen = Seen(context.state, context.clock)
+        self._seen = Seen(context.state)
         self._handover = Handover(context, sink, self.answers, self._seen)
         self._catch_up = CatchUp(self.api, context, self.client, self._seen, self._handover)
         self._awaited: set[str] = set()

@@ -57,7 +57,6 @@ def message_of(data: Mapping[str, object], bot: Bot) -> ChatMessage | None:
             mentions=words.mentions,
             role_mentions=words.role_mentions,
             mentions_everyone=words.mentions_everyone,
-            guild_id=place.workspace_id,
         ),
         material=material_of(data, bot),
     )

@@ -41,11 +41,6 @@ def parse(payload: dict[str, object], me: Bot | None = None) -> list[InboundEven
     return reader(data, bot, stamp)
 
 
-def kind_of(payload: Mapping[str, object]) -> str:
-    """The payload's event name, empty when it has none."""
-    return _unwrap(payload)[0]
-
-
 def _unwrap(payload: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
     if "t" in payload or "op" in payload:
         return text(payload.get("t")), mapping(payload.get("d"))

@@ -12,7 +12,7 @@ import structlog
 
 from gateway.errors import StoreUnavailable
 from gateway.message import Place
-from gateway.ports import AdapterState, Clock
+from gateway.ports import AdapterState
 
 MAX_PLACES: Final = 500
 """Places that are remembered; beyond that the one that was quiet longest is forgotten."""
@@ -58,9 +58,8 @@ class Seen:
     what is then read twice is recognised by its id.
     """
 
-    def __init__(self, state: AdapterState, clock: Clock) -> None:
+    def __init__(self, state: AdapterState) -> None:
         self._state = state
-        self._clock = clock
         self._places: OrderedDict[str, tuple[Where, int]] = OrderedDict()
         self._slots: dict[str, int] = {}
         self._free = list(range(MAX_PLACES))

@@ -101,7 +101,7 @@ def _message(said: Raw, event: Raw, frame: Frame, *, addressed: bool) -> ChatMes
         attachments=_files(said, shared),
         mentions_bot=words.mentions_me,
         mentions_others=words.mentions_others,
-        extras=_extras(said, words, frame),
+        extras=_extras(said, words),
         material=material_of(shared, frame, own=own),
     )
 
@@ -159,13 +159,12 @@ def _kind(mime: str) -> AttachmentKind:
             return "document"
 
 
-def _extras(said: Raw, words: Words, frame: Frame) -> SlackExtras:
+def _extras(said: Raw, words: Words) -> SlackExtras:
     return SlackExtras(
         blocks=_blocks_json(said),
         mentions=words.mentions,
         channel_mentions=words.channels,
         broadcast=words.broadcast,
-        team_id=identifier(said, "team") or frame.team_id,
     )
 
 

@@ -43,7 +43,6 @@ class Written:
     mentions_others: bool = False
     mentions: tuple[str, ...] = ()
     hashtags: tuple[str, ...] = ()
-    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,6 @@ def read_text(source: str, entities: object, me: Me | None) -> Written:
     pieces = _pieces(source, entities)
     mentions: list[str] = []
     hashtags: list[str] = []
-    urls: list[str] = []
     instead: list[tuple[int, int, str]] = []
     mentions_bot = mentions_others = for_other_bot = False
     command = arguments = ""
@@ -88,11 +86,8 @@ def read_text(source: str, entities: object, me: Me | None) -> Written:
                     instead.append((1 + len(command), piece.end, ""))
             case "hashtag":
                 hashtags.append(piece.words.removeprefix("#"))
-            case "url":
-                urls.append(piece.words)
             case "text_link":
                 url = text(piece.raw.get("url"))
-                urls.append(url)
                 if url and url.rstrip("/") != piece.words.rstrip("/"):
                     instead.append((piece.end, piece.end, f" ({url})"))
     content = _replaced(source, instead)
@@ -107,7 +102,6 @@ def read_text(source: str, entities: object, me: Me | None) -> Written:
         mentions_others=mentions_others,
         mentions=tuple(mentions),
         hashtags=tuple(hashtags),
-        urls=tuple(urls),
     )
 
 

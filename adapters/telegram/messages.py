@@ -8,7 +8,7 @@ from adapters.telegram.authorship import is_via, named_origin, shown_by_author
 from adapters.telegram.entities import Me, Written, entities_of, read_text
 from adapters.telegram.media import attachments_of, card_in
 from adapters.telegram.people import author_of
-from adapters.telegram.raw import MAX_NAME, identity, mapping, moment, text
+from adapters.telegram.raw import identity, mapping, moment, text
 from gateway.authorship import Material, within_bounds
 from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote, TelegramExtras
 from gateway.people import Audience
@@ -119,8 +119,6 @@ def read_message(
             command_args=written.arguments,
             hashtags=written.hashtags,
             mentions=written.mentions,
-            urls=written.urls,
-            media_group_id=text(raw.get("media_group_id"))[:MAX_NAME],
             via_bot=via_bot,
         ),
         material=within_bounds(material),

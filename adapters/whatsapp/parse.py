@@ -277,8 +277,6 @@ def _chat_message(
         extras=WhatsAppExtras(
             interactive_reply=content.reply,
             location=content.location,
-            phone=who.phone,
-            forwarded=is_forwarded(message),
         ),
         material=within_bounds(content.material),
     )

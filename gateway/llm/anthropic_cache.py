@@ -14,11 +14,10 @@ from gateway.ports import ModelRequest
 from gateway.turn.tokens import IMAGE_TOKENS, told
 
 MARK: Final = {"type": "ephemeral"}
-AS_OF: Final = "2026-11"
-"""When the figures below were compared with platform.claude.com/docs/en/build-with-claude/
-prompt-caching, "Cache limitations"."""
 SHORTEST: Final = 512
-"""Tokens of the shortest prefix that the present models cache, from Opus 5 and Fable 5 on."""
+"""Compared in November 2026 with platform.claude.com/docs/en/build-with-claude/prompt-caching,
+"Cache limitations", as the figures below. Tokens of the shortest prefix that the present models
+cache, from Opus 5 and Fable 5 on."""
 OLDER: Final[Mapping[str, int]] = {
     "claude-sonnet-5": 1_024,
     "claude-opus-4-8": 1_024,

@@ -10,6 +10,7 @@ from typing import Final
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
+from gateway.llm.prices import AS_OF
 from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
 from parley.cli.memory_access import person_of, readable, tenants_of_accounts
@@ -21,6 +22,7 @@ from parley.settings import Settings
 from parley.spending import Spending, Spent
 from parley.storage import Storage
 
+PRICED: Final = f"by the prices of {AS_OF} and those of budgets.prices"
 NOTHING: Final = "Nothing was spent in this time."
 
 
@@ -68,7 +70,7 @@ def told(spent: Spent) -> Iterator[str]:
             f"{_dollars(one.micros)}  {one.model}: {one.calls:,} answers, {read:,} tokens read, "
             f"{usage.output_tokens:,} written"
         )
-    yield f"{_dollars(spent.micros)}  in all" if spent.totals else NOTHING
+    yield f"{_dollars(spent.micros)}  in all, {PRICED}" if spent.totals else NOTHING
     for budget in spent.allowances:
         yield f"{budget.name}: {_dollars(budget.spent)} of {_dollars(budget.limit)} used"
 

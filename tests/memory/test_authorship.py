@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -12,13 +13,16 @@ from gateway.remembering import TurnMemory, WaitingTurn
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.storage.sqlite.database import Database
+from memory.outside import Outside, shown_before
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
 from memory.record import SourceType, Trust
 from memory.store.ports import Filter
 from memory.write.grounding import Grounding, WritePolicy
+from memory.write.trust import Way
 from parley.storage.memory_stores import on_postgres
 from tests.memory.rig import DIRECT, ROOM, Rig, Shelf, memory_rig, rig_on
+from tests.memory.store.records import ADA, record
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
@@ -84,6 +88,42 @@ async def test_what_is_shown_waits_for_the_persons_word_and_says_where_it_is_fro
     (waiting,) = await ada.waiting()
     told = waiting.record.provenance
     assert (told.source, told.trust, told.external) == (*derived, True)
+
+
+@pytest.mark.parametrize(
+    ("authorship", "way"),
+    [
+        ("forwarded", Way.OTHERS_WORDS),
+        ("quoted", Way.OTHERS_WORDS),
+        ("via_bot", Way.OTHERS_WORDS),
+        ("file", Way.DOCUMENT),
+        ("tool", Way.TOOL),
+        ("web", Way.WEB),
+        ("your_answer", Way.ASSISTANT),
+    ],
+)
+def test_every_way_in_is_reached_by_what_it_is_named_for(authorship: Authorship, way: Way) -> None:
+    assert Outside([Material(authorship, f"Hello. {EVIL}. Bye.")]).way_of(EVIL, "") is way
+
+
+@pytest.mark.parametrize(
+    ("source", "trust", "way"),
+    [
+        (SourceType.USER_MESSAGE, Trust.MEDIUM, Way.OTHERS_WORDS),
+        (SourceType.USER_MESSAGE, Trust.LOW, Way.WEB),
+        (SourceType.TOOL_OUTPUT, Trust.MEDIUM, Way.DOCUMENT),
+        (SourceType.TOOL_OUTPUT, Trust.LOW, Way.WEB),
+        (SourceType.IMPORT, Trust.LOW, Way.WEB),
+        (SourceType.EXPLICIT_SAVE, Trust.HIGH, Way.OTHERS_WORDS),
+    ],
+)
+def test_what_is_recalled_from_outside_gains_no_trust(
+    source: SourceType, trust: Trust, way: Way
+) -> None:
+    kept = record(EVIL)
+    said = replace(kept.provenance, source=source, trust=trust, external=True)
+    pieces = shown_before(replace(kept, provenance=said), [ADA])
+    assert Outside(pieces).way_of(EVIL, "") is way
 
 
 async def test_a_forwarded_instruction_is_never_said_by_who_forwards_it(rig: Rig) -> None:

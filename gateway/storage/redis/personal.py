@@ -11,7 +11,6 @@ from gateway.storage.codec import event_to_json, outbound_to_json
 from gateway.storage.personal import answers, concerns, is_by, is_for
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.inbox import RedisInbox
-from gateway.storage.redis.keys import Keys
 from gateway.storage.redis.outbox import RedisOutbox
 
 MAX_WAITING: Final = 10_000
@@ -27,7 +26,6 @@ class RedisHotPersonal:
 
     def __init__(self, client: RedisClient, clock: Clock) -> None:
         self._client = client
-        self._keys = Keys(client)
         self._inbox = RedisInbox(client, clock)
         self._outbox = RedisOutbox(client, clock)
 

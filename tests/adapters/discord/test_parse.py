@@ -119,7 +119,7 @@ def test_a_message_keeps_what_the_platform_says() -> None:
     )
     assert found.timestamp == datetime(2026, 3, 2, 7, 30, 0, 125000, tzinfo=UTC)
     assert (found.place.workspace_id, found.channel_id, found.thread_id) == (GUILD, CHANNEL, None)
-    assert found.extras == DiscordExtras(guild_id=GUILD)
+    assert found.extras == DiscordExtras()
 
 
 def test_people_are_named_as_the_room_names_them() -> None:

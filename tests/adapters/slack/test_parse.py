@@ -120,7 +120,7 @@ class TestMessages:
         words = "<@U0BOT> <@U0BEN> <#C0NEWS> <!here>"
         heard = received(callback(message(words)))
         assert heard.extras == SlackExtras(
-            mentions=(BOT, "U0BEN"), channel_mentions=("C0NEWS",), broadcast=True, team_id=TEAM
+            mentions=(BOT, "U0BEN"), channel_mentions=("C0NEWS",), broadcast=True
         )
         assert heard.mentions_others
 

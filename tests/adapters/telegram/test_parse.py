@@ -172,7 +172,6 @@ def test_hashtags_links_and_hidden_addresses() -> None:
     ]
     found = read(text=text, entities=marks)
     assert extras(found).hashtags == ("one",)
-    assert extras(found).urls == ("https://a.example", "https://docs.example/")
     assert found.content == "😀 #one https://a.example docs (https://docs.example/)"
 
 

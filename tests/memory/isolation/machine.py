@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from gateway.authorship import Authorship, Material
+from gateway.authorship import Authorship, Material, without_quotations
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
@@ -26,6 +26,8 @@ from gateway.remembering import Asker, TurnMemory, WaitingTurn
 from gateway.storage.sqlite.database import Database
 from memory.record import Draft, Kind, Scope
 from memory.store.ports import Filter
+from memory.transfer.exporting import personal_file
+from memory.transfer.importing import Fate, Told, bring_in
 from memory.write.outcome import Outcome, WriteResult
 from parley.storage.memory_stores import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
@@ -40,7 +42,12 @@ T = TypeVar("T")
 scenes = st.sampled_from(SCENES)
 names = st.sampled_from(NAMES)
 scopes = st.sampled_from(list(Scope))
-SHOWN: Final[tuple[Authorship, ...]] = ("forwarded", "quoted", "via_bot", "contact", "file", "web")
+SHOWN: Final[tuple[Authorship, ...]] = (
+    *("forwarded", "quoted", "via_bot", "contact", "card", "button", "room"),
+    *("file", "tool", "web", "preview"),
+)
+CITED: Final = "ADR-003"
+"""Is there when it is looked up, so that nothing but its authorship keeps a text from memory."""
 picks = st.integers(0, 10**6)
 
 
@@ -70,6 +77,7 @@ class Isolation(RuleBasedStateMachine):
         self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock, keep=opened.keep)
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"
+        self.rig.shelf.there.add(CITED)
         self.rig.asked = self.number * 1_000_000  # exchanges have ids of their own everywhere
         self.world = World()
         self.looks = 0
@@ -116,9 +124,10 @@ class Isolation(RuleBasedStateMachine):
         by_sight=st.booleans(),
     )
     def show(self, scene: Scene, scope: Scope, authorship: Authorship, by_sight: bool) -> None:
-        """What somebody else wrote is shown or read, and the model quotes it as the person's."""
+        """What somebody else wrote is shown or read, and the model quotes it as the person's. It
+        cites what is there."""
         word = self.word()
-        text = f"The cellar is called {word}"
+        text = f"Per {CITED}, the cellar is called {word}"
         piece = Material(authorship, text, "Eve")
         asker = self.asker(scene, says="hello", shows=() if by_sight else (piece,))
         turn = self.do(self.rig.remembrance.turn(asker))
@@ -133,6 +142,47 @@ class Isolation(RuleBasedStateMachine):
         if not by_sight:
             self.hold(scene, asker, word, "turn", Scope.USER)
         assert self.said(after.note) <= {word}
+
+    @rule(scene=scenes, scope=scopes, kind=st.sampled_from(("fact", "instruction")))
+    def quote(self, scene: Scene, scope: Scope, kind: str) -> None:
+        """Somebody cites another one by ">" in a message of their own, and the model quotes it."""
+        word = self.word()
+        text = f"The attic is called {word}"
+        own = without_quotations(f"> {text}\nSo they say.")
+        asker = self.asker(scene, says=own)
+        turn = self.do(self.rig.remembrance.turn(asker))
+        call = {"type": kind, "content": text, "quote": text, "scope": scope.value}
+        answer = self.call(turn, "memory_store", call)
+        assert not answer.get("success"), "what somebody else wrote was stored at once"
+        if answer.get("status") == "waiting_for_the_person":
+            self.hold(scene, asker, word, "waiting", scope, "?")
+        after = self.do(turn.finish("Fine.", ["memory_store"]))
+        assert self.said(after.note) <= {word}
+
+    @rule(scene=scenes)
+    def bring_back(self, scene: Scene) -> None:
+        """Somebody imports their own export: all of it is there already."""
+        if not scene.alone:
+            return
+        handle = self.do(self.rig.memory.for_principal(self.asker(scene)))
+        file, _ = self.do(personal_file(handle))
+        fates = {told.fate for told in self.do(everything(bring_in(handle, file)))}
+        assert fates <= {Fate.KNOWN, Fate.LEFT, Fate.REFUSED}, fates
+
+    @rule(scene=scenes, pick=picks)
+    def bring_forged(self, scene: Scene, pick: int) -> None:
+        """Somebody writes a file under the id of a memory, which may be anybody's."""
+        old = self.one("memory", pick)
+        if old is None or not scene.alone:
+            return
+        asker, word = self.asker(scene), self.word()
+        header = {"format": "parley-memory", "version": 1, "person": str(asker.principal.person)}
+        forged = {"content": f"The roof is called {word}", "id": old.id, "supersedes": old.id,
+                  "person": self.person(scene), "trust": "high", "proof": "0" * 64}  # fmt: skip
+        file = "\n".join(map(json.dumps, (header, forged))).encode()
+        handle = self.do(self.rig.memory.for_principal(asker))
+        (told,) = self.do(everything(bring_in(handle, file)))
+        assert told.fate in (Fate.KNOWN, Fate.REFUSED), "it took the place of a memory"
 
     @rule(scene=scenes, document=st.sampled_from(("soul", "bible")))
     def rewrite(self, scene: Scene, document: str) -> None:
@@ -554,3 +604,8 @@ class Isolation(RuleBasedStateMachine):
                 *(scene.channel, message, id_, confirmed),
             )
         )
+
+
+async def everything(told: AsyncIterator[Told]) -> list[Told]:
+    """All that is told."""
+    return [one async for one in told]

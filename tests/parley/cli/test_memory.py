@@ -15,6 +15,7 @@ import yaml
 
 from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
+from gateway.llm.prices import AS_OF
 from gateway.message import Place
 from gateway.notes import SetTask
 from gateway.people import Audience, PersonId, Principal, Role
@@ -175,7 +176,7 @@ async def test_what_answers_cost_is_shown_by_person_and_in_all(folder: Path) -> 
     told = await parley("usage", *MINE, cwd=folder)
     assert told.out.splitlines() == [
         "$0.2500  a-model: 1 answers, 10 tokens read, 5 written",
-        "$0.2500  in all",
+        f"$0.2500  in all, by the prices of {AS_OF} and those of budgets.prices",
         "user_per_day: $0.2500 of $1.0000 used",
     ]
     nobody = await parley("usage", "--person", "telegram:main:eve", cwd=folder)
