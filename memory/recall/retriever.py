@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Protocol
 
 import structlog
@@ -28,6 +29,8 @@ from memory.scope import Reach
 from memory.store.ports import Filter
 
 RERANK_SECONDS: Final = 1.0
+AT_ONCE: Final = 10_000
+"""Characters of candidates that are selected from on the event loop; more are in a thread."""
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +113,7 @@ class Retriever:
         if judged:
             scores = reranked(scores, judged, self._rules.rerank_weight)
             ordered = best_first(scores, records)
-        return self._given(work, ordered, scores, judged)
+        return await self._given(work, ordered, scores, judged)
 
     # --- the arms -------------------------------------------------------------------------------
 
@@ -230,7 +233,7 @@ class Retriever:
                 return {}
         return {record.id: score for record, score in zip(some, said, strict=True)}
 
-    def _given(
+    async def _given(
         self,
         work: _Work,
         ordered: Sequence[Record],
@@ -245,9 +248,11 @@ class Retriever:
             {arm: ranks(hits) for arm, hits in lists.items()},
         )
         with work.stage("selection"):
-            results, tokens, left_out = chosen(
-                ordered, scores, trace, self._rules.limits, work.query.limit, self._count
-            )
+            limits = self._rules.limits, work.query.limit
+            pick = partial(chosen, ordered, scores, trace, *limits, self._count)
+            # Each text is looked through for secrets, up to 5 us for a character.
+            aside = sum(len(record.content) for record in ordered) > AT_ONCE
+            results, tokens, left_out = await asyncio.to_thread(pick) if aside else pick()
         return Recollection(
             tuple(results),
             {arm: len(hits) for arm, hits in lists.items()},

@@ -37,6 +37,11 @@ class ApiServer:
         """Where the Bot API is."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def connected(self) -> int:
+        """How many connections are open; what came over a closed one was dealt with."""
+        return len(self._server.connections) if self._server else 0
+
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 takes a free one."""
         self._server = web.Server(

@@ -18,6 +18,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.e2e.test_program import written
 from tests.parley.cli.kit import environment, parley
+from tests.support.hanging import BEGUN
 from tests.support.patience import PATIENCE
 
 SECONDS: Final = 3.0
@@ -224,11 +225,14 @@ async def test_sigterm_ends_a_program_that_hangs_within_the_watchdogs_time(tmp_p
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised("turn", tmp_path, config, stopped=False) as program:
             await telegram.wait_connected()
-            await telegram.say(ada, telegram.direct(ada), "this is poison")
-            await asyncio.sleep(1.0)  # it hangs by now; the signal must not come before
             program.stopping = True
+            await telegram.say(ada, telegram.direct(ada), "this is poison")
+            async with asyncio.timeout(LIFE):
+                while not (tmp_path / BEGUN).exists():
+                    await asyncio.sleep(0.01)
             assert program.process is not None
-            program.process.send_signal(signal.SIGTERM)
+            if program.process.returncode is None:
+                program.process.send_signal(signal.SIGTERM)
             await program.ended(1)
         assert program.statuses == [1]
 

@@ -9,16 +9,20 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 POISON: Final = "poison"
+BEGUN: Final = "hangs"
 _EXPONENTIAL: Final = re.compile(r"(?:a|a)+b")
 
 
 def hang(*values: object) -> None:
-    """Never returns when one of the values holds the word; `re` holds the interpreter's lock."""
+    """Never returns when one of the values holds the word; `re` holds the interpreter's lock. The
+    file `BEGUN` in the working folder says that it has begun."""
     if any(POISON in repr(value) for value in values):
+        Path(BEGUN).touch()
         _EXPONENTIAL.match("a" * 64)
 
 

@@ -151,7 +151,7 @@ async def _blocked_rows(scene: Scene) -> None:
 async def _user_bucket(scene: Scene) -> None:
     for _ in range(9):
         await scene.sim.say(scene.member("mallory"), scene.direct("mallory"), "hello $mark")
-    await asyncio.sleep(0.3)
+    await scene.fence(scene.sim)
     await scene.settled()
     asked = [m.text for m in by_bot(scene.sim.shown(scene.direct("mallory")))]
     answers = sum(text == "Understood." for text in asked)
@@ -163,7 +163,7 @@ async def _inline_flood(scene: Scene) -> None:
     assert isinstance(telegram, TelegramSimulator)
     await scene.command("mallory", "remember", "my favourite tea is green")
     queries = [telegram.inline(scene.member("mallory"), f"favourite {n}") for n in range(90)]
-    await asyncio.sleep(1.0)
+    await scene.fence(telegram)
     await scene.settled()
     answered = sum(telegram.api.inline_answers[query] is not None for query in queries)
     most = INLINE_PER_MINUTE + 5  # what a minute gives back while they come
@@ -176,13 +176,10 @@ async def _thirty_accounts(scene: Scene) -> None:
         person = scene.guest(f"crowd{number}")
         for _ in range(5):
             await scene.sim.say(person, scene.sim.direct(person), "hello")
-    await asyncio.sleep(0.5)
+    await scene.fence(scene.sim)
     await scene.settled()
-    place = scene.direct("ada")
-    await scene.sim.say(scene.member("ada"), place, "may I ask something?")
-    await asyncio.sleep(0.5)
-    await scene.settled()
-    told = [message.text for message in by_bot(scene.sim.shown(place))]
+    await scene.say("ada", "may I ask something?")
+    told = [message.text for message in by_bot(scene.sim.shown(scene.direct("ada")))]
     hold("Understood." in told, f"thirty accounts silence everybody else: {told}")
 
 
@@ -194,7 +191,7 @@ async def _budget(scene: Scene) -> None:
             for n in range(10)
         )
     )
-    await asyncio.sleep(0.3)
+    await scene.fence(scene.sim)
     await scene.settled()
     shown = by_bot(scene.sim.shown(scene.direct("mallory")))
     hold(sum(message.text == "Understood." for message in shown) <= 5, "more than the limits allow")

@@ -1,6 +1,7 @@
 """A question's whole way, over a real SQLite store."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -8,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import ModelUnavailable
+from memory.recall import retriever, selection
 from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules
 from memory.record import Embedding, Kind, Scope, Tier
@@ -248,3 +250,26 @@ async def test_the_same_question_has_the_same_answer(here: Asking) -> None:
     await here.keep(*talk(*(f"The shed of number {n} is green" for n in range(20))))
     once, twice = await here.recall(HAPPENS), await here.recall(HAPPENS)
     assert once.results == twice.results
+
+
+async def test_long_candidates_are_looked_through_beside_the_event_loop(
+    here: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_loop: list[int] = []
+    real = selection.redact_secrets
+
+    def noted(text: str) -> object:
+        if threading.current_thread() is threading.main_thread():
+            on_loop.append(len(text))
+        return real(text)
+
+    monkeypatch.setattr(selection, "redact_secrets", noted)
+    await here.keep(record("The shed is green"))
+    await here.recall("Is the shed green?")
+    assert sum(on_loop) > 0, "short ones need no thread"
+    on_loop.clear()
+    hostile = "the shed 1 is my key " * 450
+    await here.keep(*(record(f"{n} {hostile}", tier=Tier.EPISODIC) for n in range(8)))
+    found = await here.recall("Is the shed green?")
+    assert found.candidates >= 8
+    assert sum(on_loop) <= retriever.AT_ONCE

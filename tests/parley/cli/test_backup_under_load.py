@@ -1,11 +1,10 @@
 """A copy that is taken while the program works, and another life that begins with it."""
 
 import asyncio
-import itertools
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,15 @@ import pytest
 import yaml
 
 from simulators.anthropic import AnthropicSimulator
-from simulators.base import Fault
+from simulators.base import Fault, SimPerson, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import PATIENCE
 
 CHATS = 10
+OPEN = 3
+"""Messages of one person that wait for an answer at a time."""
 NUMBER = re.compile(r"n(\d{4})")
 
 
@@ -69,16 +70,45 @@ class Town:
         }
 
     async def write(self) -> None:
-        for number in itertools.takewhile(lambda _: not self.enough.is_set(), range(10_000)):
-            person = self.telegram.person(f"Person {number % CHATS}")
-            await self.telegram.say(person, self.telegram.direct(person), f"this is n{number:04d}")
-            await asyncio.sleep(0.03)
+        """Everybody writes on and on, but leaves at most `OPEN` messages without an answer: a
+        backlog that grows with the slowness of the machine would never be worked off."""
+        numbers = iter(range(10_000))
+        async with asyncio.TaskGroup() as everybody:
+            for n in range(CHATS):
+                everybody.create_task(self._write(self.telegram.person(f"Person {n}"), numbers))
+
+    async def _write(self, person: SimPerson, numbers: Iterator[int]) -> None:
+        room, written = self.telegram.direct(person), 0
+        while not self.enough.is_set():
+            if written - len(self._answered_in(room)) < OPEN:
+                written += 1
+                await self.telegram.say(person, room, f"this is n{next(numbers):04d}")
+            await asyncio.sleep(0.1)
 
     def answers(self) -> Counter[int]:
         """How often each message was answered, as people see it; notes answer none."""
         rooms = [self.telegram.direct(self.telegram.person(f"Person {n}")) for n in range(CHATS)]
-        said = [message.text for room in rooms for message in by_bot(self.telegram.shown(room))]
+        return sum(map(self._answered_in, rooms), Counter[int]())
+
+    def _answered_in(self, room: SimRoom) -> Counter[int]:
+        said = [message.text for message in by_bot(self.telegram.shown(room))]
         return Counter(int(number) for text in said for number in NUMBER.findall(text)[:1])
+
+    async def hold_one(self) -> None:
+        """Return once the model has a question that it does not answer any more."""
+        held = Fault("messages", "slow", times=1, delay=10 * PATIENCE)
+        self.model.faults.clear()
+        self.model.faults.add(held)
+        self.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.05))
+        async with asyncio.timeout(PATIENCE):
+            while held.times:
+                await asyncio.sleep(0.01)
+
+    async def until_heard(self) -> None:
+        """Return once everything is received that a program sent before it was killed."""
+        async with asyncio.timeout(PATIENCE):
+            while self.telegram.server.connected:
+                await asyncio.sleep(0.01)
 
     async def until_answered(self, at_least: int) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -108,10 +138,12 @@ async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_noth
         await read_until(program.stdout, "ready gateway")
         writing = asyncio.create_task(town.write())
         await town.until_answered(50)
+        await town.hold_one()
         kept = await parley_alone("backup", str(copy), cwd=first)
         await town.until_answered(len(town.answers()) + 50)
         program.kill()
         await program.wait()
+    await town.until_heard()
     assert (kept.status, kept.err) == (0, "")
     found, at_kill = Copy.of(copy), town.answers()
     assert found.unanswered, "there was nothing left to do in the copy"
