@@ -61,6 +61,10 @@ NOT_NOTED = (
     "There is nothing that I noted by myself within the last day. `/forget` and a topic, or an id, "
     "deletes what is older or what you asked me to keep."
 )
+NOT_NOTED_NOW = (
+    "That is gone already, or I noted it more than a day ago. `/memories` shows what I remember, "
+    "`/forget` and an id deletes it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +386,7 @@ class MemoryHandle:
         turn = of_one_turn(lately, name, self.reach.persons)
         took = set(await memories.take_back(self.reach, [one.id for one in turn]))
         if not took:
-            raise NotThere(NOT_NOTED)
+            raise NotThere(NOT_NOTED_NOW if name else NOT_NOTED)
         await self._audit("memory_delete", reason="undo", ids=" ".join(took), deleted=len(took))
         gone = tuple(outward(one) for one in turn if one.id in took)
         before = [await self.get(one.supersedes) for one in gone if one.supersedes]

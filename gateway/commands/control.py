@@ -49,6 +49,11 @@ NOT_YOURS = (
     "In a direct message with me `/clear` deletes our own history."
 )
 
+SEES_NOTHING = (
+    "Memory is off for you here: I see nothing of this conversation but the message that I answer."
+)
+TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
+
 CLOSED = "This question is no longer open. Ask me, or write the command, again."
 
 log = structlog.get_logger(__name__)
@@ -68,12 +73,14 @@ class Control:
             return
         match event.name:
             case "context":
-                text = await self._context(exchange) + self._aside(exchange, "context")
+                seen = await self._context(exchange) if await self._keeps(exchange) else ""
+                text = (seen or SEES_NOTHING) + self._aside(exchange, "context")
                 await self._answer(exchange, Reply(text))
             case "clear":
                 await self._ask_to_clear(exchange)
             case "task":
                 text = await tasks.answered(exchange, event.arguments, self._services)
+                text += "" if await self._keeps(exchange) else TASK_UNSEEN
                 await self._answer(exchange, Reply(text + self._aside(exchange, "task")))
             case _ if event.name in (HELP, START):
                 await self._answer(
@@ -202,6 +209,12 @@ class Control:
             f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
             f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
+
+    async def _keeps(self, exchange: Exchange) -> bool:
+        """False where the person switched memory off."""
+        await redact_aside(exchange, self._services)
+        memory = await self._services.memory.turn(asker_of(exchange, self._services))
+        return memory.keeps
 
     async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
         """One of the commands that were added to ours."""

@@ -3,6 +3,7 @@ real client libraries."""
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 
 from simulators.base import Shown, SimPerson, SimRoom
 from tests.e2e.conftest import ROOMS, only
@@ -54,7 +55,7 @@ async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab
     assert "I took back what I had noted." in done.text
     assert "I prefer tabs over spaces" in done.text
     assert await kept(lab) == []
-    assert "nothing that I noted" in (await ada.press(answer, "Undo")).text
+    assert "That is gone already" in (await ada.press(answer, "Undo")).text
 
 
 async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) -> None:
@@ -137,6 +138,20 @@ async def test_slack_undoes_under_the_note_that_one_person_sees(lab: Lab) -> Non
     done = await Talk(lab, ada, room).press(note, "Undo")
     assert (done.only_for, "I took back" in done.text) == (ada.id, True)
     assert await kept(lab) == []
+
+
+@only("slack-socket", "slack-http")
+async def test_slack_shows_the_note_in_the_thread_that_the_answer_opens(lab: Lab) -> None:
+    ada, channel = lab.platform.person("Ada"), lab.platform.room("general")
+    message = await lab.platform.say(ada, channel, TABS, mention=True)
+    await lab.answered("chat.postEphemeral", 200)
+    await lab.idle()
+    (whispered,) = [one for one in lab.platform.calls if one.method == "chat.postEphemeral"]
+    assert whispered.body["thread_ts"] == message
+    in_thread = lab.platform.shown(replace(channel, thread_id=message))
+    answer, note = [shown for shown in in_thread if shown.by_bot]
+    assert (answer.text, answer.only_for) == ("I will remember that.", "")
+    assert ("Noted" in note.text, note.only_for) == (True, ada.id)
 
 
 @only("discord")

@@ -54,7 +54,7 @@ def _rows(
 
 def _read(row: dict[str, Any]) -> dict[str, object]:
     row.pop("shelves", None)
-    for name in ("tags", "derived_from", "passed", "failed", "record"):
+    for name in ("tags", "derived_from", "passed", "failed", "record", "off_in", "untold"):
         if name in row:
             row[name] = json.loads(row[name])
     return row

@@ -230,6 +230,22 @@ class Isolation(RuleBasedStateMachine):
             self.world.drop([old])
 
     @rule(scene=scenes, pick=picks)
+    def undo(self, scene: Scene, pick: int) -> None:
+        """Undo what the assistant may have noted of somebody else."""
+        old = self.one("memory", pick)
+        if old is None:
+            return
+        handle = self.do(self.rig.memory.for_principal(self.asker(scene)))
+        try:
+            undone = self.do(handle.undo(old.id))
+        except BadInput:
+            return
+        assert [one.id for one in undone.gone] == [old.id], "more than that was undone"
+        assert self.world.may_change(scene, old), "somebody else's was undone"
+        assert old.writer in self.world.same(scene.who), "somebody else's was undone"
+        self.world.drop([old])
+
+    @rule(scene=scenes, pick=picks)
     def forget(self, scene: Scene, pick: int) -> None:
         if not self.world.everything:
             return
