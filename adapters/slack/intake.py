@@ -111,19 +111,22 @@ class Intake:
                 message = event.message
                 place, author = await self._facts(message.place, message.author, said)
                 return replace(event, message=replace(message, place=place, author=author))
-            case CommandInvoked():
+            case CommandInvoked() | ButtonPressed():
                 place, author = await self._facts(event.place, event.author, said)
-                if place.audience is Audience.DIRECT and not await self._directory.is_between_us(
-                    place.channel_id, author.id
-                ):
-                    shared = await self._directory.is_shared(place.channel_id)
-                    place = replace(place, audience=Audience.PRIVATE_ROOM, outsiders=shared)
-                return replace(event, place=place, author=author)
-            case ButtonPressed():
-                place, author = await self._facts(event.place, event.author, said)
+                place = await self._with_readers(place, author)
                 return replace(event, place=place, author=author)
             case _:
                 return event
+
+    async def _with_readers(self, place: Place, author: MessageAuthor) -> Place:
+        """The place, as a room where a direct channel is that of two other people: commands work
+        there as well, and so do the buttons of what answers them."""
+        if place.audience is not Audience.DIRECT:
+            return place
+        if await self._directory.is_between_us(place.channel_id, author.id):
+            return place
+        shared = await self._directory.is_shared(place.channel_id)
+        return replace(place, audience=Audience.PRIVATE_ROOM, outsiders=shared)
 
     async def _facts(
         self, place: Place, author: MessageAuthor, said: bool

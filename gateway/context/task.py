@@ -1,15 +1,18 @@
 """The task of a conversation: who may set it, what may become one, and the model's tool for it.
 
 What the model reads may have been written by anybody: a file, a page, somebody else in the room. So
-a task that the model notes is set at once only in words that the person who asks wrote themselves
-in this turn; anything else is a question to that person. It is kept when the answer is complete,
+a task that the model notes is set at once only where its words stand in a sentence that the person
+who asks wrote themselves in this turn, and then it is that sentence, so that no "not" is left out;
+anything else is a question to that person. It is kept when the answer is complete,
 and the person reads it below the answer.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.context.sentences import sentences
 from gateway.errors import ToolError
 from gateway.notes import MAX_TASK, SetTask
 from gateway.people import Audience, Principal, Role
@@ -33,8 +36,8 @@ MAX_NOTED: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class NotedTask:
-    """The task that the model noted; an empty text ends it. `stated`: the person who asks
-    wrote these words themselves in this turn."""
+    """The task that the model noted; an empty text ends it. `stated`: it is a sentence that the
+    person who asks wrote themselves in this turn."""
 
     task: SetTask
     stated: bool
@@ -51,10 +54,14 @@ def reads_like_instructions(text: str) -> bool:
     return bool(detect_injection(text))
 
 
-def stated_in(text: str, own: Sequence[str]) -> bool:
-    """True when the words of `text` stand in one of these messages, one after the other."""
+def stated_in(text: str, own: Sequence[str]) -> str:
+    """The sentence of one of these messages in which the words of `text` stand, one after the
+    other; empty where there is none, or one that is too long to be shown."""
     wanted = _words(text)
-    return bool(wanted.strip()) and any(wanted in _words(one) for one in own)
+    if not wanted.strip():
+        return ""
+    found = (said.strip() for one in own for said in sentences(one) if wanted in _words(said))
+    return next((said for said in found if len(said) <= MAX_NOTED), "")
 
 
 def _words(text: str) -> str:
@@ -96,13 +103,17 @@ class WithTask:
         if not isinstance(text, str) or len(text) > MAX_NOTED:
             raise ToolError(f"task: a text of at most {MAX_NOTED} characters")
         task, by = prepared_task(text), self._by
+        stated = stated_in(task, self._own)
+        task = prepared_task(stated) if stated else task
         if reads_like_instructions(text) or reads_like_instructions(task):
             raise ToolError("the task was not noted: it reads like instructions to you")
         if filter_response(task, self._audience).blocked:
             raise ToolError("the task was not noted: it may hold a secret")
-        stated = not task or stated_in(task, self._own)
-        self.noted = NotedTask(SetTask(task, by.person, by.name, by.message_id), stated)
-        return '{"success": true}' if stated else '{"status": "waiting_for_the_person"}'
+        decided = bool(stated) or not task
+        self.noted = NotedTask(SetTask(task, by.person, by.name, by.message_id), decided)
+        if not decided:
+            return '{"status": "waiting_for_the_person"}'
+        return json.dumps({"success": True, "task": task}, ensure_ascii=False)
 
     async def close(self) -> None:
         """The tools stay open: they are not this turn's alone."""

@@ -16,6 +16,7 @@ from memory.store.ports import (
     MemoryStore,
     PeopleStore,
     ReviewStore,
+    UnfiledMemories,
     WaitingTurns,
 )
 from memory.store.sqlite.audit import SqliteAuditLog
@@ -41,6 +42,7 @@ class MemoryStores:
     erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
+    unfiled: UnfiledMemories
     recall: RecallStore
     people: PeopleStore
     links: LinkStore
@@ -60,6 +62,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
     tokens = SqliteTokens(database)
     return MemoryStores(
         memories=memories,
+        unfiled=memories,
         recall=SqliteRecall(database, clock),
         people=people,
         links=SqliteLinks(database),
@@ -73,7 +76,6 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_words": memories.file,
             "memory_index": memories.merge,
         },
     )
@@ -98,6 +100,7 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
     tokens = PostgresTokens(pool)
     return MemoryStores(
         memories=memories,
+        unfiled=memories,
         recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
         links=PostgresLinks(pool),
@@ -111,7 +114,6 @@ def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_words": memories.file,
             "memory_index": memories.vectors.make_index,
         },
     )

@@ -76,7 +76,7 @@ async def test_a_task_in_the_person_s_own_words_is_set_and_shown(
         model.reply = obeys
         ada = await here(lab)
         answer = await ada.say("let us bake bread today")
-        assert "Task set: “bake bread” · /task end ends it" in answer.text
+        assert "Task set: “let us bake bread today” · /task end ends it" in answer.text
 
 
 @only("discord", "slack-socket", "telegram-polling")

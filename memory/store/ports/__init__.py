@@ -21,6 +21,9 @@ from memory.store.ports.census import (
     Census,
     Counted,
 )
+from memory.store.ports.filing import (
+    UnfiledMemories,
+)
 from memory.store.ports.links import (
     Linked,
     LinkOutcome,
@@ -94,6 +97,7 @@ __all__ = [
     "TakenUp",
     "Touched",
     "Unembedded",
+    "UnfiledMemories",
     "Version",
     "WaitingTurns",
     "WorkingMemory",

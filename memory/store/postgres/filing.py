@@ -6,12 +6,14 @@ from typing import Final
 from memory.store.postgres.engine import Connection
 from memory.store.postgres.rows import LEXEMES, SELECTED, filed_values, record_from
 
-AT_ONCE: Final = 500
-"""Memories that one step files."""
-UNFILED: Final = f"""
-    SELECT m.seq FROM memories m WHERE m.words IS NULL ORDER BY m.seq DESC LIMIT {AT_ONCE}
+UNFILED: Final = """
+    SELECT m.id FROM memories m WHERE m.words IS NULL AND m.id <> ALL (%(passed)s::text[])
+    ORDER BY m.seq DESC LIMIT %(limit)s
+"""
+THESE: Final = """
+    SELECT m.seq FROM memories m WHERE m.words IS NULL AND m.id = ANY (%s::text[])
     FOR UPDATE SKIP LOCKED
-"""  # noqa: S608 - constants
+"""
 RECORDS: Final = f"""
     SELECT m.seq, {SELECTED} FROM memories m WHERE m.seq = ANY (%s::bigint[])
 """  # noqa: S608 - constants
@@ -29,9 +31,9 @@ async def file_again(connection: Connection, seqs: Sequence[int]) -> None:
         await connection.execute(FILE, values)
 
 
-async def file_some(connection: Connection) -> int:
-    """File some of what an older version stored; how many, 0 in the end."""
+async def file_these(connection: Connection, ids: Sequence[str]) -> int:
+    """File those of them that are not filed; how many."""
     async with connection.transaction():
-        rows = await (await connection.execute(UNFILED)).fetchall()
+        rows = await (await connection.execute(THESE, (list(ids),))).fetchall()
         await file_again(connection, [int(row[0]) for row in rows])
     return len(rows)

@@ -12,7 +12,7 @@ from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
 from memory.store.postgres.conditions import HOLDS, VISIBLE
 from memory.store.postgres.engine import Connection, PostgresEngine
-from memory.store.postgres.filing import file_again, file_some
+from memory.store.postgres.filing import UNFILED, file_again, file_these
 from memory.store.postgres.finding import find, tally
 from memory.store.postgres.inserting import (
     CANDIDATES,
@@ -282,9 +282,18 @@ class PostgresMemories:
         done, every = (await self._engine.fetch(EMBEDDED, {"model": model}))[0]
         return int(done), int(every)
 
-    async def file(self) -> int:
-        """One step of filing what an older version of the program stored; how many were filed."""
-        return await self._engine.run(file_some)
+    async def unfiled(self, limit: int, passed: Sequence[str]) -> list[str]:
+        """Ids of some of what an older version of the program stored, the newest first."""
+        asked = {"limit": limit, "passed": list(passed)}
+        return [str(row[0]) for row in await self._engine.fetch(UNFILED, asked)]
+
+    async def file(self, ids: Sequence[str]) -> int:
+        """File these under their words; how many were not filed yet."""
+
+        async def work(connection: Connection) -> int:
+            return await file_these(connection, ids)
+
+        return await self._engine.run(work)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids."""

@@ -17,7 +17,7 @@ from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
 from memory.store.sqlite.conditions import HOLDS, VISIBLE
 from memory.store.sqlite.engine import SqliteEngine
-from memory.store.sqlite.filing import file_again, file_some
+from memory.store.sqlite.filing import file_again, file_these, unfiled
 from memory.store.sqlite.finding import find, tally
 from memory.store.sqlite.reach import MAY_CHANGE, OWN, parameters
 from memory.store.sqlite.rows import SELECTED, record_from, vector
@@ -240,9 +240,13 @@ class SqliteMemories:
         asked = {"now": now.timestamp(), "superseded": superseded_before.timestamp()}
         return await self._engine.run(lambda db: _ids(db, PRUNE, asked))
 
-    async def file(self) -> int:
-        """One step of filing what an older version of the program stored; how many were filed."""
-        return await self._engine.run(file_some)
+    async def unfiled(self, limit: int, passed: Sequence[str]) -> list[str]:
+        """Ids of some of what an older version of the program stored, the newest first."""
+        return await self._engine.run(lambda db: unfiled(db, limit, passed))
+
+    async def file(self, ids: Sequence[str]) -> int:
+        """File these under their words; how many were not filed yet."""
+        return await self._engine.run(lambda db: file_these(db, ids))
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the

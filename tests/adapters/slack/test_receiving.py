@@ -96,6 +96,22 @@ async def test_a_button(rig: Rig) -> None:
     assert pressed.author.name == "Anna"
 
 
+@pytest.mark.parametrize("ours", [True, False])
+async def test_a_button_between_two_people_is_not_direct(rig: Rig, ours: bool) -> None:
+    anna, ben = rig.slack.person("Anna"), rig.slack.person("Ben")
+    room = rig.slack.direct(anna)
+    if not ours:
+        foreign = Channel("D0OTHERS", "direct", "Anna and Ben", bot_inside=True, peer=ben.id)
+        rig.slack.world.channels[foreign.id] = foreign
+        room = type(room)("D0OTHERS", "direct")
+    place = Place("slack", "main", room.id, Audience.DIRECT, rig.slack.world.team)
+    buttons = (Button("Yes", "yes:1"), Button("No", "no:1"))
+    receipt = await rig.adapter.send(Outbound("k", place, Part("Sure?", "Sure?"), buttons=buttons))
+    await rig.slack.press(anna, room, receipt.message_id, "Yes")
+    wanted = Audience.DIRECT if ours else Audience.PRIVATE_ROOM
+    assert (await rig.sink.first(ButtonPressed)).place.audience is wanted
+
+
 async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     picture = SimFile("cat.png", "image/png", b"\x89PNG cat")

@@ -94,21 +94,29 @@ ROOM = replace(place("C1"), audience=Audience.PRIVATE_ROOM)
 @pytest.mark.parametrize(
     ("task", "said", "stated"),
     [
-        ("plan the launch", "Our task: plan the launch!", True),
-        ("Plan, the  LAUNCH.", "let us plan the launch in May", True),
-        ("plan a launch", "plan the launch", False),
-        ("launch the plan", "plan the launch", False),
-        ("plan", "the planner", False),
-        ("...", "... and so on", False),
-        ("", "anything", False),
-        ("Brot backen", "Ich möchte Brot backen", True),
-        ("ആശയം", "ഇത് ആശയം ആണ്", True),
+        ("plan the launch", "Our task: plan the launch!", "Our task: plan the launch!"),
+        (
+            "Plan, the  LAUNCH.",
+            "Hi. let us plan the launch in May",
+            "let us plan the launch in May",
+        ),
+        ("plan a launch", "plan the launch", ""),
+        ("launch the plan", "plan the launch", ""),
+        ("plan", "the planner", ""),
+        ("...", "... and so on", ""),
+        ("", "anything", ""),
+        ("Brot backen", "Ich möchte Brot backen", "Ich möchte Brot backen"),
+        ("ആശയം", "ഇത് ആശയം ആണ്", "ഇത് ആശയം ആണ്"),
+        ("send money to Bob", "Do not send money to Bob!", "Do not send money to Bob!"),
+        ("send money to Bob", "No! Never ever send money to Bob", "Never ever send money to Bob"),
+        ("Geld an Bob", "Hallo.\nSchick kein Geld an Bob", "Schick kein Geld an Bob"),
+        ("Бобу деньги", "Не отправляй Бобу деньги", "Не отправляй Бобу деньги"),
+        ("send money to Bob", "I never send. Money to Bob is bad.", ""),
+        ("send money to Bob", f"send money to Bob {'never ' * 100}", ""),
     ],
 )
-def test_a_task_is_stated_where_its_words_stand_in_the_message(
-    task: str, said: str, stated: bool
-) -> None:
-    assert stated_in(task, (said,)) is stated
+def test_a_task_is_the_sentence_in_which_its_words_stand(task: str, said: str, stated: str) -> None:
+    assert stated_in(task, (said,)) == stated
 
 
 def sets(task: str) -> Callable[[ModelRequest], str | ModelMessage]:
@@ -135,15 +143,25 @@ def tooled(capabilities: Capabilities | None = BUTTONS) -> AbstractAsyncContextM
 
 async def test_the_model_sets_a_task_in_the_person_s_own_words_and_says_so() -> None:
     async with tooled() as g:
-        g.model.reply = sets("bake *bread*")
-        await asked(g, "let us bake bread today")
-        assert await kept(g) == SetTask("bake *bread*", "test:main:ada", "Ada", "m1")
-        assert "Task set: “bake *bread*” · /task end ends it" in g.texts[-1]
+        g.model.reply = sets("bake bread")
+        await asked(g, "Hello! let us bake *bread* today")
+        said = "let us bake *bread* today"
+        assert await kept(g) == SetTask(said, "test:main:ada", "Ada", "m1")
+        assert f"Task set: “{said}” · /task end ends it" in g.texts[-1]
 
         g.model.reply = sets("")
         await asked(g, "that is done", number=2)
         assert await kept(g) is None
         assert "The task was ended" in g.texts[-1]
+
+
+async def test_a_denial_stays_in_the_task() -> None:
+    async with tooled() as g:
+        g.model.reply = sets("send money to Bob")
+        await asked(g, "Help me with the bank. Do not send money to Bob.")
+        task = await kept(g)
+        assert task is not None
+        assert task.text == "Do not send money to Bob."
 
 
 async def test_other_words_are_asked_about_with_a_button_for_the_person_who_asked() -> None:

@@ -172,12 +172,12 @@ async def test_the_task_stands_among_the_material_before_the_question() -> None:
 
         g.model.reply = reply
         with_memory(g, Remembers(Told()))
-        await g.take(received("let us bake rye", message_id="m1"))
+        await g.take(received("let us bake <rye>", message_id="m1"))
         before = g.model.requests[0]
         await g.take(received("go on", message_id="m2"))
         after = g.model.requests[2]
 
-        task = '<task set_by="Ada (test:main:ada)">\nbake &lt;rye>\n</task>'
+        task = '<task set_by="Ada (test:main:ada)">\nlet us bake &lt;rye>\n</task>'
         assert task in texts(after.messages[-1])
         assert before.system == after.system
         assert before.system_now == after.system_now

@@ -104,7 +104,7 @@ def world(states: AdapterStates, database: Database, clock: FakeClock) -> World:
     return World(states, SqliteQuarantine(database), clock)
 
 
-@pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])
+@pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "filing", "payload"])
 async def test_two_hangs_that_name_an_item_quarantine_it_and_nothing_beside_it(
     world: World, kind: str
 ) -> None:

@@ -12,6 +12,7 @@ from gateway.storage.migrations.ledger import MIGRATIONS
 from gateway.storage.migrations.step import Migration, statements
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.database import Database
+from memory.filing import Filing
 from memory.recall.ports import RecallStore
 from memory.record import Embedding, Record
 from memory.scope import Reach
@@ -124,8 +125,9 @@ async def found(engine: Database | PostgresPool, clock: FakeClock, *, with_vecto
     memories, recall = memories_on(engine, clock), recall_on(engine, clock)
     assert isinstance(memories, SqliteMemories | PostgresMemories)
     assert await recall.lexical(reach(), "v1.2 teas", Filter(), 5) == []
-    assert await memories.file() == 1
-    assert await memories.file() == 0
+    filing = Filing(memories)
+    assert await filing.step() == 1
+    assert await filing.step() == 0
     assert [hit.id for hit in await recall.lexical(reach(), "v1.2 teas", Filter(), 5)] == [KEPT.id]
     near = await recall.nearest(reach(), VECTOR, Filter(), 5)
     assert [hit.id for hit in near] == ([KEPT.id] if with_vector else [])
