@@ -74,6 +74,7 @@ class SecurityLog:
         self._seen: OrderedDict[SecurityEvent, int] = OrderedDict()
         self._named: Counter[str] = Counter()
         self._queue: deque[tuple[SecurityEvent, int]] = deque(maxlen=MAX_QUEUED)
+        self._waits = False
         self._task: asyncio.Task[None] | None = None
 
     def note(self, event: SecurityEvent) -> None:
@@ -113,13 +114,17 @@ class SecurityLog:
         if self._sink is None:
             self._queue.clear()
         while self._queue and self._sink is not None:
-            event, times = self._queue[0]
+            first = self._queue[0]
             try:
-                await self._sink.keep(event, times)
+                await self._sink.keep(*first)
             except StoreUnavailable as error:
-                log.warning("security_events_wait", waiting=len(self._queue), error=str(error))
+                if not self._waits:
+                    log.warning("security_events_wait", error=str(error))
+                self._waits = True
                 return
-            self._queue.popleft()
+            self._waits = False
+            if self._queue and self._queue[0] is first:  # not dropped meanwhile to make room
+                self._queue.popleft()
 
     async def _run(self) -> None:
         while True:

@@ -1,7 +1,6 @@
 """Keeps security events in the audit, behind its own seal, whether memory is on or off."""
 
-from dataclasses import dataclass
-
+from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.ports import AlarmClock
 from gateway.security import SecurityEvent, SecurityLog
 from memory.audit import Audit
@@ -10,11 +9,15 @@ from parley.settings import Settings
 from parley.storage import Storage
 
 
-@dataclass(frozen=True, slots=True)
 class AuditSink:
-    """Implements `gateway.security.SecuritySink`."""
+    """Implements `gateway.security.SecuritySink`. The key is made with the first event that is
+    kept: a program without memory to which nothing happens has none."""
 
-    audit: Audit
+    def __init__(self, settings: Settings, storage: Storage, clock: AlarmClock) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._clock = clock
+        self._audit: Audit | None = None
 
     async def keep(self, event: SecurityEvent, times: int) -> None:
         """Append an entry with what is known. Raises `StoreUnavailable`."""
@@ -23,12 +26,20 @@ class AuditSink:
             for name in ("reason", "channel", "address")
             if (value := getattr(event, name))
         }
-        await self.audit.append(
+        await self._opened().append(
             "security_event", event.tenant, event.person, event=event.event, times=times, **known
         )
+
+    def _opened(self) -> Audit:
+        if self._audit is None:
+            try:
+                key = audit_key(self._settings, warn=not self._settings.memory.enabled)
+            except ConfigurationError as error:
+                raise StoreUnavailable(str(error)) from error
+            self._audit = Audit(self._storage.memory.audit_on(key), key, self._clock)
+        return self._audit
 
 
 def security_log(settings: Settings, storage: Storage, clock: AlarmClock) -> SecurityLog:
     """The record of a program; once started it is kept in the audit."""
-    key = audit_key(settings, warn=not settings.memory.enabled)
-    return SecurityLog(clock, AuditSink(Audit(storage.memory.audit_on(key), key, clock)))
+    return SecurityLog(clock, AuditSink(settings, storage, clock))

@@ -3,8 +3,9 @@ configuration, and dropped again. Nobody is contacted and nothing is written."""
 
 import importlib.util
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from gateway.clock import SystemClock
 from gateway.errors import ParleyError
@@ -18,15 +19,18 @@ from parley.extensions import load_extensions
 from parley.heartbeats import sites_of
 from parley.platforms import Discovery
 from parley.policies import assistant_of, choice_of, policies_of, prices_of
-from parley.settings import Problem, Settings, SettingsError
+from parley.settings import Account, Problem, Settings, SettingsError
 from parley.storage import Storage
 from parley.tracing import endpoint_of, open_tracing
+
+Part = tuple[str, Callable[[], Awaitable[None]]]
+"""Where it stands in the configuration, and what makes and drops it."""
 
 
 async def problems_at_start(settings: Settings, platforms: Discovery) -> list[Problem]:
     """Every part that could not be made, each with what to do."""
     problems = [*_libraries(settings), *_prices(settings)]
-    for place, make in _parts(settings, platforms):
+    for place, make in (*_parts(settings), *_adapters(settings, platforms)):
         try:
             await make()
         except SettingsError as error:
@@ -36,15 +40,14 @@ async def problems_at_start(settings: Settings, platforms: Discovery) -> list[Pr
         except ImportError as error:
             text = f"needs the library {error.name}, which is not installed."
             problems.append(Problem(place, text, "Install it into Parley's environment."))
+        except Exception as error:  # noqa: BLE001 - a library or a plugin may raise anything
+            text = f"cannot be used as it is: {type(error).__name__}."
+            problems.append(Problem(place, text, "Check the values of this section."))
     return list(dict.fromkeys(problems))
 
 
-Part = tuple[str, Callable[[], Awaitable[None]]]
-
-
-def _parts(settings: Settings, platforms: Discovery) -> Sequence[Part]:
-    clock, name = SystemClock(), settings.assistant.name
-    commands = offered_commands(with_memory=settings.memory.enabled)
+def _parts(settings: Settings) -> Sequence[Part]:
+    clock = SystemClock()
 
     async def model() -> None:
         fallbacks = [choice_of(fallback) for fallback in settings.model.fallbacks]
@@ -63,20 +66,24 @@ def _parts(settings: Settings, platforms: Discovery) -> Sequence[Part]:
         if made is not None:
             await made.close()
 
-    parts: list[Part] = [
+    return (
         ("model", model),
         ("mcp.servers", tools),
         ("extensions", extensions),
         ("observe.otlp_endpoint", tracing),
-    ]
+    )
+
+
+def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
+    name = settings.assistant.name
+    commands = offered_commands(with_memory=settings.memory.enabled)
+
+    async def adapter(account: Account) -> None:
+        made = build(account, platforms.manifests[account.platform], name, commands)
+        await made.disconnect()
+
     for account in settings.accounts():
-
-        async def adapter(account=account) -> None:  # type: ignore[no-untyped-def]  # bound early
-            made = build(account, platforms.manifests[account.platform], name, commands)
-            await made.disconnect()
-
-        parts.append((account.path, adapter))
-    return parts
+        yield account.path, partial(adapter, account)
 
 
 def _libraries(settings: Settings) -> list[Problem]:

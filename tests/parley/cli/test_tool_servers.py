@@ -151,6 +151,25 @@ async def test_a_model_that_is_never_asked_is_named() -> None:
     assert "own-model" in problem.text
 
 
+async def test_credentials_that_are_none_are_no_traceback() -> None:
+    """Whatever a platform's library says of them: `check-config` contacts nobody."""
+    platforms: dict[str, dict[str, object]] = {
+        "discord": {"token": "x"},
+        "slack": {"bot_token": "x", "app_token": "x"},
+        "telegram": {"bot_token": "x"},
+        "whatsapp": {
+            "access_token": "x",
+            "phone_number_id": "1",
+            "app_secret": "x",
+            "verify_token": "x",
+        },
+    }
+    settings = from_mapping({"database": {"url": "memory://"}, "platforms": platforms})
+    for problem in await problems_at_start(settings, discover()):
+        assert problem.path.startswith("platforms.")
+        assert problem.advice or problem.text
+
+
 async def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """`run` would find it when it connects."""
     settings = from_mapping(
