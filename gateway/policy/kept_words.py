@@ -80,7 +80,7 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
     return Kept(
         tuple(kept_words(text, told) for text in cut[1:]),
         tuple(dict.fromkeys(secrets)),
-        cut[0] if parts[0] else None,
+        cut[0] if cut[0] != earlier else None,
     )
 
 
@@ -124,7 +124,12 @@ def _is_sure(finding: Finding) -> bool:
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    for start, end in sorted(set(spans), reverse=True):
-        if start < end:
-            text = text[:start] + REDACTED + text[end:]
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(set(spans)):
+        if apart and start < apart[-1][1]:
+            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+        elif start < end:
+            apart.append((start, end))
+    for start, end in reversed(apart):
+        text = text[:start] + REDACTED + text[end:]
     return text
