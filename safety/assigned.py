@@ -22,9 +22,7 @@ SEED_PHRASE: Final = SecretKind(
 )
 _SIGNS: Final = (*"-:=/($", "env ", "arg ", "set", "login", "identified")
 """One of them stands in every command with a secret."""
-_MARKED: Final = re.compile(
-    r"[\dA-Z!#$%^?](?:(?<=\d)|(?<=[a-z][A-Z])|(?<=[!#$%^?])(?=\w))"
-)
+_MARKED: Final = re.compile(r"[\dA-Z!#$%^?](?:(?<=\d)|(?<=[a-z][A-Z])|(?<=[!#$%^?])(?=\w))")
 _SHORTEST_HEADER: Final = 10
 """Characters of the shortest word in a header that holds a secret: `a=12345678` of a cookie."""
 _SEED_STEMS: Final = ("seed", "recovery", "mnemonic", "backup", "wallet")

@@ -88,7 +88,7 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
         tuple(kept_words(text, told) for text in cut[1:]),
         tuple(dict.fromkeys(secrets)),
         tuple(dict.fromkeys(possible)),
-        cut[0] if parts[0] else None,
+        cut[0] if cut[0] != earlier else None,
     )
 
 

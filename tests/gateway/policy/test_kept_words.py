@@ -1,9 +1,12 @@
 """The words that are kept: without secrets, their copies, and the parts of a split one."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from gateway.policy import kept_words as policy
 from gateway.policy.kept_words import kept_messages, kept_name, kept_words
 from gateway.policy.recent_secrets import (
     LAST_FOR,
@@ -29,6 +32,12 @@ def test_a_half_is_taken_out_of_the_message_before() -> None:
     kept = kept_messages((TOKEN[20:],), earlier=f"it is {TOKEN[:20]}")
     assert kept.texts == ("[SECRET_REDACTED]",)
     assert kept.earlier == "it is [SECRET_REDACTED]"
+
+
+def test_what_stands_behind_the_second_half_stays() -> None:
+    first, second = "nvapi-Y7UtCkexZy8xZ86", "ARnYuPHst5_MDXykCrBMRMwNOuq9gpXJe8lsiyAUTgpGHWZ7-"
+    kept = kept_messages((f"{second} and not the old one",), earlier=f"my key is {first}")
+    assert kept.texts == ("[SECRET_REDACTED] and not the old one",)
 
 
 def test_a_password_in_the_message_after_the_one_that_tells_it_goes() -> None:
@@ -93,3 +102,28 @@ async def test_erasing_a_person_forgets_the_secrets_that_this_person_told() -> N
     await recent.erase("tenant", ("ada",))
     assert recent.of("one", NOW) == ("Ab34yy67",)
     assert recent.last_words("one", "ada", NOW) is None
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are looked through for secrets."""
+    read: list[str] = []
+    for name in ("find_secrets", "redact_secrets"):
+        real = getattr(policy, name)
+
+        def noted(text: str, *given: Sequence[str], real: Any = real) -> Any:
+            read.append(text)
+            return real(text, *given)
+
+        monkeypatch.setattr(policy, name, noted)
+    return read
+
+
+def test_an_ordinary_message_is_looked_through_once(readings: list[str]) -> None:
+    kept_messages(("can you help me with the ferry?",), earlier="good morning, it is late")
+    assert readings == ["can you help me with the ferry?"]
+
+
+def test_a_name_is_looked_through_once(readings: list[str]) -> None:
+    assert [kept_name("Augusta Ada King") for _ in range(3)] == ["Augusta Ada King"] * 3
+    assert len(readings) <= 1

@@ -73,3 +73,11 @@ async def test_long_texts_are_redacted_in_a_thread_and_only_once(
     kept = seen.kept()
     assert all(text.startswith("my password is [SECRET_REDACTED]") for text in kept)
     assert seen.threads == [in_main] * 3
+
+
+def test_an_answer_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen(monkeypatch, 100)
+    kept = [kept_answer(seen.exchange, seen.services) for _ in range(3)]
+    assert len(set(kept)) == 1
+    assert "Xy12zz89x" not in kept[0]
+    assert len(seen.threads) == 1
