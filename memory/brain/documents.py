@@ -324,7 +324,7 @@ def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[str, ...]:
     if Level.POSSIBLE in levels:
         notices = (*notices, DOUBTFUL)
     if len(whole.strip()) > MAX_DOCUMENT:
-        notices = (*notices, f"I shortened it to {len(kept)} characters.")
+        return (*notices, f"I shortened it to {len(kept)} characters.")
     warning = nearly_full(kept)
     return (*notices, warning) if warning else notices
 

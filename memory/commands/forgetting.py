@@ -16,7 +16,7 @@ from memory.handle import MemoryHandle
 from memory.scope import channel_of
 from safety.secrets import redact_secrets
 
-PAGE_PREFIX: Final = f"{PREFIX}page:"
+PAGE_PREFIX: Final = f"{PREFIX}shown:"
 MAX_TOPIC: Final = 500
 CHOICES: Final = 3
 """Buttons under one page: what WhatsApp shows as buttons."""

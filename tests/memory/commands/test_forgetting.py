@@ -181,14 +181,14 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     asked = question.buttons[0].value.rpartition(":")[2]
     for value in (
         "memory:yes:exchange-99",
-        "memory:page:exchange-99:1",
-        f"memory:page:{asked}:x",
-        f"memory:page:{asked}:{'9' * 30}",
+        "memory:shown:exchange-99:1",
+        f"memory:shown:{asked}:x",
+        f"memory:shown:{asked}:{'9' * 30}",
         f"memory:yes:{asked}:0",
-        "memory:page:",
+        "memory:shown:",
     ):
         assert "Forgotten" not in (await rig.commands.press(value, rig.asker("ada"))).markdown
-    page = await rig.commands.press(f"memory:page:{asked}:1", rig.asker("bob"))
+    page = await rig.commands.press(f"memory:shown:{asked}:1", rig.asker("bob"))
     assert page.markdown == words.NOT_ASKED
     assert await remembered(rig) == {"Luna is my dog"}
 

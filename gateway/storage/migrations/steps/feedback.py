@@ -27,4 +27,4 @@ POSTGRES: Final = """
     CREATE INDEX feedback_at ON feedback (at);
 """
 
-STEP: Final = Migration(26, "feedback on answers", SQLITE, POSTGRES)
+STEP: Final = Migration(23, "feedback on answers", SQLITE, POSTGRES)

@@ -19,4 +19,4 @@ POSTGRES: Final = """
     ALTER TABLE people_choices ADD COLUMN untold text[] NOT NULL DEFAULT '{}';
 """
 
-STEP: Final = Migration(24, "choices about memory and its notes", SQLITE, POSTGRES)
+STEP: Final = Migration(22, "choices about memory and its notes", SQLITE, POSTGRES)
