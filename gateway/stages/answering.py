@@ -67,8 +67,8 @@ def beneath_answer(exchange: Exchange) -> Reply:
 
 
 async def said_alone(exchange: Exchange, services: Services) -> tuple[Outbound, ...]:
-    """What memory says of the author, as sends that in a room the author alone reads; nothing where
-    the platform can show nothing to one person."""
+    """What memory says of the author in a channel, as sends that the author alone reads; nothing
+    where the platform can show nothing to one person."""
     room = exchange.place.audience is not Audience.DIRECT
     if not (room and exchange.connected.manifest.capabilities.ephemeral):
         return ()

@@ -1,5 +1,5 @@
-"""Everything that is said in a public room passes the response filter: answers, what stands under
-them, the replies of commands, and the labels of buttons."""
+"""Everything that is said in a public channel passes the response filter: answers, what stands
+under them, the replies of commands, and the labels of buttons."""
 
 from collections.abc import Sequence
 from dataclasses import replace

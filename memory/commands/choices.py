@@ -1,4 +1,4 @@
-"""`/privacy` as far as it chooses something: what rooms read, what is shown, what is remembered."""
+"""`/privacy` as far as it chooses something: what others read, what is shown, what is kept."""
 
 from typing import Final
 
