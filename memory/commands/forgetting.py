@@ -59,8 +59,7 @@ class ForgetCommands:
         buttons = await self._questions.ask(asker.id, question, f"Forget {len(items)}")
         reply = _shown(asker, question, page_of(items, 1), asker.id, buttons)
         further = (words.UNREAD * found.unread, await _in_soul(handle, asker, topic))
-        told = "\n\n".join(filter(None, (reply.markdown, *further)))
-        return replace(reply, markdown=told)
+        return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
 
     def owns(self, value: str) -> bool:
         """True for a button that turns the page."""
