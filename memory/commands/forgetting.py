@@ -11,7 +11,7 @@ from gateway.remembering import Asker
 from memory.commands import words
 from memory.commands.paging import Page, page_of
 from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
-from memory.forgetting import Item
+from memory.forgetting import Item, names_one, with_all_words
 from memory.handle import MemoryHandle
 from memory.scope import channel_of
 from safety.secrets import redact_secrets
@@ -42,7 +42,8 @@ class ForgetCommands:
         if not found.items:
             several = len(topic.split()) > 1
             nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
-            return Reply(_with_aside(asker, nothing))
+            told = filter(None, (nothing, await _in_soul(handle, asker, topic)))
+            return Reply(_with_aside(asker, "\n\n".join(told)))
         most = fitting([item.bound for item in found.items])
         items = found.items[:most]
         bound = [item.bound for item in items]
@@ -57,9 +58,8 @@ class ForgetCommands:
         )
         buttons = await self._questions.ask(asker.id, question, f"Forget {len(items)}")
         reply = _shown(asker, question, page_of(items, 1), asker.id, buttons)
-        if found.unread:
-            reply = replace(reply, markdown=f"{reply.markdown}\n\n{words.UNREAD}")
-        return reply
+        further = (words.UNREAD * found.unread, await _in_soul(handle, asker, topic))
+        return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
 
     def owns(self, value: str) -> bool:
         """True for a button that turns the page."""
@@ -124,6 +124,14 @@ def _shown(
     text = "\n\n".join(told)
     until = asker.at + VALID_FOR
     return Reply(_with_aside(asker, text), (yes, *turnings, no), buttons_until=until)
+
+
+async def _in_soul(handle: MemoryHandle, asker: Asker, topic: str) -> str:
+    """A sentence where the person's SOUL says it as well, which only they rewrite."""
+    if asker.place.audience is not Audience.DIRECT or names_one(topic):
+        return ""
+    soul = await handle.documents.read("soul")
+    return words.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else ""
 
 
 def _lines(items: Sequence[Item | None]) -> str:

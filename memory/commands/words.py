@@ -74,6 +74,10 @@ SUMMARY: Final = "My summary of a conversation, in which these words stand"
 FORGET_IN_ROOM: Final = (
     "_Only what belongs here is shown. In a direct message with me, `/forget` reaches the rest._"
 )
+IN_SOUL: Final = (
+    "_Your SOUL says it too, and I go by it in every answer. `/soul` shows it; `/soul …` rewrites "
+    "it._"
+)
 UNREAD: Final = (
     "_I looked through the latest part of our conversations only. To find what is older, write the "
     "command again after this deletion._"

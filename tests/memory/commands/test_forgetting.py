@@ -285,3 +285,11 @@ async def test_the_history_of_another_person_is_never_read(
     assert (await say(rig, "/forget Luna")).markdown == words.NOTHING_TO_FORGET
     found = await rig.memory.for_principal(rig.asker("bob"))
     assert len((await found.forgettable("Luna")).items) == 1
+
+
+async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:
+    await say(rig, "/soul Call my dog Luna by her name.")
+    assert words.IN_SOUL in (await say(rig, "/forget Luna")).markdown
+    await say(rig, "/remember Luna is my dog")
+    assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
+    assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown

@@ -225,7 +225,7 @@ class PaperGateway:
         simulator = self._simulators[platform]
         if within:
             buttons = (
-                (ShownButton("Delete", "yes"), ShownButton("Keep", "no"))
+                (ShownButton("Delete history", "yes"), ShownButton("Keep", "no"))
                 if "clear" in message.text
                 else ()
             )

@@ -119,12 +119,12 @@ async def test_commands_buttons_and_reactions_reach_the_platform(served: Served)
     await served.act(do="command", name="clear", arguments="now")
     room: dict[str, Any] = await served.room("telegram", "direct")
     asked = room["messages"][-1]
-    assert asked["buttons"] == ["Delete", "Keep"]
-    assert (await served.act(do="press", message_id=asked["id"], label="Delete"))[0] == 200
+    assert asked["buttons"] == ["Delete history", "Keep"]
+    assert (await served.act(do="press", message_id=asked["id"], label="Delete history"))[0] == 200
     assert (await served.act(do="react", message_id=asked["id"], emoji="👍"))[0] == 200
     assert served.demo.simulators["telegram"].log[-3:] == [
         ("command", "clear", "now"),
-        ("press", asked["id"], "Delete"),
+        ("press", asked["id"], "Delete history"),
         ("react", asked["id"], "👍"),
     ]
     assert (await served.act(do="press", message_id=asked["id"], label="Forged"))[0] == 404
@@ -133,7 +133,7 @@ async def test_commands_buttons_and_reactions_reach_the_platform(served: Served)
 @pytest.mark.parametrize(
     "action",
     [
-        {"do": "press", "label": "Delete"},
+        {"do": "press", "label": "Delete history"},
         {"do": "react", "emoji": "👍"},
         {"do": "edit", "text": "x"},
         {"do": "delete"},

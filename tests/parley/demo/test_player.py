@@ -94,7 +94,7 @@ async def test_the_terminal_shows_what_was_written_decided_and_received(paper: P
         "ignored",
         "sendMessage → 200",
         "You said: show me a table",
-        "[Delete]",
+        "[Delete history]",
         "delivered 2 times",
         "Four platforms, one gateway",
     ):
