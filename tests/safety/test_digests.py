@@ -1,5 +1,4 @@
-"""What its words call a hash or a transaction is no possible secret; a wallet key is one in capitals
-too."""
+"""What its words call a hash or a transaction is no possible secret."""
 
 import pytest
 
