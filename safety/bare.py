@@ -45,7 +45,7 @@ _SAYS_CARD: Final = re.compile(
     r"카드|بطاقة|کارت|कार्ड|কার্ড|کارڈ|kartu|kart|thẻ|kaart|cc[ :=#]|pan[ :=]|discover|maestro"
 )
 _CONTEXT: Final = 40
-_HEX: Final = re.compile(r"(?<![\w/=])0x(?P<body>[0-9a-fA-F]{64})(?![0-9a-zA-Z])")
+_HEX: Final = re.compile(r"(?<![\w/=])0[xX](?P<body>[0-9a-fA-F]{64})(?![0-9a-zA-Z])")
 _NO_KEY: Final = re.compile(
     r"(?i)tx|trans|hash|block|receipt|root|topic|event|sha|digest|parent|commit|state|log|storage|"
     r"slot|proof|merkle|signature|uint|bytes32|0x[0-9a-f]{64}|keccak|selector|nonce|salt|checksum|id\b"
@@ -60,7 +60,7 @@ _MAX_SLASHES: Final = 4
 def find_bare(text: str, longest: int) -> Iterator[Finding]:
     """Every card number, key of a wallet and secret of AWS."""
     yield from _cards(text)
-    if "0x" in text:
+    if "0x" in text or "0X" in text:
         for match in _HEX.finditer(text):
             before = text[max(0, match.start() - _CONTEXT) : match.start()]
             said = before.rsplit("\n", 1)[-1] if "\n" in before else before
