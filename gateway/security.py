@@ -123,7 +123,7 @@ class SecurityLog:
                 self._waits = True
                 return
             self._waits = False
-            if self._queue and self._queue[0] is first:  # not dropped meanwhile to make room
+            if self._queue and self._queue[0] is first:  # not dropped meanwhile by a full queue
                 self._queue.popleft()
 
     async def _run(self) -> None:

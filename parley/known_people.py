@@ -1,6 +1,6 @@
 """From an id that somebody types to the id under which the chat knows the person.
 
-Most platforms name a person in one way. Where one names people in several, its adapter says who is
+Most platforms give a person one id. Where one gives several, its adapter says who is
 meant, so that the terminal and HTTP reach the same memory as the chat.
 """
 

@@ -62,5 +62,5 @@ class AdapterManifest:
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """As `CanShowLive.live_style`, for a process that holds no connection."""
     identify: str = ""
-    """Where the platform names people in several ways: "package.module:function" of `async
+    """Where the platform gives people several ids: "package.module:function" of `async
     (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name."""

@@ -26,8 +26,8 @@ from parley.tokens import Holder, issue, person_of
 ID_BYTES: Final = 6
 NOBODY_LISTS: Final = "The database is in the gateway's own memory: nothing is listed there."
 NOBODY_YET: Final = (
-    "Nobody whom this platform names {person} has written to the assistant yet, and it names people"
-    " in several ways. Let them write once, then try again."
+    "Nobody whom this platform names {person} has written to the assistant yet, and it gives people"
+    " several ids. Let them write once, then try again."
 )
 COLUMNS: Final = "{:<20} {:<40} {:<17} {}\n"
 

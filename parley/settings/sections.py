@@ -216,7 +216,7 @@ class Extensions(Section):
     skip: tuple[Name, ...] = ()
     """Installed ones that are not loaded, by the name of their entry point."""
     options: dict[Name, dict[Name, SecretStr]] = {}
-    """What each is handed, by its name."""
+    """Options of each extension, by its name."""
 
 
 class ToolRule(Section):

@@ -56,9 +56,9 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass
-class Street:
-    """One platform, one model and one database, in front of which one program after the other
-    runs, each with its own tenants."""
+class Setup:
+    """One platform, one model and one database, used by one program after the other,
+    each with its own tenants."""
 
     folder: Path
     database: str
@@ -98,7 +98,7 @@ class Street:
 
 
 @pytest.fixture
-async def street(tmp_path: Path, database: str) -> AsyncIterator[Street]:
+async def setup(tmp_path: Path, database: str) -> AsyncIterator[Setup]:
     telegram, bodies = TelegramSimulator(), list[Mapping[str, Any]]()
 
     def reply(body: Mapping[str, Any]) -> Answer:
@@ -109,7 +109,7 @@ async def street(tmp_path: Path, database: str) -> AsyncIterator[Street]:
     await model.start()
     try:
         async with simulated({"telegram": telegram}) as port:
-            yield Street(tmp_path, database, telegram, model, port, bodies)
+            yield Setup(tmp_path, database, telegram, model, port, bodies)
     finally:
         await model.stop()
 
@@ -124,29 +124,29 @@ async def memories(lab: Lab, person: PersonId, tenant: str) -> tuple[int, str]:
         return answer.status, await answer.text()
 
 
-async def test_the_same_ids_of_two_tenants_share_nothing(street: Street) -> None:
-    ada = street.telegram.person("Ada")
-    room, who = street.telegram.direct(ada), PersonId("telegram", "main", ada.id)
+async def test_the_same_ids_of_two_tenants_share_nothing(setup: Setup) -> None:
+    ada = setup.telegram.person("Ada")
+    room, who = setup.telegram.direct(ada), PersonId("telegram", "main", ada.id)
     limits = {"limits": {"user_per_minute": 3, "reserve_per_minute": 0}}
-    async with street.program({"telegram:main": "acme"}, **limits) as lab:
-        await street.telegram.command(ada, room, "remember", "I collect zebra stamps")
+    async with setup.program({"telegram:main": "acme"}, **limits) as lab:
+        await setup.telegram.command(ada, room, "remember", "I collect zebra stamps")
         await lab.answers(room, 1)
-        await street.telegram.say(ada, room, "the code word is marmalade")
+        await setup.telegram.say(ada, room, "the code word is marmalade")
         await lab.answers(room, 2)
         for count, text in ((3, "and"), (4, "one more")):
-            await street.telegram.say(ada, room, text)
+            await setup.telegram.say(ada, room, text)
             await lab.answers(room, count)
         assert "Rate limit exceeded" in (await lab.quiet(room))[-1].text
         assert "zebra" in (await memories(lab, who, "acme"))[1]
         assert (await memories(lab, who, "umbrella"))[0] == 401
         before = len(await lab.quiet(room))
 
-    async with street.program({"telegram:main": "umbrella"}, **limits) as lab:
-        await street.telegram.say(ada, room, "what do you know of zebra stamps and marmalade?")
+    async with setup.program({"telegram:main": "umbrella"}, **limits) as lab:
+        await setup.telegram.say(ada, room, "what do you know of zebra stamps and marmalade?")
         assert (await lab.answer(room, after=before)).text == "Understood."
-        assert "I collect zebra" not in street.prompt()
-        assert "the code word is" not in street.prompt()
-        await street.telegram.command(ada, room, "memories")
+        assert "I collect zebra" not in setup.prompt()
+        assert "the code word is" not in setup.prompt()
+        await setup.telegram.command(ada, room, "memories")
         assert "I collect" not in (await lab.answer(room, after=before + 1)).text
         status, found = await memories(lab, who, "umbrella")
         assert (status, "I collect zebra" in found) == (200, False)
@@ -156,11 +156,11 @@ async def test_the_same_ids_of_two_tenants_share_nothing(street: Street) -> None
         before = len(await lab.quiet(room))
 
     lifted = {"limits": {"user_per_minute": 0}}
-    async with street.program({"telegram:main": "acme"}, **lifted) as lab:
-        await street.telegram.say(ada, room, "what do you know of my stamps?")
+    async with setup.program({"telegram:main": "acme"}, **lifted) as lab:
+        await setup.telegram.say(ada, room, "what do you know of my stamps?")
         await lab.answer(room, after=before)
-        assert "I collect zebra stamps" in street.prompt()
-        assert "the code word is marmalade" in street.prompt()
+        assert "I collect zebra stamps" in setup.prompt()
+        assert "the code word is marmalade" in setup.prompt()
 
 
 async def _spent(lab: Lab, tenant: str, person: str) -> list[int]:
@@ -171,28 +171,28 @@ async def _spent(lab: Lab, tenant: str, person: str) -> list[int]:
     return [int(0 < sum_ < 100_000) for sum_ in await lab.app.services.stores.usage.spent(accounts)]
 
 
-async def test_people_of_two_tenants_in_one_room_share_nothing(street: Street) -> None:
-    ada, ben = street.telegram.person("Ada"), street.telegram.person("Ben")
-    eve = street.telegram.person("Eve")
-    room = street.telegram.room("lounge")
+async def test_people_of_two_tenants_in_one_room_share_nothing(setup: Setup) -> None:
+    ada, ben = setup.telegram.person("Ada"), setup.telegram.person("Ben")
+    eve = setup.telegram.person("Eve")
+    room = setup.telegram.room("lounge")
     tenants = {f"telegram:main:{ada.id}": "acme", f"telegram:main:{ben.id}": "umbrella"}
-    async with street.program(tenants) as lab:
-        await street.telegram.say(ada, room, "our launch code is marmalade", mention=True)
+    async with setup.program(tenants) as lab:
+        await setup.telegram.say(ada, room, "our launch code is marmalade", mention=True)
         await lab.answers(room, 1)
-        await street.telegram.say(ben, room, "which launch code do you know?", mention=True)
+        await setup.telegram.say(ben, room, "which launch code do you know?", mention=True)
         await lab.answers(room, 2)
-        assert "marmalade" not in street.prompt()
-        await street.telegram.say(ada, room, "which launch code do you know?", mention=True)
+        assert "marmalade" not in setup.prompt()
+        await setup.telegram.say(ada, room, "which launch code do you know?", mention=True)
         await lab.answers(room, 3)
-        assert "marmalade" in street.prompt()
-        asked = len(street.bodies)
+        assert "marmalade" in setup.prompt()
+        asked = len(setup.bodies)
 
         # Nobody can say whose this is: no answer, no row, but an entry in the audit.
-        await street.telegram.say(eve, room, "and me?", mention=True)
-        await street.telegram.say(ada, room, "still there?", mention=True)
+        await setup.telegram.say(eve, room, "and me?", mention=True)
+        await setup.telegram.say(ada, room, "still there?", mention=True)
         await lab.answers(room, 4)
-        assert len(street.bodies) == asked + 1
-        assert "and me?" not in street.prompt()
+        assert len(setup.bodies) == asked + 1
+        assert "and me?" not in setup.prompt()
         assert lab.app.observed.counts["tenant_unknown", "telegram"] == 1
 
 
@@ -224,12 +224,12 @@ async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) ->
             await app.stop()
 
 
-async def test_both_audits_have_what_is_refused(street: Street) -> None:
-    eve = street.telegram.person("Eve")
-    room = street.telegram.direct(eve)
+async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
+    eve = setup.telegram.person("Eve")
+    room = setup.telegram.direct(eve)
     access = {"access": {"blocked_users": [f"telegram:{eve.id}"]}}
-    async with street.program({"telegram:main": "acme"}, **access) as lab:
-        message = await street.telegram.say(eve, room, "let me in")
+    async with setup.program({"telegram:main": "acme"}, **access) as lab:
+        message = await setup.telegram.say(eve, room, "let me in")
         assert await lab.reasons(message) == ["user_blocked"]
         await lab.app.security.flush()
         audit = lab.app.storage.memory.audit_on(b"")
@@ -242,6 +242,6 @@ async def test_both_audits_have_what_is_refused(street: Street) -> None:
         "channel": f"telegram:main:{eve.id}",
         "times": 1,
     }
-    line = json.loads((street.folder / "audit.jsonl").read_text())
+    line = json.loads((setup.folder / "audit.jsonl").read_text())
     assert line["person"] == f"telegram:main:{eve.id}"
     assert line["reason"] == "user_blocked"
