@@ -221,9 +221,9 @@ async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_ques
     class Hanging(Flaky):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             self.calls += 1
-            if self.calls > 1:
-                await asyncio.Event().wait()
-            raise down()
+            if self.calls == 1:
+                raise down()
+            await asyncio.Event().wait()
             yield TextDelta("")
 
     model = Hanging(lambda _: None)
