@@ -8,6 +8,7 @@ from gateway.observe.gauges import Gauges, Now
 from gateway.observe.metrics import Metrics
 from gateway.storage.migrations.steps import (
     conversation_notes,
+    feedback,
     hot_state,
     long_lived_state,
     quarantine,
@@ -49,7 +50,7 @@ def kept(text: str, column: int) -> set[str]:
 
 def test_everything_that_is_stored_is_listed_with_its_end() -> None:
     text = PAGE.read_text("utf-8")
-    steps = (hot_state, long_lived_state, conversation_notes, waiting_turns, quarantine)
+    steps = (hot_state, long_lived_state, conversation_notes, waiting_turns, quarantine, feedback)
     made = "".join(str(step.STEP.sqlite) for step in steps)
     assert kept(text, 1) == set(CREATED.findall(made))
     attributes = {"inbox_prefix": "inbox"}

@@ -1,5 +1,6 @@
 """A model that does not answer is asked again while the turn has time."""
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 
@@ -214,6 +215,22 @@ async def test_one_provider_refuses_and_the_other_may_answer_before_long() -> No
     )
 
     assert result.text == ANSWER
+
+
+async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_question() -> None:
+    class Hanging(Flaky):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            self.calls += 1
+            if self.calls == 1:
+                raise down()
+            await asyncio.Event().wait()
+            yield TextDelta("")
+
+    model = Hanging(lambda _: None)
+    result = await ask(model, QuickClock(), limits=TurnLimits(seconds=2.5), direct=True)
+
+    assert model.calls == 2
+    assert (result.outcome, result.text) == ("unavailable", sentences.UNAVAILABLE)
 
 
 def test_the_pause_before_a_round() -> None:

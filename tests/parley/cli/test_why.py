@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.clock import SystemClock
+from gateway.feedback import Feedback, Thumbs
 from gateway.policy.decision import Decision
 from gateway.stores import Trace
 from parley.cli.why import described
@@ -45,9 +46,14 @@ async def test_it_finds_the_trace_of_a_message_in_the_database(tmp_path: Path) -
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()
     await storage.stores.traces.add(REFUSED)
+    at = datetime.now(UTC)
+    await storage.stores.feedback.put(Feedback("there", "a", "t", "t1", 1, at))
+    for person in ("b", "c"):
+        await storage.stores.feedback.put(Feedback("there", person, "t", "t1", -1, at))
     known = await parley_alone("why", "4711", cwd=tmp_path)
     unknown = await parley("why", "4712", cwd=tmp_path)
     await storage.stop()
-    assert (known.status, known.out) == (0, described(REFUSED) + "\n")
+    assert (known.status, known.out) == (0, described(REFUSED, Thumbs(1, 2)) + "\n")
+    assert "  feedback: 1 👍, 2 👎" in known.out.splitlines()
     assert unknown.status == 1
     assert "Nothing is known of message 4712" in unknown.err
