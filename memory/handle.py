@@ -1,7 +1,7 @@
 """The only way to memory: a handle that is bound to a person and to whoever reads along."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -17,6 +17,7 @@ from memory.brain.own import OwnDocuments
 from memory.consolidation import Consolidation
 from memory.deleting import MAX_LISTED, Deleting, DeletingParts, Gone, outward
 from memory.forgetting import Bound, Found, own
+from memory.import_pace import ImportPace
 from memory.links import Links, identity_of
 from memory.listing import ListName, Page, page_of
 from memory.outside import Outside
@@ -85,6 +86,7 @@ class MemoryParts:
     holders: Sequence[HoldsPersonal] = ()
     working: WorkingMemory | None = None
     """Conversations that are going on; None where nobody keeps any."""
+    imports: ImportPace = field(default_factory=ImportPace)
 
 
 class Memory:
@@ -299,6 +301,11 @@ class MemoryHandle:
         return await self._parts.path.keep_past_turn(
             self.occasion, self.reach, role, text, past, way
         )
+
+    def count_import(self) -> None:
+        """Count a file that this person sends. Raises `BadInput` where there were too many."""
+        tenant, person = self.reach.tenant, self.reach.person
+        self._parts.imports.take(f"{tenant}:{person}", self.occasion.at)
 
     def signature(self, text: str) -> str:
         """Proves later that this program gave this text out; empty where there is no key."""

@@ -46,7 +46,9 @@ async def imported(handle: MemoryHandle, asker: Asker, *, turns: bool) -> Reply:
 
 
 def taken_in(handle: MemoryHandle, data: bytes, *, turns: bool) -> AsyncIterator[Told]:
-    """What becomes of each entry of a small file that is not sealed."""
+    """What becomes of each entry of a small file that is not sealed. Raises `BadInput`, also where
+    this person imports too often."""
+    handle.count_import()
     return bring_in(handle, data, turns=turns, most=MAX_ENTRIES)
 
 

@@ -26,7 +26,6 @@ from memory.transfer.lines import (
     MAX_LINE,
     MAX_LINES,
     Elsewhere,
-    Entry,
     Header,
     Line,
     Read,
@@ -40,7 +39,7 @@ from memory.transfer.proof import is_proven, proven_of
 from memory.transfer.sealing import MAGIC as SEALED
 from memory.transfer.sealing import Opener, is_sealed
 from memory.write.outcome import Outcome, WriteResult
-from memory.write.past import Past
+from memory.write.past import Past, Proven
 
 BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
 """Namespace of the ids of memories that somebody else's file, or no id, came with."""
@@ -50,8 +49,10 @@ MAX_WAITING: Final = 100
 NOT_OWN: Final = "it belongs to a project or to everybody: only what is one's own is brought in"
 TOO_OLD: Final = "it has expired"
 AHEAD_OF_US: Final = "created_at lies ahead of now"
+REPLACED: Final = "something newer replaced it, and nothing proves that it was yours"
 TAKEN: Final = "its id belongs to another memory"
 NO_MEMORY: Final = "{table}: given out, but not taken in: only memories are"
+ONLY_LINES: Final = "a Parquet file is imported at the terminal only: export JSON lines"
 NOT_PROVEN: Final = "Nothing proves where it comes from: it has low trust."
 
 
@@ -100,7 +101,7 @@ async def bring_in(
 
     Without `turns` what was said in conversations stays out (`memory.episodic` is off). Raises
     `BadInput`, before anything is stored, for a file that cannot be read to its end, or has more
-    than `most` lines.
+    than `most` lines; and for bytes in Parquet, because a few of them can be read as gigabytes.
     """
     source = _source(file)
     header = await asyncio.to_thread(_looked_through, source, key, most)
@@ -131,16 +132,19 @@ class _One:
         if isinstance(entry, Elsewhere):
             return Told(number, Fate.LEFT, NO_MEMORY.format(table=entry.table))
         memory_id = self._id(entry.line)
-        problem = self._problem(entry.line)
+        signed = is_proven(self.handle, entry.values)
+        own = signed and entry.values.get("person") in self.handle.reach.persons
+        problem = self._problem(entry.line, own=own)
         if problem:
             return Told(number, Fate.REFUSED, problem)
         if await self.handle.get(memory_id) is not None:
             return Told(number, Fate.KNOWN, "it is there already", memory_id)
         if memory_id in self.waiting:
             return Told(number, Fate.WAITING, "it waits for a decision already", memory_id)
-        return await self._write(number, entry, memory_id)
+        proven = proven_of(entry.values) if own else None
+        return await self._write(number, entry.line, memory_id, proven, others=signed and not own)
 
-    def _problem(self, entry: Line) -> str:
+    def _problem(self, entry: Line, *, own: bool) -> str:
         now = self.handle.occasion.at
         if entry.scope != "user":
             return NOT_OWN
@@ -150,25 +154,24 @@ class _One:
             return AHEAD_OF_US
         if entry.expires_at is not None and entry.expires_at <= now:
             return TOO_OLD
-        return ""
+        return REPLACED if entry.superseded_by and not own else ""
 
-    async def _write(self, number: int, entry: Entry, memory_id: str) -> Told:
-        line, handle = entry.line, self.handle
-        signed = is_proven(handle, entry.values)
-        own = signed and entry.values.get("person") in handle.reach.persons
+    async def _write(
+        self, number: int, line: Line, memory_id: str, proven: Proven | None, *, others: bool
+    ) -> Told:
+        handle = self.handle
         past = Past(
             memory_id,
             line.created_at or handle.occasion.at,
             line.expires_at,
             self._mapped(line.superseded_by),
             line.superseded_at,
-            proven_of(entry.values) if own else None,
+            proven,
         )
-        others = signed and not own
         if line.role:
             result = await handle.bring_in_turn(line.role, line.content, past, others=others)
         else:
-            draft = await self._draft(line, memory_id, proven=own)
+            draft = await self._draft(line, memory_id, proven=proven is not None)
             result = await handle.bring_in(draft, past, others=others)
         return await self._told(number, memory_id, past, result)
 
@@ -231,6 +234,8 @@ def _is_id(text: str) -> bool:
 
 def _source(file: Path | bytes) -> Source:
     if isinstance(file, bytes):
+        if file.startswith(PARQUET):
+            raise BadInput(ONLY_LINES)
         return lambda: io.BufferedReader(io.BytesIO(file))
     return lambda: io.BufferedReader(_opened(file))
 

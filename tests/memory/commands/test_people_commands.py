@@ -132,6 +132,7 @@ async def test_what_was_exported_is_imported_again_and_once() -> None:
         (b'{"format":"parley-memory","version":9}', "", "version 9"),
         (b'{"format":"parley-memory","version":1}\n' + b"{}\n" * 501, "", "more than 500 entries"),
         (b"parley-sealed\n", "", "its key is needed"),
+        (b"PAR1" + b"x" * 100 + b"PAR1", "", "at the terminal only"),
     ],
 )
 async def test_a_file_that_cannot_be_imported_is_named(

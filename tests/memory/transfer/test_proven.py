@@ -265,3 +265,14 @@ async def test_all_that_is_no_memory_is_named(rig: Rig) -> None:
         b"[" * 200_000 + b"\n"
     )
     assert [one.fate for one in await taken_in(ada, odd)] == [Fate.UNREADABLE] * 4
+
+
+async def test_what_was_replaced_is_taken_in_only_where_it_is_proven(rig: Rig) -> None:
+    """It fills no plan and repeats nothing, so anybody could bring in any number of it."""
+    ada = await rig.handle()
+    header = {"format": "parley-memory", "version": 1, "person": OWN}
+    old = {"content": "Works at Initech", "superseded_by": new_id()}
+    file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, old))
+    (told,) = await taken_in(ada, file)
+    assert (told.fate, "newer" in told.reason) == (Fate.REFUSED, True)
+    assert await records(ada) == {}
