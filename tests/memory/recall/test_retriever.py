@@ -265,9 +265,12 @@ async def test_long_candidates_are_looked_through_beside_the_event_loop(
         return real(text)
 
     monkeypatch.setattr(selection, "redact_secrets", noted)
-    await here.keep(record("The shed is green"))
+    await here.keep(record("The shed is green since Thursday noon"))
     await here.recall("Is the shed green?")
     assert sum(on_loop) > 0, "short ones need no thread"
+    read = len(on_loop)
+    await here.recall("Is the shed green?")
+    assert len(on_loop) == read, "a short one is looked through once"
     on_loop.clear()
     hostile = "the shed 1 is my key " * 450
     await here.keep(*(record(f"{n} {hostile}", tier=Tier.EPISODIC) for n in range(8)))
