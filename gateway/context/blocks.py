@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 Count: TypeAlias = Callable[[str], int]
 """Tokens of a text: 0 for an empty one, never less for a longer beginning of the same text."""
@@ -73,11 +73,10 @@ class Task:
     set_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One step of the conversation, as the model is to read it. `id` is the message's. `own` is
     what its writer wrote themselves, where that is not all of `text`; `writer` is named in rooms,
-    and `shown` is the framed text of somebody else.
+    and `shown` is the framed text of somebody else. A tuple, because a message makes many of them.
     """
 
     id: str
@@ -202,7 +201,10 @@ class Assembled:
         return self.total - self.tokens
 
     def __getitem__(self, kind: BlockKind) -> Block:
-        return next(block for block in self.blocks if block.kind is kind)
+        for block in self.blocks:
+            if block.kind is kind:
+                return block
+        raise KeyError(kind)
 
     @property
     def text(self) -> str:

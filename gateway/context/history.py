@@ -106,8 +106,8 @@ class Talk:
     def _shorter(self, said: Said, limit: int) -> Said:
         """Shorten a turn. Material is left out as a whole, because half a frame stays open."""
         if not said.shown or self._count(said.text) <= limit:
-            return replace(said, text=shortened(said.text, limit, self._count))
-        return replace(said, text=shortened(said.spoken, limit, self._count), shown="")
+            return said._replace(text=shortened(said.text, limit, self._count))
+        return said._replace(text=shortened(said.spoken, limit, self._count), shown="")
 
     def _summed(self, start: int, limit: int) -> str:
         """A summary of what was before `start`, with its tags within `limit` tokens."""

@@ -63,9 +63,10 @@ class ToolPolicy:
 
     def rule_for(self, tool: ToolSpec) -> ToolRule:
         """The rule in force for a tool."""
-        configured = self.rules.get(tool.name) or self.rules.get(tool.name.partition("__")[0])
-        if configured is not None:
-            return configured
+        if self.rules:
+            configured = self.rules.get(tool.name) or self.rules.get(tool.name.partition("__")[0])
+            if configured is not None:
+                return configured
         if tool.secrets:
             return SECRETS
         return SIDE_EFFECTS if tool.side_effects else READ_ONLY

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
 
 from memory.recall.labels import label_of, told
 from memory.recall.provenance import Recalled
 from memory.recall.rules import Limits
 from memory.record import Record, Scope, Tier
 from safety.secrets import redact_secrets
+
+SHORT: Final = 1_000
+"""Characters of a text that is remembered without its secrets: of nearly every memory."""
+MAX_REMEMBERED: Final = 2_000
 
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.GLOBAL: 2}
 
@@ -71,16 +77,26 @@ def chosen(
 
 def without_secrets(record: Record) -> Record:
     """The record as it may leave: credentials redacted, no vector."""
-    content = redact_secrets(record.content).text
+    content = _redacted(record.content)
     claim = record.evidence.claim
-    clean = content if claim == record.content else redact_secrets(claim).text
+    clean = content if claim == record.content else _redacted(claim)
     return replace(
         record,
         content=content,
         evidence=replace(record.evidence, claim=clean),
-        tags=tuple(redact_secrets(tag).text for tag in record.tags),
+        tags=tuple(map(_redacted, record.tags)),
         embedding=None,
     )
+
+
+def _redacted(text: str) -> str:
+    return _remembered(text) if len(text) <= SHORT else redact_secrets(text).text
+
+
+@lru_cache(MAX_REMEMBERED)
+def _remembered(text: str) -> str:
+    """Question after question finds the same memories of a person."""
+    return redact_secrets(text).text
 
 
 def rough_tokens(text: str) -> int:

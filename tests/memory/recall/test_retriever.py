@@ -10,6 +10,7 @@ import pytest
 
 from gateway.errors import ModelUnavailable
 from memory.recall import retriever, selection
+from safety.secrets import redact_secrets
 from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules
 from memory.record import Embedding, Kind, Scope, Tier
@@ -256,7 +257,7 @@ async def test_long_candidates_are_looked_through_beside_the_event_loop(
     here: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_loop: list[int] = []
-    real = selection.redact_secrets
+    real = redact_secrets
 
     def noted(text: str) -> object:
         if threading.current_thread() is threading.main_thread():
@@ -264,9 +265,12 @@ async def test_long_candidates_are_looked_through_beside_the_event_loop(
         return real(text)
 
     monkeypatch.setattr(selection, "redact_secrets", noted)
-    await here.keep(record("The shed is green"))
+    await here.keep(record("The shed is green since Thursday noon"))
     await here.recall("Is the shed green?")
     assert sum(on_loop) > 0, "short ones need no thread"
+    read = len(on_loop)
+    await here.recall("Is the shed green?")
+    assert len(on_loop) == read, "a short one is looked through once"
     on_loop.clear()
     hostile = "the shed 1 is my key " * 450
     await here.keep(*(record(f"{n} {hostile}", tier=Tier.EPISODIC) for n in range(8)))
