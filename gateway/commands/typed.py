@@ -22,7 +22,6 @@ from gateway.message import (
     Button,
     ButtonPressed,
     CommandInvoked,
-    MessageAuthor,
     MessageReceived,
     Place,
     Reply,

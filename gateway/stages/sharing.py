@@ -1,6 +1,5 @@
 """With whom a limit or a budget is shared that is used up: looked up for refusals only."""
 
-from dataclasses import replace
 from typing import Final
 
 from gateway.exchange import Exchange
@@ -30,4 +29,4 @@ async def with_sharing(decision: Decision, exchange: Exchange, services: Service
     accounts = f"{linked} linked account{'' if linked == 1 else 's'}"
     told = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
     detail = f"{decision.detail}, {told}" if decision.detail else told
-    return replace(decision, detail=detail)
+    return decision._replace(detail=detail)

@@ -105,8 +105,8 @@ conversation that you write it in.
 - I keep what you say to me, not what you say to others. I delete our conversations after {days} \
 days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
-    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`; or one of `/privacy memory off`, "
-    "`/privacy memory off here`, `/privacy notes off` and `/privacy rooms on`."
+    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`; or one of "
+    "`/privacy memory off`, `/privacy memory off here`, `/privacy notes off` and `/privacy rooms on`."
 )
 KINDS: Final[Mapping[str, str]] = {
     "memories": "memories",
@@ -156,9 +156,7 @@ WAITS_FOR_OPERATORS: Final = (
 PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
 
 
-def privacy(
-    chosen: Self, counts: str, planned: str, days: int, *, rooms: bool, notes: bool
-) -> str:
+def privacy(chosen: Self, counts: str, planned: str, days: int, *, rooms: bool, notes: bool) -> str:
     """What `/privacy` shows: what is kept, what was chosen, and how to change it."""
     memory = "off for you" if chosen.memory_off else "on for you"
     if chosen.off_here and not chosen.memory_off:
