@@ -106,7 +106,8 @@ conversation that you write it in.
 days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
     "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`; or one of "
-    "`/privacy memory off`, `/privacy memory off here`, `/privacy notes off` and `/privacy rooms on`."
+    "`/privacy memory off`, `/privacy memory off here`, `/privacy notes off` and "
+    "`/privacy rooms on`."
 )
 KINDS: Final[Mapping[str, str]] = {
     "memories": "memories",
