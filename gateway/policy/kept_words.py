@@ -19,6 +19,8 @@ from safety.secrets import find_secrets, redact_secrets, secret_of
 
 JOINED: Final = 400
 """Characters of two neighbouring messages, on either side, that are read as one text."""
+MIN_DISTINCT: Final = 10
+"""Different characters below which a row of a chat message is no key: "aaaa…"."""
 MAX_NAME: Final = 200
 """Characters of a name that are kept."""
 MAX_NAMES: Final = 1_000
@@ -66,10 +68,11 @@ def kept_messages(texts: Sequence[str], known: Sequence[str] = (), earlier: str 
     possible: list[str] = []
     for index, text in enumerate(given[1:], start=1):
         for one in find_secrets(text, known):
+            secret = secret_of(text, one)
             if _is_sure(one):
-                secrets.append(secret_of(text, one))
-            else:
-                possible.append(secret_of(text, one))
+                secrets.append(secret)
+            elif len(set(secret)) >= MIN_DISTINCT:
+                possible.append(secret)
                 parts[index].append((one.start, one.end))
     halves = [
         (index, *half)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from memory.store.stop_words import STOP_WORDS
+
 _GERMAN: Final = """
 aber als am an auch auf aus bei beim bin bis bitte da damit dann das dass dem den denn der des
 die dies diese dieser dir doch du ein eine einem einen einer er es für gab gibt haben habe hast
@@ -106,7 +108,8 @@ def telling(words: Sequence[str]) -> tuple[str, ...]:
     there, or where it is English."""
     asked = set(words)
     best = max(_LANGUAGES, key=lambda language: len(asked & language))
-    if len(asked & best) <= len(asked & _OURS):
+    ours = _OURS if best in _OTHERS else _OURS | STOP_WORDS
+    if len(asked & best) <= len(asked & ours):
         return tuple(words)
     return tuple(word for word in words if word not in best) or tuple(words)
 

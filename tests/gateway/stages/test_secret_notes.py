@@ -68,3 +68,9 @@ def test_a_line_stands_below_what_memory_says() -> None:
     assert noted(Aftermath("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
     assert noted(Aftermath(), REMOVED).note == REMOVED
     assert noted(Aftermath("_Noted._"), "").note == "_Noted._"
+
+
+def test_a_row_of_one_letter_is_kept() -> None:
+    said = "a" * 80
+    assert kept_messages((said,)).texts == (said,)
+    assert note_for(said) == ""

@@ -72,6 +72,11 @@ def test_a_literal_stands_on_its_own(text: str, literal: str, there: bool) -> No
     assert holds(text, literal) is there
 
 
+def test_an_english_question_keeps_words_that_are_function_words_elsewhere() -> None:
+    text = "Would Melanie go on another roadtrip soon?"
+    assert understood(Query(text, NOW)).search == text
+
+
 def test_function_words_of_other_languages_are_not_searched_for() -> None:
     assert understood(Query("Wie teuer war die Genehmigung?", NOW)).search.split() == [
         "teuer",
