@@ -10,11 +10,11 @@ import pytest
 
 from gateway.errors import ModelUnavailable
 from memory.recall import retriever, selection
-from safety.secrets import redact_secrets
 from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules
 from memory.record import Embedding, Kind, Scope, Tier
 from memory.store.ports import Filter
+from safety.secrets import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
 from tests.memory.store.records import AT, BOB, reach, record
 
