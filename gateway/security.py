@@ -17,6 +17,7 @@ import structlog
 
 from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
+from gateway.observe.logs import AUDIT
 from gateway.people import DEFAULT_TENANT
 from gateway.ports import AlarmClock
 
@@ -158,6 +159,6 @@ class SecurityLog:
             for name in ("reason", "tenant", "person", "channel", "address")
             if (value := getattr(told, name))
         }
-        audit_log.info("audit", event_name=told.event, times=times, **named)
+        audit_log.info(AUDIT, event_name=told.event, times=times, **named)
         if self._sink is not None:
             self._queue.append((told, times))

@@ -5,11 +5,11 @@ import io
 import logging
 import sys
 from collections.abc import Iterable
-from typing import Literal, TextIO, cast
+from typing import Final, Literal, TextIO, cast
 
 import structlog
 from structlog.stdlib import ProcessorFormatter
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
 from gateway.observe.correlation import add_exchange
 from gateway.observe.withheld import OURS, is_ours, redactor, render_failure, withhold_foreign
@@ -18,6 +18,8 @@ LogFormat = Literal["text", "json"]
 
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
 """Libraries whose warnings say nothing that our own events do not."""
+AUDIT: Final = "audit"
+"""The event of every line of the audit."""
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
@@ -51,11 +53,14 @@ def configure_logs(
     *,
     secrets: Iterable[str] = (),
     stream: TextIO | None = None,
+    audited: bool = True,
 ) -> None:
     """Send every log line to `stream`, standard error if none is given. `secrets` are the values
-    that must not appear; what looks like a credential never does. Replaces an earlier set-up."""
+    that must not appear; what looks like a credential never does. Lines of the audit come at every
+    `level`, unless `audited` is false. Replaces an earlier set-up."""
     out = stream or sys.stderr
     meanings: list[Processor] = [
+        *(() if audited else (_without_audit,)),
         structlog.contextvars.merge_contextvars,
         add_exchange,
         structlog.processors.add_log_level,
@@ -85,6 +90,12 @@ def configure_logs(
         logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(level, logging.ERROR))
+
+
+def _without_audit(_logger: object, _method: str, event: EventDict) -> EventDict:
+    if event.get("event") == AUDIT:
+        raise structlog.DropEvent
+    return event
 
 
 def _renderer(log_format: LogFormat, out: TextIO) -> Processor:

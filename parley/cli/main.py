@@ -259,7 +259,7 @@ def usage(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what answers cost, and what is left of a person's budgets."""
+    """Show what answers cost, and what is left of budgets."""
     from parley.cli import usage as usage_shown  # noqa: PLC0415
 
     told = usage_shown.run(chosen(config), os.environ, person, days, tenant=tenant, as_json=as_json)

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start, 130 when it was interrupted during the story."""
     options = _options(arguments)
     console = Console(highlight=False)
-    configure_logs(level=logging.ERROR)
+    configure_logs(level=logging.ERROR, audited=False)
     try:
         return asyncio.run(_run(console, options.once, options.port))
     except StartError as error:

@@ -63,14 +63,14 @@ async def test_a_file_of_formats_is_answered_in_the_platforms_own(lab: Lab) -> N
 async def test_a_secret_is_withheld_in_public_and_told_in_private(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     question = f"say exactly: the key is {SECRET}"
+    direct = lab.platform.direct(ada)
+    await lab.platform.say(ada, direct, question)
+    assert SECRET in (await lab.answer(direct)).text
     await lab.platform.say(ada, room, question, mention=True)
     assert (await lab.answer(room)).text == REPLACEMENT
     closed = lab.platform.room("staff", "private")
     await lab.platform.say(ada, closed, question, mention=True)
     assert SECRET in (await lab.answer(closed)).text
-    direct = lab.platform.direct(ada)
-    await lab.platform.say(ada, direct, question)
-    assert SECRET in (await lab.answer(direct)).text
 
 
 @only("discord", "slack-socket", "slack-http")

@@ -8,7 +8,7 @@ from memory.brain.heartbeat import narrative, read_figures
 from memory.recall.dates import dates_in
 from memory.recall.query import Query, understood
 from memory.store.terms import asked, filed
-from memory.transfer.lines import Line, Unreadable, header_from, line_from
+from memory.transfer.lines import Elsewhere, Entry, Unreadable, header_from, line_from
 from memory.write.citations import find_citations
 from memory.write.hedges import analyze_hedges
 from memory.write.pages import as_text
@@ -41,7 +41,7 @@ def _alike(text: str) -> None:
 
 def _line(data: bytes) -> None:
     read = line_from(data)
-    assert isinstance(read, Line | Unreadable)
+    assert isinstance(read, Entry | Elsewhere | Unreadable)
     try:
         header_from(data)
     except BadInput:
