@@ -19,7 +19,10 @@ QUESTION: Final = (
     "Delete the history of this conversation? Then I no longer see what was said here before. What "
     "I remember of you stays (`/memories` shows it)."
 )
-OFFER: Final = "**{label}** also deletes what I learned of you in this conversation ({count})."
+OFFER: Final = (
+    "**{label}** deletes in addition what I learned of you in this conversation and what I keep of "
+    "its messages: {count} in all."
+)
 NOT_YOURS: Final = (
     "Only the person who asked can delete what I learned of them. You can still delete the history "
     "alone."
