@@ -67,7 +67,6 @@ SPECS: Final = (
         "a code, or: off, cancel, confirm ID",
     ),
 )
-SHOWN: Final = 10
 
 Command = Callable[[MemoryHandle, Asker, str], Awaitable[Reply]]
 

@@ -234,8 +234,11 @@ def _entry(record: Record, grouped: bool) -> str:
 
 
 def _other(shown: Page) -> str:
-    if not shown.other or shown.text:
+    if not shown.other:
         return ""
+    if shown.text:
+        other = "What I learned and fits" if shown.name == "said" else "Chat messages that fit"
+        return f"{other}: {shown.other}. "
     if shown.name == "said":
         return f"What I learned of you: {shown.other} (`/memories`). "
     return f"Chat messages that I keep: {shown.other} (`/memories chat`). "
