@@ -7,7 +7,7 @@ and nothing is remembered beyond the conversation.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.authorship import Material
 from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
@@ -15,6 +15,9 @@ from gateway.errors import ToolError
 from gateway.message import Button, Place, Reply
 from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
+
+REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
+"""What memory says of a secret in what it stored, as one line of an `Aftermath`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "
 
 GONE: Final = (
     "You are not in the project {project} any more, as far as its platform says. I no longer use "
-    "its memory here. If you belong to it, write to me in one of its rooms, then choose it again "
-    "with `/project`."
+    "its memory here. If you belong to it, write to me in one of its channels, or in the group, "
+    "then choose it again with `/project`."
 )
 UNKNOWN: Final = (
     "The platform does not say at present whether you are still in the project {project}, so this "
@@ -156,7 +156,7 @@ class People:
                 if not await self.reaches(occasion, project):
                     raise BadInput(
                         f"I cannot see that you are in {title} now. Write to me in one of its "
-                        "rooms, then choose it again."
+                        "channels, or in the group, then choose it again."
                     )
                 await self._store.choose_project(tenant, person, project)
                 return title

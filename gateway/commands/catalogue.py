@@ -51,6 +51,6 @@ def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
     return (
         f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "
         "of my messages.\n\n" + "\n".join(lines) + "\n\n"
-        "Where your app offers no command of mine, write it to me as a message. `help` alone does, "
-        "too."
+        "If your app does not offer a command, write it to me as a message. `help` works without "
+        "the `/`."
     )

@@ -19,7 +19,11 @@ QUESTION: Final = (
     "Delete the history of this conversation? Then I no longer see what was said here before. What "
     "I remember of you stays (`/memories` shows it)."
 )
-OFFER: Final = "**{label}** also deletes what I learned of you in this conversation ({count})."
+FOR_ALL: Final = " The history goes for everybody here."
+OFFER: Final = (
+    "**{label}** deletes in addition what I learned of you in this conversation and what I keep of "
+    "its messages: {count} in all."
+)
 NOT_YOURS: Final = (
     "Only the person who asked can delete what I learned of them. You can still delete the history "
     "alone."
@@ -37,7 +41,8 @@ async def asked(exchange: Exchange, services: Services, aside: str) -> Reply:
     count = await services.memory.learned(asker_of(exchange, services), conversation)
     most = exchange.connected.manifest.capabilities.max_buttons
     offers = count > 0 and (most == 0 or most > len((yes, no)))  # typed where there are none
-    told = f"{QUESTION}{aside}"
+    for_all = FOR_ALL if exchange.place.audience is not Audience.DIRECT else ""
+    told = f"{QUESTION}{for_all}{aside}"
     if offers:
         told = f"{told}\n\n{OFFER.format(label=LEARNED, count=count)}"
     more = (confirmations.also_learned(exchange.id, LEARNED),) if offers else ()

@@ -45,8 +45,8 @@ from gateway.turn.prompt import said_in
 from gateway.turn.tokens import estimate
 
 NOT_YOURS = (
-    "Only members may delete the history of a room, and your role with me is guest. Ask a member. "
-    "In a direct message with me `/clear` deletes our own history."
+    "Only members may delete the history of a channel or group, and your role with me is guest. "
+    "Ask a member. In a direct message with me `/clear` deletes our own history."
 )
 
 SEES_NOTHING = (

@@ -6,15 +6,15 @@ from typing import Final
 
 from gateway.authorship import Material
 from gateway.policy.kept_words import Kept
-from gateway.remembering import Aftermath
+from gateway.remembering import REDACTION_NOTICE, Aftermath
 from safety.cut import REDACTED
 
 REMOVED: Final = (
     "_Your message holds what looks like a password or a key. I have read it, and did not keep it._"
 )
 LEFT_OUT: Final = (
-    "_Your message holds what may be a key, so I did not keep that part. Shall I? Then send it to"
-    " me with `/remember`._"
+    "_Your message holds what may be a key, so I did not keep that part. To keep it, send it"
+    " to me with `/remember`._"
 )
 
 
@@ -31,7 +31,16 @@ def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Mate
 
 
 def noted(after: Aftermath, note: str) -> Aftermath:
-    """The aftermath with one more line."""
+    """The aftermath with one more line, in both of its forms. `REMOVED` says of the whole message
+    what memory says of a part of it, and takes the place of that line."""
     if not note:
         return after
-    return replace(after, note=f"{after.note}\n{note}" if after.note else note)
+    typed = _with(after.typed, note) if after.typed else ""
+    return replace(after, note=_with(after.note, note), typed=typed)
+
+
+def _with(told: str, note: str) -> str:
+    lines = told.split("\n") if told else []
+    if note == REMOVED:
+        lines = [line for line in lines if line != f"_{REDACTION_NOTICE}_"]
+    return "\n".join((*lines, note))

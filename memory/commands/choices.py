@@ -7,8 +7,9 @@ from gateway.remembering import Asker
 from memory.people import People
 
 ROOMS: Final = {
-    True: "In rooms I now use what I know of you.",
-    False: "In rooms I now leave out what I know of you.",
+    True: "In channels and groups I now also use what I know of you from elsewhere. Everybody "
+    "there can read my answers.",
+    False: "In channels and groups I no longer use what I know of you from elsewhere.",
 }
 NOTES: Final = {
     True: "I now say under an answer what I noted by myself.",

@@ -15,7 +15,7 @@ from memory.handle import MemoryHandle
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
-    CommandSpec("soul", "How I shall be with you: show, write, undo", True, "text", True, OR_UNDO),
+    CommandSpec("soul", "How you shall be with me: show, write, undo", True, "text", True, OR_UNDO),
     CommandSpec("bible", "What this project is: show, write, undo", True, "text", True, OR_UNDO),
 )
 UNDO: Final = "undo"

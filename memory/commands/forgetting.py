@@ -1,4 +1,5 @@
-"""`/forget`: shows everything that would go, page by page, and deletes exactly that."""
+"""`/forget`: shows everything that would go, page by page, and deletes exactly that. Where others
+read the answer, nothing from elsewhere is shown, and so nothing from elsewhere goes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,12 +39,13 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(words.WHAT_TO_FORGET)
-        found = await handle.forgettable(topic)
+        reader = handle if asker.alone else handle.before_others()
+        found = await reader.forgettable(topic)
         if not found.items:
             several = len(topic.split()) > 1
             nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
             told = filter(None, (nothing, await _in_soul(handle, asker, topic)))
-            return Reply(_with_aside(asker, "\n\n".join(told)))
+            return Reply(_with_aside(handle, asker, "\n\n".join(told)))
         most = fitting([item.bound for item in found.items])
         items = found.items[:most]
         bound = [item.bound for item in items]
@@ -57,7 +59,7 @@ class ForgetCommands:
             found.beyond + len(found.items) - most,
         )
         buttons = await self._questions.ask(asker.id, question, f"Forget {len(items)}")
-        reply = _shown(asker, question, page_of(items, 1), asker.id, buttons)
+        reply = _shown(handle, asker, question, page_of(items, 1), asker.id, buttons)
         further = (words.UNREAD * found.unread, await _in_soul(handle, asker, topic))
         return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
 
@@ -81,7 +83,7 @@ class ForgetCommands:
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")
-        return _shown(asker, question, shown, question_id, (yes, no))
+        return _shown(handle, asker, question, shown, question_id, (yes, no))
 
     async def settle(
         self, handle: MemoryHandle, asker: Asker, question_id: str, question: Question
@@ -97,7 +99,7 @@ class ForgetCommands:
             told.append(words.CHANGED.format(count=gone.changed))
         if question.beyond:
             told.append(words.BEYOND_LEFT.format(count=question.beyond))
-        return Reply(_with_aside(asker, " ".join(told)))
+        return Reply(_with_aside(handle, asker, " ".join(told)))
 
     async def leave(self, question_id: str, question: Question) -> Reply:
         """Delete nothing."""
@@ -106,6 +108,7 @@ class ForgetCommands:
 
 
 def _shown(
+    handle: MemoryHandle,
     asker: Asker,
     question: Question,
     page: Page[Item] | Page[Item | None],
@@ -123,7 +126,7 @@ def _shown(
     )
     text = "\n\n".join(told)
     until = asker.at + VALID_FOR
-    return Reply(_with_aside(asker, text), (yes, *turnings, no), buttons_until=until)
+    return Reply(_with_aside(handle, asker, text), (yes, *turnings, no), buttons_until=until)
 
 
 async def _in_soul(handle: MemoryHandle, asker: Asker, topic: str) -> str:
@@ -151,7 +154,8 @@ def _line(item: Item) -> str:
     return f"{words.one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
 
 
-def _with_aside(asker: Asker, text: str) -> str:
-    if asker.place.audience is Audience.DIRECT:
+def _with_aside(handle: MemoryHandle, asker: Asker, text: str) -> str:
+    """The text, and where a room keeps something back, where to find it."""
+    if asker.place.audience is Audience.DIRECT or (asker.alone and handle.reach.private):
         return text
     return f"{text}\n\n{words.FORGET_IN_ROOM}"

@@ -25,7 +25,7 @@ FATES: Final = {
     Fate.WAITING: "waiting for your decision: `/memories review`",
     Fate.REFUSED: "refused",
     Fate.UNREADABLE: "not readable",
-    Fate.LEFT: "no memories, left out",
+    Fate.LEFT: "left out (data of another kind than memories)",
 }
 REPORT: Final = "import-report.txt"
 
@@ -60,7 +60,8 @@ def summary(told: Sequence[Told]) -> str:
     lines = [f"- {counts[fate]} {text}" for fate, text in FATES.items() if counts[fate]]
     failed = [one for one in told if one.fate in (Fate.REFUSED, Fate.UNREADABLE)]
     why = [f"- Line {one.line}: {one.reason}" for one in failed[:NAMED]]
-    parts = [f"The file has {len(told)} entries:", "\n".join(lines)]
+    entries = "1 entry" if len(told) == 1 else f"{len(told)} entries"
+    parts = [f"The file has {entries}:", "\n".join(lines)]
     if why:
         parts += ["Not taken:", "\n".join(why)]
     if len(failed) > NAMED:

@@ -109,7 +109,7 @@ that too:
 
 {sides}"""
 ERASED: Final = """\
-Done. Everything is erased: {count} entries. I keep nothing about this account any more, and this \
+Done. Everything is erased: {entries}. I keep nothing about this account any more, and this \
 answer is not kept either. If you write to me again, we begin anew."""
 ERASED_ELSEWHERE: Final = """\
 The account {side} has erased everything I kept about it, and is no longer linked with this one. \
@@ -124,6 +124,11 @@ def question(request: LinkRequest, other: Side, group: Sequence[Linked]) -> str:
     return QUESTION.format(
         side=described(other), group=shown, means=MEANS, id=request.id, until=request.until
     )
+
+
+def erased(count: int) -> str:
+    """The confirmation, with how many entries are gone."""
+    return ERASED.format(entries=f"{count} entr{'y' if count == 1 else 'ies'}")
 
 
 def described(side: Side) -> str:

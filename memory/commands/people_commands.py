@@ -45,7 +45,7 @@ SPECS: Final = (
         True,
         "what",
         True,
-        "export, import, erase, or: memory, notes, rooms; on or off",
+        "export, import, erase; or memory, notes, rooms with on or off",
         takes_files=True,
     ),
     undoing.SPEC,
@@ -67,7 +67,6 @@ SPECS: Final = (
         "a code, or: off, cancel, confirm ID",
     ),
 )
-SHOWN: Final = 10
 
 Command = Callable[[MemoryHandle, Asker, str], Awaitable[Reply]]
 
@@ -191,7 +190,8 @@ class MemoryCommands:
         if what == "export":
             data, count = await personal_file(handle)
             file = OutboundFile("my-data.jsonl", "text/plain", data)
-            return Reply(f"Here is all I keep about you: {count} entries.", files=(file,))
+            entries = f"{count} entr{'y' if count == 1 else 'ies'}"
+            return Reply(f"Here is all I keep about you: {entries}.", files=(file,))
         if what == "import":
             return await imported(handle, asker, turns=self._episodic)
         if what == "erase":
@@ -251,7 +251,7 @@ class MemoryCommands:
             buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
             until = asker.at + ASKED_ELSEWHERE
             notices.append(Notice(other.person, other.place, text, buttons, until))
-        return Reply(link_words.ERASED.format(count=gone), notices=tuple(notices), forgets=True)
+        return Reply(link_words.erased(gone), notices=tuple(notices), forgets=True)
 
     async def _settle(self, handle: MemoryHandle, asker: Asker, question: Question) -> Reply:
         if question.deed == "erase":

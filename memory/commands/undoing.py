@@ -12,7 +12,7 @@ from memory.record import ID_PREFIX
 from memory.undoing import Undone, document_named
 
 SPEC: Final = CommandSpec(
-    "undo", "Take back what I noted by myself", True, "id", True, "nothing: the latest; or an id"
+    "undo", "Take back what you noted by yourself", True, "id", True, "an id; alone: the latest"
 )
 MAX_NAME: Final = 60
 MAX_SHOWN: Final = 5

@@ -42,7 +42,7 @@ LIST_OF_OTHERS: Final = (
     "Only the person who asked for this list can go on in it. `/memories` shows yours."
 )
 ELSEWHERE: Final = (
-    "This is what I learned of you here. Write `/memories` to me in a direct message to see all."
+    "I show less in channels and groups. To see all, write `/memories` to me in a direct message."
 )
 WAITING: Final = "This is not kept yet and waits for your decision:"
 ASKED_ALONE: Final = (
@@ -51,7 +51,10 @@ ASKED_ALONE: Final = (
 )
 NOTHING_WAITS: Final = "Nothing waits for your decision."
 WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
-WHAT_TO_FORGET: Final = "What shall I forget? Name a topic (`/forget my dog`) or one `/forget ID`."
+WHAT_TO_FORGET: Final = (
+    "What shall I forget? Name a topic (`/forget my dog`), or one memory by its id (`/forget ID`). "
+    "`/memories` shows the ids."
+)
 KNOWN: Final = "I know that already."
 ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody reads along."
 NOTHING_TO_FORGET: Final = "I remember nothing about that."
@@ -96,30 +99,34 @@ PRIVACY: Final = """\
 - `/privacy export` gives you all of it as a file, `/privacy import` with such a file brings its \
 memories back, `/privacy erase` deletes all of this account's.
 - `/link` shows which of your accounts on other platforms are linked with this one.
-- In rooms I {rooms} use what you told me elsewhere; `/privacy rooms {other}` changes that.
+- In channels and groups I {rooms} what you told me elsewhere. `/privacy rooms {other}` \
+changes that.
 - Memory is {memory}. Where it is off, I recall nothing and keep nothing of what you write. \
-`/privacy memory {turn}` changes that; `/privacy memory off here` turns it off for the \
-conversation that you write it in.
-- What I note by myself I {notes} tell you under the answer, and `/undo` takes it back; \
-`/privacy notes {other_notes}` changes that.
+`/privacy memory {turn}` turns it {turn} everywhere, `/privacy memory off here` turns it off for \
+the conversation that you write it in.
+- Under my answers I {notes} what I noted by myself. `/privacy notes {other_notes}` changes \
+that. `/undo` takes back what I noted.
 - I keep what you say to me, not what you say to others. I delete our conversations after {days} \
 days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
-    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`; or one of "
-    "`/privacy memory off`, `/privacy memory off here`, `/privacy notes off` and "
-    "`/privacy rooms on`."
+    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`. To switch "
+    "something, write `/privacy memory`, `/privacy notes` or `/privacy rooms`, each with `on` or "
+    "`off`. To switch memory off for one conversation, write there `/privacy memory off here`."
 )
 KINDS: Final[Mapping[str, str]] = {
-    "memories": "memories",
+    "memories": "memories, chat messages that I keep included",
     "memory_reviews": "memories that wait for your decision",
     "memory_sessions": "sessions of memory",
     "brain_documents": "documents that you wrote (SOUL, BIBLE)",
-    "turns": "messages of our conversations",
+    "turns": "messages of our conversations that I still see",
+    "conversation_notes": "tasks and summaries of our conversations",
+    "feedback": "your 👍 and 👎 under answers",
     "waiting_turns": "messages that memory has not stored yet",
     "inbox": "messages that I received lately",
     "outbox": "answers that are not sent yet",
     "traces": "decisions about your messages, without text",
     "usage": "figures of what answers cost, without text",
+    "spent": "sums of what your answers cost",
     "people_links": "links with your other accounts",
     "link_requests": "links that are not completed",
     "people_projects": "projects that you were seen in",
@@ -131,11 +138,12 @@ KINDS: Final[Mapping[str, str]] = {
 """Names of the stored kinds of data, by table."""
 NO_PROJECT: Final = (
     "I know of no project that you belong to now. A project is a group, server or workspace that I "
-    "am in too: write to me in one of its rooms, then choose it here with `/project`."
+    "am in too: write to me in the group, or in one of its channels, then choose it here with "
+    "`/project`."
 )
 PROJECT_OF_ROOM: Final = (
-    "In a room I use the room's own project. To choose one for our direct messages, write "
-    "`/project` to me there."
+    "In a channel or group I use its own project. To choose one for our direct messages, write "
+    "`/project` to me in a direct message."
 )
 NO_FIGURES: Final = "There are no figures of this project yet."
 NO_DOCUMENT: Final = "Nothing is written there yet. Write it after the command: `/{name} …`"
@@ -165,11 +173,11 @@ def privacy(chosen: Self, counts: str, planned: str, days: int, *, rooms: bool, 
     return PRIVACY.format(
         counts=counts,
         plan=f"\n\n{planned}" if planned else "",
-        rooms="do" if rooms else "do not",
+        rooms="use" if rooms else "do not use",
         other="off" if rooms else "on",
         memory=memory,
         turn="on" if chosen.memory_off else "off",
-        notes="do" if notes else "do not",
+        notes="say" if notes else "do not say",
         other_notes="off" if notes else "on",
         days=days,
     )
@@ -202,10 +210,11 @@ def page(shown: Page) -> str:
     if not shown.records:
         return _empty(shown)
     last = shown.first + len(shown.records)
-    most = " best" * (bool(shown.text) and shown.total >= MAX_FOUND)
+    most = " the best" * (bool(shown.text) and shown.total >= MAX_FOUND)
     title = "What I learned of you" if shown.name == "learned" else "Chat messages that I keep"
     title = f"{title} that fits" * bool(shown.text and shown.name == "learned") or title
-    lines = [f"**{title}** ({shown.first + 1}–{last} of{most} {shown.total})"]
+    shows = f"{shown.first + 1}–{last}" if len(shown.records) > 1 else str(last)
+    lines = [f"**{title}** ({shows} of{most} {shown.total})"]
     grouped = shown.name == "learned" and not shown.text
     kind: Kind | None = None
     for record in shown.records:
@@ -225,8 +234,11 @@ def _entry(record: Record, grouped: bool) -> str:
 
 
 def _other(shown: Page) -> str:
-    if not shown.other or shown.text:
+    if not shown.other:
         return ""
+    if shown.text:
+        other = "What I learned and fits" if shown.name == "said" else "Chat messages that fit"
+        return f"{other}: {shown.other}. "
     if shown.name == "said":
         return f"What I learned of you: {shown.other} (`/memories`). "
     return f"Chat messages that I keep: {shown.other} (`/memories chat`). "

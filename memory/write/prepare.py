@@ -8,6 +8,7 @@ other.
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.remembering import REDACTION_NOTICE
 from memory.record import (
     MAX_ARGUMENT,
     MAX_DOCUMENT,
@@ -36,7 +37,7 @@ NOTHING_BESIDE: Final = (
     "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
     "Keep it in a password manager, and tell me where to find it instead."
 )
-REDACTED: Final = "I removed what looks like a secret before I kept this."
+REDACTED: Final = REDACTION_NOTICE
 
 
 @dataclass(frozen=True, slots=True)

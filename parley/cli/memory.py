@@ -199,7 +199,8 @@ def validate(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what would become of a text, and why; nothing is stored. 1 unless it is stored."""
+    """Show what would become of a text, and why; nothing is stored. Exit status 1
+    unless it would be stored at once."""
     from parley.cli import memory_validate  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)

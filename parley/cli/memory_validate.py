@@ -4,8 +4,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gateway.errors import BadInput
 from memory.handle import MemoryHandle
 from memory.write.result import IngestionTier, ValidationResult
+from memory.write.validate import WAYS
 from parley.cli.memory_access import Wanted, with_memory
 from parley.cli.memory_shown import print_json
 from parley.settings import Settings
@@ -21,6 +23,8 @@ def run(wanted: Wanted, text: str, memory_type: str, source: str) -> int:
     """Print the tier, the reason and every check; 0 in the first tier only."""
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
+        if source not in WAYS:
+            raise BadInput(f"--source: there is no {source[:40]!r}; there are {', '.join(WAYS)}")
         return await handle.try_out(text, memory_type, source)
 
     result = with_memory(wanted, job, stranger=True)

@@ -66,8 +66,9 @@ def told(spent: Spent) -> Iterator[str]:
     for one in spent.totals:
         usage = one.usage
         read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        answers = f"{one.calls:,} answer{'s' * (one.calls != 1)}"
         yield (
-            f"{_dollars(one.micros)}  {one.model}: {one.calls:,} answers, {read:,} tokens read, "
+            f"{_dollars(one.micros)}  {one.model}: {answers}, {read:,} tokens read, "
             f"{usage.output_tokens:,} written"
         )
     yield f"{_dollars(spent.micros)}  in all, {PRICED}" if spent.totals else NOTHING

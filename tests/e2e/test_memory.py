@@ -95,7 +95,8 @@ async def test_a_secret_is_removed_before_anything_is_kept_and_the_person_is_tol
 ) -> None:
     ada = direct(lab)
     answer = await ada.say(f"remember that my key is {KEY}")
-    assert "I removed what looks like a secret before I kept this." in answer.text
+    assert "I have read it, and did not keep it." in answer.text
+    assert "I removed what looks like a secret" not in answer.text, "it is said once"
     assert await kept(lab) == ["my key is [SECRET_REDACTED]"]
     remembered = await ada.command("remember", f"the other key is {KEY}")
     assert "I removed what looks like a secret" in remembered.text

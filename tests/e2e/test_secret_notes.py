@@ -40,3 +40,14 @@ async def test_what_may_be_a_secret_is_kept_once_the_person_says_so(tmp_path: Pa
         assert "may hold a secret" in asked.text
         await ada.press(asked, "Keep")
         assert f"the licence is {ROW}" in await kept(lab)
+
+
+async def test_where_memory_is_off_nothing_is_said_of_keeping(tmp_path: Path) -> None:
+    async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):
+        ada = direct(lab)
+        await ada.command("privacy", "memory off")
+        model.script("It is long enough.", "It is base64.")
+        assert (
+            await ada.say(f"my password is {SECRET}, is that good?")
+        ).text == "It is long enough."
+        assert (await ada.say(f"what is {ROW} here?")).text == "It is base64."

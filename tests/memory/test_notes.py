@@ -245,11 +245,11 @@ async def test_privacy_says_what_is_chosen() -> None:
             return (await rig.commands.run("privacy", "", rig.asker())).markdown
 
         assert "Memory is on for you" in await shown()
-        assert "I do tell you under the answer" in await shown()
+        assert "I say what I noted" in await shown()
         await rig.commands.run("privacy", "memory off here", rig.asker())
         await rig.commands.run("privacy", "notes off", rig.asker())
         assert "Memory is off for you in this conversation" in await shown()
-        assert "I do not tell you under the answer" in await shown()
+        assert "I do not say what I noted" in await shown()
         both = (await rig.commands.run("privacy", "memory off", rig.asker())).markdown
         assert "Memory is off for you." in both
         still = (await rig.commands.run("privacy", "memory on here", rig.asker())).markdown

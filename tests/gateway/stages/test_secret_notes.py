@@ -4,7 +4,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.policy.kept_words import kept_messages, kept_words
-from gateway.remembering import Aftermath
+from gateway.remembering import REDACTION_NOTICE, Aftermath
 from gateway.stages.secret_notes import LEFT_OUT, REMOVED, noted, secret_note
 
 ROW = "Zm9vYmFyYmF6cXV4" * 5
@@ -68,6 +68,19 @@ def test_a_line_stands_below_what_memory_says() -> None:
     assert noted(Aftermath("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
     assert noted(Aftermath(), REMOVED).note == REMOVED
     assert noted(Aftermath("_Noted._"), "").note == "_Noted._"
+
+
+def test_a_line_stands_also_where_the_undo_is_typed() -> None:
+    told = noted(Aftermath("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
+    assert told.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
+    assert noted(Aftermath("_Noted._"), LEFT_OUT).typed == ""
+
+
+def test_a_removed_secret_is_told_once() -> None:
+    told = noted(Aftermath(f"_Noted._\n_{REDACTION_NOTICE}_"), REMOVED)
+    assert told.note == f"_Noted._\n{REMOVED}"
+    of_memory = f"_Noted._\n_{REDACTION_NOTICE}_\n{LEFT_OUT}"
+    assert noted(Aftermath(f"_Noted._\n_{REDACTION_NOTICE}_"), LEFT_OUT).note == of_memory
 
 
 def test_a_row_of_one_letter_is_kept() -> None:

@@ -266,6 +266,24 @@ async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
     assert words.FORGET_IN_ROOM in private.markdown
 
 
+async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember Luna is my dog", at=direct)
+    await (await rig.handle("ada", at=ROOM)).remember(Draft("Luna guards the server", Kind.FACT))
+    await say(rig, "/privacy rooms on", at=direct)
+
+    async def forget(*, alone: bool) -> str:
+        asker = replace(rig.asker("ada", at=ROOM), alone=alone)
+        return (await rig.commands.run("forget", "Luna", asker)).markdown
+
+    before_others = await forget(alone=False)
+    assert ("guards" in before_others, "my dog" in before_others) == (True, False)
+    assert words.FORGET_IN_ROOM in before_others
+    everything = await forget(alone=True)
+    assert ("guards" in everything, "my dog" in everything) == (True, True)
+    assert words.FORGET_IN_ROOM not in everything
+
+
 async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog")
     await press(rig, await say(rig, "/forget Luna"), "Forget")

@@ -92,7 +92,10 @@ async def test_forgetting_can_be_left_and_takes_an_id() -> None:
 async def test_privacy_shows_exports_and_erases() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember I prefer tabs")
-        assert "memories: 1" in (await say(rig, "/privacy")).markdown
+        assert (
+            "- memories, chat messages that I keep included: 1"
+            in (await say(rig, "/privacy")).markdown
+        )
         exported = await say(rig, "/privacy export")
         rows = [json.loads(line) for line in exported.files[0].data.splitlines()]
         assert any(row.get("content") == "I prefer tabs" for row in rows)
@@ -160,7 +163,7 @@ async def test_rooms_learn_of_the_person_only_when_allowed() -> None:
     async with memory_rig() as rig:
         assert "do not" in (await say(rig, "/privacy")).markdown
         await say(rig, "/privacy rooms on")
-        assert "I do use" in (await say(rig, "/privacy")).markdown
+        assert "I use what you told me elsewhere" in (await say(rig, "/privacy")).markdown
 
 
 async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:

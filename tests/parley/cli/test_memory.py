@@ -175,7 +175,7 @@ async def test_what_answers_cost_is_shown_by_person_and_in_all(folder: Path) -> 
     assert (every["micros"], every["budgets"]) == (500_000, [])
     told = await parley("usage", *MINE, cwd=folder)
     assert told.out.splitlines() == [
-        "$0.2500  a-model: 1 answers, 10 tokens read, 5 written",
+        "$0.2500  a-model: 1 answer, 10 tokens read, 5 written",
         f"$0.2500  in all, by the prices of {AS_OF} and those of budgets.prices",
         "user_per_day: $0.2500 of $1.0000 used",
     ]
@@ -199,6 +199,8 @@ async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: 
         assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (1, told)
     wrong = await parley("memory", "validate", "x", "--type", "gossip", *MINE, cwd=small)
     assert (wrong.status, "there is no 'gossip'" in wrong.err) == (1, True)
+    nowhere = await parley("memory", "validate", "x", "--source", "gossip", *MINE, cwd=small)
+    assert (nowhere.status, "there is no 'gossip'" in nowhere.err) == (1, True)
     assert await contents(small) == before
 
 
