@@ -9,6 +9,7 @@ from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.remembering import Asker
 from memory.commands import words
+from memory.commands.browsing import reader
 from memory.commands.paging import Page, page_of
 from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
 from memory.forgetting import Item, names_one, with_all_words
@@ -38,7 +39,7 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(words.WHAT_TO_FORGET)
-        found = await handle.forgettable(topic)
+        found = await reader(handle, asker).forgettable(topic)
         if not found.items:
             several = len(topic.split()) > 1
             nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
@@ -77,7 +78,7 @@ class ForgetCommands:
         if not bound:
             return Reply(words.CLOSED)
         page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
-        items = await handle.deleting.shown(page.items)
+        items = await reader(handle, asker).deleting.shown(page.items)
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")

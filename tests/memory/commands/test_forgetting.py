@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.conversation import ConversationKey
-from gateway.remembering import WaitingTurn
+from gateway.remembering import Asker, WaitingTurn
 from gateway.storage.postgres.conversations import PostgresConversations
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.spoken import PostgresHistory
@@ -293,3 +293,31 @@ async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> 
     await say(rig, "/remember Luna is my dog")
     assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
     assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+
+
+@pytest.mark.parametrize("alone", [False, True])
+async def test_before_others_nothing_private_is_listed_or_deleted(
+    kept: tuple[Rig, Conversations], alone: bool
+) -> None:
+    rig, _ = kept
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember my boat is called Secret", at=direct)
+    await say(rig, "/privacy rooms on", at=direct)
+    await say(rig, "/remember my boat is blue", at=ROOM)
+    words_of_dm = StoredTurn("d1", "user", "my boat leaks", rig.clock.now(), "discord:main:ada")
+    await kept[1].append(ConversationKey("default", "discord", "main", "", "ada-dm"), [words_of_dm])
+
+    def asker() -> Asker:
+        return replace(rig.asker("ada", at=ROOM), alone=alone)
+
+    question = await rig.commands.run("forget", "boat", asker())
+    assert "my boat is blue" in question.markdown
+    assert ("Secret" in question.markdown) is alone
+    assert ("leaks" in question.markdown) is alone
+    (page,) = {b.value.replace(":yes:", ":shown:") for b in question.buttons if ":yes:" in b.value}
+    turned = (await rig.commands.press(f"{page}:1", asker())).markdown
+    assert "my boat is blue" in turned
+    assert ("Secret" in turned) is alone
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    told = (await rig.commands.press(yes, asker())).markdown
+    assert told.startswith("Forgotten: 3." if alone else "Forgotten: 1.")
