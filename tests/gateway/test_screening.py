@@ -68,11 +68,11 @@ async def test_ten_thousand_messages_of_a_blocked_person_leave_four_rows() -> No
 async def test_messages_of_a_workspace_that_is_not_served_leave_few_rows(
     lists: AccessPolicy,
 ) -> None:
-    there = replace(place(), workspace_id="evil")
+    there = place(workspace="evil")
     async with gateway(policies=Policies(access=lists)) as g:
         for number in range(50):
-            asked = message("@bot let me in", message_id=f"m{number}", at=there, mentions_bot=True)
-            await g.intake(MessageReceived(f"e{number}", asked))
+            asked = received("let me in", message_id=f"m{number}", at=there, mentions_bot=True)
+            await g.intake(asked)
         await g.rest()
         after = await rows(g)
         assert set(after) == {"traces"}
