@@ -116,3 +116,13 @@ async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() 
         await g.take(received("I like kites"))
         assert "Kept: likes kites." in "".join(g.texts)
         assert await g.stored_words() == ["I like kites"]
+
+
+async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> None:
+    row = "Zm9vYmFyYmF6cXV4" * 5
+    async with gateway() as g:
+        with_diary(g, keeps=False)
+        await g.take(received(f"what do you make of {row} here?", message_id="m1"))
+        await g.take(received("my password is Xy12zz89x", message_id="m2"))
+        assert all("/remember" not in text for text in g.texts)
+        assert "did not keep it" in g.texts[-1]
