@@ -11,7 +11,14 @@ from gateway.remembering import Asker
 from memory.commands import words
 from memory.commands.browsing import reader
 from memory.commands.paging import Page, page_of
-from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
+from memory.commands.questions import (
+    PREFIX,
+    VALID_FOR,
+    Question,
+    Questions,
+    answered_in,
+    fitting,
+)
 from memory.forgetting import Item, names_one, with_all_words
 from memory.handle import MemoryHandle
 from memory.scope import channel_of
@@ -72,7 +79,7 @@ class ForgetCommands:
         question = await self._questions.find(question_id)
         if question is None:
             return Reply(words.CLOSED)
-        if not question.is_of(str(asker.principal.person), channel_of(asker.place)):
+        if not question.is_of(str(asker.principal.person), answered_in(asker.place)):
             return Reply(words.NOT_ASKED, leaves_buttons=True)
         bound = await self._questions.list_of(question_id, question)
         if not bound:

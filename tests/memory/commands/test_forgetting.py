@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.conversation import ConversationKey
+from gateway.message import Place
 from gateway.remembering import Asker, WaitingTurn
 from gateway.storage.postgres.conversations import PostgresConversations
 from gateway.storage.postgres.pool import PostgresPool
@@ -23,7 +24,7 @@ from memory.record import Draft, Kind
 from memory.store.ports import Filter
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.commands.test_people_commands import press, say
-from tests.memory.rig import DIRECT, ROOM, Rig, rig_on
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
@@ -331,7 +332,10 @@ async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_lea
     rig.tenant = tenant
     key, at = replace(KEY, tenant=tenant), rig.clock.now()
     for id_, text in (("m1", "Luna swims in the lake"), ("m2", "please keep that about my pet")):
-        turns = StoredTurn(id_, "user", text, at, ADA, "Ada"), StoredTurn(id_, "assistant", "Ok", at)
+        turns = (
+            StoredTurn(id_, "user", text, at, ADA, "Ada"),
+            StoredTurn(id_, "assistant", "Ok", at),
+        )
         await conversations.append(key, turns)
     handle = await rig.memory.for_principal(rig.asker("ada", message="m1"))
     await rig.said(handle, "turn-m1", "Luna swims in the lake", "Ok")
@@ -343,3 +347,22 @@ async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_lea
     assert (await press(rig, question, yes)).markdown == f"Forgotten: {yes.split()[1]}."
     assert [turn.text for turn in await conversations.latest(key, 100)] == []
     assert not any("Luna" in text for text in await remembered(rig))
+
+
+@pytest.mark.parametrize("asked_at", [ROOM, DIRECT])
+async def test_a_question_that_reached_its_person_directly_is_answered_there(
+    rig: Rig, asked_at: Place
+) -> None:
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember Luna is my dog", at=replace(asked_at, platform=ROOM.platform))
+    question = await say(rig, "/forget Luna", at=replace(asked_at, platform=ROOM.platform))
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    page = f"{yes.replace(':yes:', ':shown:')}:1"
+    for name, at in (("bob", direct), ("ada", CLOSED)):
+        for value in (page, yes):
+            refused = await rig.commands.press(value, rig.asker(name, at=at))
+            assert refused.markdown == words.NOT_ASKED
+    turned = await rig.commands.press(page, rig.asker("ada", at=direct))
+    assert "Luna is my dog" in turned.markdown
+    told = await rig.commands.press(yes, rig.asker("ada", at=direct))
+    assert told.markdown.startswith("Forgotten: 1.")
