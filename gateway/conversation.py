@@ -57,6 +57,11 @@ def channel_name(tenant: str, platform: str, account: str, channel: str) -> str:
     return name if tenant == DEFAULT_TENANT else f"{tenant}/{name}"
 
 
+def channel_of_name(tenant: str, name: str) -> str:
+    """The "platform:account:channel" that a store of this tenant names so."""
+    return name if tenant == DEFAULT_TENANT else name.removeprefix(f"{tenant}/")
+
+
 def key_of(tenant: str, place: Place) -> ConversationKey:
     """The conversation that is held in a place."""
     return ConversationKey(

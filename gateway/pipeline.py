@@ -40,6 +40,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.kept_words import kept_name
 from gateway.refusals import refusal_for
+from gateway.remembering import TurnMemory
 from gateway.render.aside import render_aside
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
@@ -114,6 +115,7 @@ class Pipeline:
             self.give_up,
         )
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
+        self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
@@ -127,7 +129,7 @@ class Pipeline:
             await self._collect(admitted[:-1], turn)
             passed = passed and await self._run(TURN, turn)
         except asyncio.CancelledError:
-            self._remember_shown(turn)
+            self._remember_stopped(turn)
             await uninterrupted(self._settle(turn))
             raise
         if passed:
@@ -168,6 +170,7 @@ class Pipeline:
         for entry in entries:
             exchange = self.open(entry)
             exchange.note(Decision("lane", False, "dropped"))
+            exchange.memory = self._unkept.pop(entry.id, None)
             shown = self._broken_off.pop(entry.id, None)
             if shown is not None:
                 exchange.outbound = shown.stopped(exchange.id)
@@ -309,12 +312,17 @@ class Pipeline:
         waited = self._services.clock.now() - entry.received_at
         return entry.received_at < self._since or (self._shared and waited > SURELY_FIRST)
 
-    def _remember_shown(self, turn: Exchange) -> None:
-        """Whoever stops a turn drops its messages; what was shown of the answer is closed then."""
+    def _remember_stopped(self, turn: Exchange) -> None:
+        """Whoever stops a turn drops its messages; what was shown of the answer is closed then, and
+        of whom memory is off no trace is left."""
         if turn.live is not None and turn.inbox_ids:
             self._broken_off[turn.inbox_ids[0]] = turn.live
-            while len(self._broken_off) > MAX_BROKEN_OFF:
-                self._broken_off.popitem(last=False)
+        if turn.memory is not None and turn.unkept:
+            self._unkept.update(dict.fromkeys(turn.inbox_ids, turn.memory))
+        while len(self._broken_off) > MAX_BROKEN_OFF:
+            self._broken_off.popitem(last=False)
+        while len(self._unkept) > MAX_BROKEN_OFF:
+            self._unkept.popitem(last=False)
 
     async def _settle(self, exchange: Exchange) -> None:
         """What was used until a turn was stopped is owed, and the rest given back."""

@@ -2,9 +2,11 @@
 
 from gateway.feedback import Feedback, rating_of, stands_at
 from gateway.message import ReactionChanged
-from gateway.people import PersonId
+from gateway.people import KnownIds, PersonId, Principal
+from gateway.policy.roles import role_of
 from gateway.screening import Screening
 from gateway.services import Services
+from gateway.stages.admission import served
 
 
 class Ratings:
@@ -34,6 +36,9 @@ class Ratings:
         reply = await services.stores.outbox.reply_at(at)
         if not reply:
             return
+        if not await self._is_served(event, writer, tenant):
+            services.count("feedback_refused", place.platform)
+            return
         person = str(writer)
         store = services.stores.feedback
         if rating is None or not event.added:
@@ -42,3 +47,12 @@ class Ratings:
         exchange = reply.partition(":")[0]
         await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
+
+    async def _is_served(self, event: ReactionChanged, writer: PersonId, tenant: str) -> bool:
+        """The same as is asked about a message: lists, linked identities, a gate."""
+        author, services = event.author, self._services
+        outside = author.outside or author.is_bot
+        role = role_of(writer, services.policies.roles, aliases=author.aliases, outside=outside)
+        who = Principal(tenant, writer, role, outside)
+        known = KnownIds(author.aliases, author.former)
+        return (await served(who, event.place, known, services)).allowed

@@ -24,7 +24,11 @@ from gateway.ports import AlarmClock
 WINDOW: Final = timedelta(hours=1)
 """For how long an event that happens again is only counted."""
 MAX_NAMED: Final = 32
-"""Different entries of one event in a window; what is beyond them is counted together."""
+"""Different entries of one event with one reason in one tenant in a window; what is beyond them is
+counted together."""
+MAX_GROUPS: Final = 64
+"""Different reasons and tenants of one event in a window, for which there are entries of their
+own."""
 MAX_EVENTS: Final = 16
 """Different events in a window, for which there are entries of their own."""
 MAX_QUEUED: Final = 2_000
@@ -73,7 +77,8 @@ class SecurityLog:
         self._sink = sink
         self._since: datetime | None = None
         self._seen: OrderedDict[SecurityEvent, int] = OrderedDict()
-        self._named: Counter[str] = Counter()
+        self._named: Counter[tuple[str, str, str]] = Counter()
+        self._groups: Counter[str] = Counter()
         self._queue: deque[tuple[SecurityEvent, int]] = deque(maxlen=MAX_QUEUED)
         self._waits = False
         self._task: asyncio.Task[None] | None = None
@@ -85,14 +90,27 @@ class SecurityLog:
         if known is not None:
             self._seen[event] = known + 1
             return
-        has_room = event.event in self._named or len(self._named) < MAX_EVENTS
-        if has_room and self._named[event.event] < MAX_NAMED:
-            self._named[event.event] += 1
+        rest = self._beyond(event)
+        if rest is None:
             self._seen[event] = 0
             self._write(event, 1)
             return
-        rest = SecurityEvent(event.event if has_room else OTHERS, OTHERS, "")
         self._seen[rest] = self._seen.get(rest, 0) + 1
+
+    def _beyond(self, event: SecurityEvent) -> SecurityEvent | None:
+        """None where a new event gets an entry of its own, else the one under which it is counted.
+        No flood of one reason, or in one tenant, hides what is refused for another."""
+        group = (event.event, event.reason, event.tenant)
+        if group not in self._named:
+            if event.event not in self._groups and len(self._groups) >= MAX_EVENTS:
+                return SecurityEvent(OTHERS, OTHERS, "")
+            if self._groups[event.event] >= MAX_GROUPS:
+                return SecurityEvent(event.event, OTHERS, "")
+            self._groups[event.event] += 1
+        if self._named[group] >= MAX_NAMED:
+            return SecurityEvent(event.event, OTHERS, event.tenant)
+        self._named[group] += 1
+        return None
 
     def start(self) -> None:
         """Begin to hand entries to the sink."""
@@ -148,6 +166,7 @@ class SecurityLog:
         """Write how often each event happened again."""
         seen, self._seen = self._seen, OrderedDict()
         self._named.clear()
+        self._groups.clear()
         for event, times in seen.items():
             if times:
                 self._write(event, times, again=event.reason != OTHERS)

@@ -4,6 +4,7 @@ Where people of several tenants write in one place, a deletion concerns whicheve
 message was stored for. Without a tenant provider nothing of this is asked or kept.
 """
 
+import asyncio
 import hashlib
 import json
 from collections import OrderedDict
@@ -29,6 +30,7 @@ class TenantsOfPlaces:
         self._extensions = extensions
         self._state = state
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._writing = asyncio.Lock()
 
     async def note(self, place: Place, tenant: str) -> None:
         """Somebody of this tenant wrote there. Raises `StoreUnavailable`."""
@@ -36,8 +38,9 @@ class TenantsOfPlaces:
             return
         name = _name(place)
         if (name, tenant) not in self._known:
-            kept = [one for one in await self._kept(name) if one != tenant]
-            await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
+            async with self._writing:  # two that begin at once would each keep themselves alone
+                kept = [one for one in await self._kept(name) if one != tenant]
+                await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
         self._known[name, tenant] = None
         self._known.move_to_end((name, tenant))
         while len(self._known) > MAX_KNOWN:

@@ -40,6 +40,8 @@ class AccessPolicy:
             or self.blocked_channels
             or self.allowed_users
             or self.blocked_users
+            or self.allowed_workspaces
+            or self.blocked_workspaces
         )
 
 

@@ -30,7 +30,7 @@ class MemoryLists:
         """The first page of what was learned, of the chat messages, or of what fits a text."""
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(asker.principal.person), "" if name == "said" else text[:MAX_SEARCH])
-        page = await _reader(handle, asker).page(name, shown.text, 0)
+        page = await reader(handle, asker).page(name, shown.text, 0)
         reply = _told(page, asker.id, asker)
         if reply.buttons:
             await self._questions.keep_pages(asker.id, shown)
@@ -46,11 +46,13 @@ class MemoryLists:
             return Reply(words.OLD_LIST)
         if shown.person != str(asker.principal.person):
             return Reply(words.LIST_OF_OTHERS)
-        page = await _reader(handle, asker).page(name, shown.text, int(number[:6]))
+        page = await reader(handle, asker).page(name, shown.text, int(number[:6]))
         return _told(page, list_id, asker)
 
 
-def _reader(handle: MemoryHandle, asker: Asker) -> MemoryHandle:
+def reader(handle: MemoryHandle, asker: Asker) -> MemoryHandle:
+    """Memory as the answer to a command may show it: where others read that, without what is from
+    elsewhere."""
     return handle if asker.alone else handle.before_others()
 
 

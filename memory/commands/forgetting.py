@@ -10,8 +10,16 @@ from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.remembering import Asker
 from memory.commands import words
+from memory.commands.browsing import reader
 from memory.commands.paging import Page, page_of
-from memory.commands.questions import PREFIX, VALID_FOR, Question, Questions, fitting
+from memory.commands.questions import (
+    PREFIX,
+    VALID_FOR,
+    Question,
+    Questions,
+    answered_in,
+    fitting,
+)
 from memory.forgetting import Item, names_one, with_all_words
 from memory.handle import MemoryHandle
 from memory.scope import channel_of
@@ -39,8 +47,7 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(words.WHAT_TO_FORGET)
-        reader = handle if asker.alone else handle.before_others()
-        found = await reader.forgettable(topic)
+        found = await reader(handle, asker).forgettable(topic)
         if not found.items:
             several = len(topic.split()) > 1
             nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
@@ -73,13 +80,13 @@ class ForgetCommands:
         question = await self._questions.find(question_id)
         if question is None:
             return Reply(words.CLOSED)
-        if not question.is_of(str(asker.principal.person), channel_of(asker.place)):
+        if not question.is_of(str(asker.principal.person), answered_in(asker.place)):
             return Reply(words.NOT_ASKED, leaves_buttons=True)
         bound = await self._questions.list_of(question_id, question)
         if not bound:
             return Reply(words.CLOSED)
         page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
-        items = await handle.deleting.shown(page.items)
+        items = await reader(handle, asker).deleting.shown(page.items)
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")

@@ -17,7 +17,14 @@ from memory.commands.forgetting import ForgetCommands
 from memory.commands.importing import imported
 from memory.commands.kinds import kind_of
 from memory.commands.linking import LinkCommands
-from memory.commands.questions import ASKED_ELSEWHERE, PREFIX, VALID_FOR, Question, Questions
+from memory.commands.questions import (
+    ASKED_ELSEWHERE,
+    PREFIX,
+    VALID_FOR,
+    Question,
+    Questions,
+    answered_in,
+)
 from memory.handle import Memory, MemoryHandle
 from memory.links import side_of
 from memory.noted import UNDO, entries_at, told_at_last
@@ -142,7 +149,7 @@ class MemoryCommands:
     async def _answer(self, handle: MemoryHandle, asker: Asker, value: str) -> Reply:
         """Yes or no to an open question."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
-        person, channel = str(asker.principal.person), channel_of(asker.place)
+        person, channel = str(asker.principal.person), answered_in(asker.place)
         asked = await self._questions.find(question_id)
         if asked is not None and not asked.is_of(person, channel):
             return Reply(words.NOT_ASKED, leaves_buttons=True)

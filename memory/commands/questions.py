@@ -9,9 +9,11 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter
 
-from gateway.message import Button
+from gateway.message import Button, Place
+from gateway.people import Audience
 from gateway.ports import AdapterState
 from memory.forgetting import Bound
+from memory.scope import channel_of
 
 PREFIX: Final = "memory:"
 VALID_FOR: Final = timedelta(minutes=10)
@@ -47,8 +49,9 @@ class Question:
     beyond: int = 0
 
     def is_of(self, person: str, channel: str) -> bool:
-        """True for the person who was asked, in the place where they were asked."""
-        return self.person == person and self.channel in ("", channel)
+        """True for the person who was asked, in the place where they were asked or in private;
+        `channel` is `answered_in` of where they answer."""
+        return self.person == person and (not channel or self.channel in ("", channel))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,12 @@ class Questions:
         """What the pages of a list are made of, None when it is too old."""
         stored = await self._state.get(f"list:{list_id}")
         return Shown(**json.loads(stored)) if stored else None
+
+
+def answered_in(place: Place) -> str:
+    """The channel of an answer, empty in private: what is asked in a room where nobody can be shown
+    anything alone reaches its person there (a command that mentions the assistant on Discord)."""
+    return "" if place.audience is Audience.DIRECT else channel_of(place)
 
 
 def fitting(bound: Sequence[Bound]) -> int:

@@ -12,23 +12,26 @@ from memory.store.ports import Like
 from memory.store.shelves import alike_shelves, owner_of, word_key
 from memory.write.similarity import (
     duplicate_of,
+    in_order,
     lookup_keys,
     says_otherwise,
     size_bounds,
     stored_keys,
-    words,
+    turned_round,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A record's words and the numbers that stand for them in the index.
+    """A record's words and the numbers that stand for them in the index. `said` are the words as
+    they follow each other.
 
     `stored` is what it is filed under, `lookup` where a duplicate is looked for, `sizes` how many
     words a duplicate has, at least and at most.
     """
 
     words: frozenset[str] = frozenset()
+    said: tuple[str, ...] = ()
     stored: tuple[int, ...] = ()
     lookup: tuple[int, ...] = ()
     sizes: tuple[int, int] = (0, 0)
@@ -43,24 +46,28 @@ def filed_under(reach: Reach, record: Record, threshold: float | None) -> Filed:
     """The numbers of a record; without a threshold it is filed but nothing is looked for."""
     if record.role:
         return Filed()
-    of, own = words(record.content), owner_of(record)
+    said, own = in_order(record.content), owner_of(record)
+    of = frozenset(said)
     within = f"{record.project}\x1f{_firm(of)}"
     stored = tuple(word_key(own, within, word) for word in stored_keys(of))
     if threshold is None:
-        return Filed(of, stored)
+        return Filed(of, said, stored)
     lookup = tuple(
         word_key(shelf, within, word)
         for shelf in alike_shelves(reach, record)
         for word in lookup_keys(of, threshold)
     )
-    return Filed(of, stored, lookup, size_bounds(len(of), threshold))
+    return Filed(of, said, stored, lookup, size_bounds(len(of), threshold))
 
 
 def same_among(
     filed: Filed, candidates: Iterable[tuple[str, str]], threshold: float
 ) -> Like | None:
-    """The candidate (id, text) that is the same memory, None when there is none."""
-    return duplicate_of(filed.words, ((id_, words(text)) for id_, text in candidates), threshold)
+    """The candidate (id, text) that is the same memory, None when there is none. The same words in
+    another order may say the contrary, and are another memory."""
+    told = ((id_, in_order(text)) for id_, text in candidates)
+    kept = ((id_, frozenset(said)) for id_, said in told if not turned_round(filed.said, said))
+    return duplicate_of(filed.words, kept, threshold)
 
 
 def _firm(of: frozenset[str]) -> str:

@@ -41,6 +41,7 @@ TABLES: Final = frozenset(
         "person_tokens",
         "adapter_state",
         "quarantine",
+        "feedback",
     )
 )
 """Kinds of data that `/privacy export` gives out beside memories."""

@@ -7,7 +7,7 @@ from memory.recall.ports import Embedder, RecallStore
 from memory.record import Embedding, Record, Scope
 from memory.scope import Reach, alone
 from memory.store.ports import Filter, Like, MemoryStore
-from memory.write.similarity import VECTOR_THRESHOLD, Meaning, same_meaning, words
+from memory.write.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
 
 LOOKED_AT: Final = 20
 """The closest memories that are looked at; a number or a "not" may set apart several of them."""
@@ -36,11 +36,12 @@ class MeaningCheck:
         close = [hit for hit in hits if hit.score >= self.threshold - 1e-6]
         found = [await self.memories.get(of_owner, hit.id) for hit in close]
         others = [
-            (one.id, Meaning(one.embedding, words(one.content)))
+            (one.id, Meaning(one.embedding, words(one.content), in_order(one.content)))
             for one in found
             if one is not None and one.embedding is not None and _comparable(record, one)
         ]
-        return same_meaning(Meaning(made, words(record.content)), others, self.threshold), made
+        new = Meaning(made, words(record.content), in_order(record.content))
+        return same_meaning(new, others, self.threshold), made
 
 
 def _comparable(record: Record, other: Record) -> bool:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Final
 
 from memory.record import Embedding
@@ -37,17 +38,23 @@ _NEGATIONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A text's vector, and its words."""
+    """A text's vector, and its words, also as they follow each other."""
 
     embedding: Embedding
     words: frozenset[str]
+    said: tuple[str, ...] = ()
 
 
 def words(text: str) -> frozenset[str]:
     """The set of words of a text: NFC, without case, in the sense of this module."""
+    return frozenset(in_order(text))
+
+
+def in_order(text: str) -> tuple[str, ...]:
+    """The same words as they follow each other."""
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     stripped = (word.strip(_SENTENCE_PUNCTUATION) for word in _WORD.findall(folded))
-    return frozenset(word for word in stripped if word)
+    return tuple(word for word in stripped if word)
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -64,6 +71,17 @@ def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
         word in _NEGATIONS or word.endswith(("n't", "n’t")) or any(c.isdigit() for c in word)
         for word in one ^ other
     )
+
+
+def turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True when the words that both have come in another order: "Ada owes Bob", "Bob owes Ada"."""
+    common = set(one) & set(other)
+    return _said(one, common) != _said(other, common)
+
+
+def _said(of: Sequence[str], common: set[str]) -> list[str]:
+    """Those of the words that are common; one said twice in a row is one."""
+    return [word for word, _ in groupby(word for word in of if word in common)]
 
 
 def duplicate_of(
@@ -98,8 +116,9 @@ def same_meaning(
 ) -> Like | None:
     """The closest of the existing (id, meaning) that says the same in other words.
 
-    Vectors of different models are not compared, and a changed number or a negation is a change
-    here as well: embeddings hardly tell "is on" from "is not on".
+    Vectors of different models are not compared, and a changed number, a negation or another order
+    of the very same words is a change here as well: embeddings hardly tell "is on" from "is not
+    on".
     """
     best: Like | None = None
     for memory_id, other in existing:
@@ -108,7 +127,8 @@ def same_meaning(
         similarity = min(cosine(new.embedding.vector, other.embedding.vector), 1.0)
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
-        if not says_otherwise(new.words, other.words):
+        swapped = new.words == other.words and turned_round(new.said, other.said)
+        if not (swapped or says_otherwise(new.words, other.words)):
             best = Like(memory_id, similarity)
     return best
 

@@ -1,15 +1,21 @@
 """A thumb under an answer is kept with it; anything else is noticed and left alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from gateway.extensions import ExtensionRegistry
 from gateway.feedback import Thumbs, rating_of, stands_at
 from gateway.message import MessageAuthor, Place, ReactionChanged
+from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
+from gateway.policy.decision import Decision
+from gateway.rating import Ratings
+from gateway.screening import Screening
 from gateway.services import Policies
 from tests.support.gateway import Gateway, gateway
-from tests.support.messages import direct, received
+from tests.support.messages import direct, place, received
 
 THUMBS = {"👍": 1, "👎": -1, "👍🏽": 1, "👎🏿": -1, "👍\ufe0f": 1}
 
@@ -69,6 +75,30 @@ async def test_whoever_is_not_served_has_no_say() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"test:bob"})))
     async with gateway(policies=policies) as g:
         assert await thumbs(g, reaction("👎", author=MessageAuthor("bob"))) == Thumbs()
+
+
+class NotBob:
+    """A gate that serves everybody but Bob."""
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        return Decision("access", person.id != "bob", "not_bob")
+
+
+async def test_whoever_a_gate_of_an_extension_refuses_has_no_say() -> None:
+    async with gateway(extensions=ExtensionRegistry(access_controller=NotBob())) as g:
+        both = reaction("👍"), reaction("👎", author=MessageAuthor("bob"))
+        assert await thumbs(g, *both) == Thumbs(1, 0)
+
+
+async def test_whoever_is_not_served_in_a_workspace_has_no_say_there() -> None:
+    async with gateway() as g:
+        there = place()
+        await g.take(received("hello", at=there, mentions_bot=True))
+        lists = AccessPolicy(blocked_workspaces=frozenset({"test:W1"}))
+        g.services = replace(g.services, policies=Policies(access=lists))
+        ratings = Ratings(g.services, Screening(g.services, g.intake._workplace))
+        await ratings.take(reaction("👎", at=there))
+        assert await g.services.stores.feedback.of([trace.id for trace in g.traces]) == {}
 
 
 async def test_a_reaction_stores_nothing_else_and_is_not_answered() -> None:

@@ -58,6 +58,28 @@ async def test_ten_thousand_messages_of_a_blocked_person_leave_four_rows() -> No
         assert g.counts["exchange", "refused:access"] == MANY
 
 
+@pytest.mark.parametrize(
+    "lists",
+    [
+        AccessPolicy(blocked_workspaces=frozenset({"test:evil"})),
+        AccessPolicy(allowed_workspaces=frozenset({"test:ours"})),
+    ],
+)
+async def test_messages_of_a_workspace_that_is_not_served_leave_few_rows(
+    lists: AccessPolicy,
+) -> None:
+    there = place(workspace="evil")
+    async with gateway(policies=Policies(access=lists)) as g:
+        for number in range(50):
+            asked = received("let me in", message_id=f"m{number}", at=there, mentions_bot=True)
+            await g.intake(asked)
+        await g.rest()
+        after = await rows(g)
+        assert set(after) == {"traces"}
+        assert after["traces"] <= RING_EACH
+        assert g.texts == []
+
+
 async def test_ten_thousand_messages_over_the_limit_leave_few_rows() -> None:
     async with gateway(policies=Policies(limits=RateLimits()), overlap="queue") as g:
         for number in range(MANY):

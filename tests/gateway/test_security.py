@@ -83,6 +83,24 @@ async def test_a_flood_from_many_addresses_is_bounded_and_hides_no_other_event()
     assert [times for event, times in kept.entries if event.event == "webhook_denied"] == [1, 1]
 
 
+async def test_neither_another_reason_nor_another_tenant_hides_an_entry() -> None:
+    clock, kept = FakeClock(), Kept()
+    security = SecurityLog(clock, kept)
+    for number in range(10_000):
+        security.note(denied(number))
+        security.note(SecurityEvent("tool_used", "memory_store", "one", f"test:main:p{number}"))
+    hidden = (
+        SecurityEvent("api_denied", "not_found", "one", "test:main:eve", address="192.0.2.7"),
+        SecurityEvent("tool_used", "delete_everything", "one", "test:main:eve"),
+        SecurityEvent("tool_used", "memory_store", "two", "test:main:bob"),
+    )
+    for event in hidden:
+        security.note(event)
+    await security.flush()
+    assert [event for event, _ in kept.entries if event in hidden] == list(hidden)
+    assert len(kept.entries) <= 2 * MAX_NAMED + len(hidden)
+
+
 async def test_kinds_of_events_are_bounded_too() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)

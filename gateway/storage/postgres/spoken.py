@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any, Final, LiteralString
 
+from gateway.conversation import channel_of_name
 from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.postgres.notes import NO_SUMMARY, NO_TASK
@@ -76,10 +77,10 @@ async def _found(connection: Connection, whose: Whose, limit: int) -> list[tuple
         "limit": limit,
     }
     rows = await (await connection.execute(SAID, asked)).fetchall()
-    found = [(int(row[0]), str(row[1]), _spoken(row)) for row in rows]
+    found = [(int(row[0]), str(row[1]), _spoken(row, whose.tenant)) for row in rows]
     notes = await (await connection.execute(NOTED, asked)).fetchall()
-    for conversation, channel, at, task, summary in notes:
-        when = at.astimezone(UTC)
+    for conversation, name, at, task, summary in notes:
+        channel, when = channel_of_name(whose.tenant, name), at.astimezone(UTC)
         if task:
             found.append((0, conversation, Spoken("task", channel, conversation, task, when)))
         if summary:
@@ -88,9 +89,10 @@ async def _found(connection: Connection, whose: Whose, limit: int) -> list[tuple
     return found
 
 
-def _spoken(row: Sequence[Any]) -> Spoken:
-    _, _, channel, message_id, role, text, at, answers, material = row
+def _spoken(row: Sequence[Any], tenant: str) -> Spoken:
+    _, _, name, message_id, role, text, at, answers, material = row
     when = at.astimezone(UTC)
     said = StoredTurn(message_id, "user", text, when, material=material_from_json(material))
     kind: SpokenKind = "answer" if role == "assistant" else "message"
+    channel = channel_of_name(tenant, name)
     return Spoken(kind, channel, message_id, said.whole, when, answers)

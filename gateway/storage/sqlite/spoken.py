@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from gateway.conversation import channel_of_name
 from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.sqlite.database import Database
@@ -72,9 +73,9 @@ def _found(db: sqlite3.Connection, whose: Whose, limit: int) -> list[tuple[int, 
         "limit": limit,
     }
     rows: list[Row] = db.execute(SAID, asked).fetchall()
-    found = [(row[0], row[1], _spoken(row)) for row in rows]
-    for conversation, channel, at, task, summary in db.execute(NOTED, asked):
-        when = datetime.fromtimestamp(at, UTC)
+    found = [(row[0], row[1], _spoken(row, whose.tenant)) for row in rows]
+    for conversation, name, at, task, summary in db.execute(NOTED, asked):
+        channel, when = channel_of_name(whose.tenant, name), datetime.fromtimestamp(at, UTC)
         if task:
             found.append((0, conversation, Spoken("task", channel, conversation, task, when)))
         if summary:
@@ -83,9 +84,10 @@ def _found(db: sqlite3.Connection, whose: Whose, limit: int) -> list[tuple[int, 
     return found
 
 
-def _spoken(row: Row) -> Spoken:
-    _, _, channel, message_id, role, text, at, answers, material = row
+def _spoken(row: Row, tenant: str) -> Spoken:
+    _, _, name, message_id, role, text, at, answers, material = row
     when = datetime.fromtimestamp(at, UTC)
     said = StoredTurn(message_id, "user", text, when, material=material_from_json(material))
     kind: SpokenKind = "answer" if role == "assistant" else "message"
+    channel = channel_of_name(tenant, name)
     return Spoken(kind, channel, message_id, said.whole, when, answers)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
 from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
@@ -116,3 +118,26 @@ async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() 
         await g.take(received("I like kites"))
         assert "Kept: likes kites." in "".join(g.texts)
         assert await g.stored_words() == ["I like kites"]
+
+
+async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> None:
+    row = "Zm9vYmFyYmF6cXV4" * 5
+    async with gateway() as g:
+        with_diary(g, keeps=False)
+        await g.take(received(f"what do you make of {row} here?", message_id="m1"))
+        await g.take(received("my password is Xy12zz89x", message_id="m2"))
+        assert all("/remember" not in text for text in g.texts)
+        assert "did not keep it" in g.texts[-1]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_stopped_answer_leaves_a_trace_only_where_memory_is_on(keeps: bool) -> None:
+    async with gateway(overlap="queue") as g:
+        with_diary(g, keeps=keeps)
+        g.model.open.clear()
+        await g.intake(received("hello", message_id="m1"))
+        await g.rest()
+        await g.intake(received("/stop", message_id="m2"))
+        await g.rest()
+        assert "Stopped." in g.texts
+        assert bool(await g.services.stores.traces.find("m1")) is keeps

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.conversation import ConversationKey
-from gateway.remembering import WaitingTurn
+from gateway.message import Place
+from gateway.remembering import Asker, WaitingTurn
 from gateway.storage.postgres.conversations import PostgresConversations
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.spoken import PostgresHistory
@@ -23,7 +24,7 @@ from memory.record import Draft, Kind
 from memory.store.ports import Filter
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.commands.test_people_commands import press, say
-from tests.memory.rig import DIRECT, ROOM, Rig, rig_on
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database
 from tests.support.servers import PostgresServer
@@ -208,7 +209,7 @@ async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> No
     assert seen == set(range(23))
     assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
     assert (await press(rig, page, "Forget 23")).markdown == "Forgotten: 23."
-    assert await remembered(rig) == set()
+    assert not any("Luna" in text for text in await remembered(rig))
     assert (await press(rig, page, "First")).markdown == words.CLOSED
 
 
@@ -311,3 +312,75 @@ async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> 
     await say(rig, "/remember Luna is my dog")
     assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
     assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+
+
+@pytest.mark.parametrize("alone", [False, True])
+async def test_before_others_nothing_private_is_listed_or_deleted(
+    kept: tuple[Rig, Conversations], alone: bool
+) -> None:
+    rig, _ = kept
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember my boat is called Secret", at=direct)
+    await say(rig, "/privacy rooms on", at=direct)
+    await say(rig, "/remember my boat is blue", at=ROOM)
+    words_of_dm = StoredTurn("d1", "user", "my boat leaks", rig.clock.now(), "discord:main:ada")
+    await kept[1].append(ConversationKey("default", "discord", "main", "", "ada-dm"), [words_of_dm])
+
+    def asker() -> Asker:
+        return replace(rig.asker("ada", at=ROOM), alone=alone)
+
+    question = await rig.commands.run("forget", "boat", asker())
+    assert "my boat is blue" in question.markdown
+    assert ("Secret" in question.markdown) is alone
+    assert ("leaks" in question.markdown) is alone
+    (page,) = {b.value.replace(":yes:", ":shown:") for b in question.buttons if ":yes:" in b.value}
+    turned = (await rig.commands.press(f"{page}:1", asker())).markdown
+    assert "my boat is blue" in turned
+    assert ("Secret" in turned) is alone
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    told = (await rig.commands.press(yes, asker())).markdown
+    assert told.startswith("Forgotten: 3." if alone else "Forgotten: 1.")
+
+
+@pytest.mark.parametrize("tenant", ["default", "two"])
+async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_learned_of_it(
+    kept: tuple[Rig, Conversations], tenant: str
+) -> None:
+    rig, conversations = kept
+    rig.tenant = tenant
+    key, at = replace(KEY, tenant=tenant), rig.clock.now()
+    for id_, text in (("m1", "Luna swims in the lake"), ("m2", "please keep that about my pet")):
+        turns = (
+            StoredTurn(id_, "user", text, at, ADA, "Ada"),
+            StoredTurn(id_, "assistant", "Ok", at),
+        )
+        await conversations.append(key, turns)
+    handle = await rig.memory.for_principal(rig.asker("ada", message="m1"))
+    await rig.said(handle, "turn-m1", "Luna swims in the lake", "Ok")
+    await say(rig, "/remember my dog is called Luna", message="m2")
+    question = await say(rig, "/forget Luna")
+    assert question.markdown.count("Luna swims in the lake") == 1
+    assert "please keep that about my pet" in question.markdown
+    yes = question.buttons[0].label
+    assert (await press(rig, question, yes)).markdown == f"Forgotten: {yes.split()[1]}."
+    assert [turn.text for turn in await conversations.latest(key, 100)] == []
+    assert not any("Luna" in text for text in await remembered(rig))
+
+
+@pytest.mark.parametrize("asked_at", [ROOM, DIRECT])
+async def test_a_question_that_reached_its_person_directly_is_answered_there(
+    rig: Rig, asked_at: Place
+) -> None:
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember Luna is my dog", at=replace(asked_at, platform=ROOM.platform))
+    question = await say(rig, "/forget Luna", at=replace(asked_at, platform=ROOM.platform))
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    page = f"{yes.replace(':yes:', ':shown:')}:1"
+    for name, at in (("bob", direct), ("ada", CLOSED)):
+        for value in (page, yes):
+            refused = await rig.commands.press(value, rig.asker(name, at=at))
+            assert refused.markdown == words.NOT_ASKED
+    turned = await rig.commands.press(page, rig.asker("ada", at=direct))
+    assert "Luna is my dog" in turned.markdown
+    told = await rig.commands.press(yes, rig.asker("ada", at=direct))
+    assert told.markdown.startswith("Forgotten: 1.")

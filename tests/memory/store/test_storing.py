@@ -18,7 +18,7 @@ from memory.record import (
     Trust,
 )
 from memory.store.ports import Filter, MemoryStore
-from memory.write.similarity import words
+from memory.write.similarity import in_order
 from tests.memory.store.records import ADA, AT, BOB, operator, reach, record, store, texts
 from tests.support.clock import FakeClock
 
@@ -102,14 +102,32 @@ async def test_what_differs_in_a_number_is_not_even_compared(
         await store(memories, record(f"customer order number {number} was delivered to Hamburg"))
     compared: list[str] = []
 
-    def seen(text: str) -> frozenset[str]:
+    def seen(text: str) -> tuple[str, ...]:
         compared.append(text)
-        return words(text)
+        return in_order(text)
 
-    monkeypatch.setattr("memory.store.alike.words", seen)
+    monkeypatch.setattr("memory.store.alike.in_order", seen)
     again = record("Customer order number 7 was delivered to Hamburg!")
     assert not (await store(memories, again)).stored
     assert len(compared) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stored"),
+    [
+        ("I prefer tabs over spaces", "I prefer spaces over tabs", True),
+        ("Ada owes Bob 50 francs", "Bob owes Ada 50 francs", True),
+        ("Ada told Bob that Bob owes Ada", "Ada told Bob that Ada owes Bob", True),
+        ("太郎は花子に勝った", "花子は太郎に勝った", True),
+        ("I prefer tabs over spaces", "I prefer  tabs, over spaces!", False),
+        ("I like green tea", "I like green green tea", False),
+    ],
+)
+async def test_the_same_words_in_another_order_are_another_memory(
+    memories: MemoryStore, old: str, new: str, stored: bool
+) -> None:
+    await store(memories, record(old))
+    assert (await store(memories, record(new))).stored is stored
 
 
 async def test_a_linked_person_s_memory_is_a_duplicate(memories: MemoryStore) -> None:

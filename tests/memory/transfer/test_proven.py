@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.storage.postgres.personal import WHOSE
 from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.storage.sqlite.database import Database
+from memory.commands.words import KINDS
 from memory.handle import MemoryHandle
 from memory.record import (
     Draft,
@@ -26,9 +28,11 @@ from memory.record import (
     Trust,
     new_id,
 )
+from memory.store.personal import TABLES as PERSONAL
 from memory.store.ports import Filter
 from memory.transfer.exporting import ExportWish, export, personal_file
 from memory.transfer.importing import Fate, Told, bring_in
+from memory.transfer.lines import MEMORIES, TABLES
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
@@ -265,6 +269,13 @@ async def test_all_that_is_no_memory_is_named(rig: Rig) -> None:
         b"[" * 200_000 + b"\n"
     )
     assert [one.fate for one in await taken_in(ada, odd)] == [Fate.UNREADABLE] * 4
+
+
+def test_every_table_that_is_given_out_is_known_and_has_a_name_for_people() -> None:
+    out = {name for name, _ in WHOSE} | {table.name for table in PERSONAL}
+    out |= {"inbox", "outbox", "adapter_state"}
+    assert out <= TABLES | {MEMORIES}
+    assert out <= set(KINDS)
 
 
 async def test_what_was_replaced_is_taken_in_only_where_it_is_proven(rig: Rig) -> None:

@@ -9,6 +9,7 @@ from memory.write.similarity import (
     Meaning,
     cosine,
     duplicate_of,
+    in_order,
     jaccard,
     lookup_keys,
     same_meaning,
@@ -125,7 +126,13 @@ def test_any_text_is_fully_like_itself(text: str) -> None:
 
 
 def meaning(text: str, *vector: float, model: str = "small") -> Meaning:
-    return Meaning(Embedding(model, vector), words(text))
+    return Meaning(Embedding(model, vector), words(text), in_order(text))
+
+
+def test_the_very_same_words_in_another_order_are_no_repetition() -> None:
+    old = ("old", meaning("ada owes bob", 1.0, 0.0))
+    assert same_meaning(meaning("bob owes ada", 1.0, 0.0), [old]) is None
+    assert same_meaning(meaning("ada owes bob!", 1.0, 0.0), [old]) is not None
 
 
 def test_the_same_in_other_words_is_found_by_its_vector() -> None:
