@@ -37,10 +37,12 @@ async def close_memory(exchange: Exchange, services: Services) -> Decision:
 
 
 def note_of(exchange: Exchange, services: Services) -> str:
-    """What the person is told of the secrets in what they wrote and showed."""
-    shown, keeps = exchange.material, not exchange.unkept
-    kept = kept_material(exchange, shown)
-    return secret_note(kept_of(exchange, services), shown, kept, keeps=keeps)
+    """What the person is told of the secrets in what they wrote and showed; nothing where they
+    switched memory off, and nothing is kept anyway."""
+    if exchange.unkept:
+        return ""
+    shown = exchange.material
+    return secret_note(kept_of(exchange, services), shown, kept_material(exchange, shown))
 
 
 def asker_of(exchange: Exchange, services: Services) -> Asker:

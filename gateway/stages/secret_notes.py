@@ -18,19 +18,16 @@ LEFT_OUT: Final = (
 )
 
 
-def secret_note(
-    kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material], *, keeps: bool = True
-) -> str:
+def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material]) -> str:
     """The line for this message, empty where everything of it is kept. `shown` is the text of
-    others in it, `kept_shown` the same as it is kept. `keeps`: memory is on, so that the person can
-    have kept what was left out."""
+    others in it, `kept_shown` the same as it is kept."""
     cut = any(
         REDACTED in after.text and before.text != after.text
         for before, after in zip(shown, kept_shown, strict=True)
     )
     if kept.secrets or cut:
         return REMOVED
-    return LEFT_OUT if kept.possible and keeps else ""
+    return LEFT_OUT if kept.possible else ""
 
 
 def noted(after: Aftermath, note: str) -> Aftermath:

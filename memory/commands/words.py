@@ -197,14 +197,6 @@ def planned(use: PlanUse) -> str:
     return told if use.count < use.limit else f"{told} Delete one to make room: `/forget …`."
 
 
-def listed(records: Sequence[Record], total: int) -> str:
-    """Memories, one a line, with the id that `/forget` takes."""
-    lines = [f"- {memory_line(record)}" for record in records]
-    if total > len(records):
-        lines.append(f"\nand {total - len(records)} more: `/memories WORDS` searches them.")
-    return "\n".join(lines)
-
-
 def page(shown: Page) -> str:
     """A page of a list, with what can be done next."""
     if not shown.records:

@@ -127,7 +127,7 @@ async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> Non
         await g.take(received(f"what do you make of {row} here?", message_id="m1"))
         await g.take(received("my password is Xy12zz89x", message_id="m2"))
         assert all("/remember" not in text for text in g.texts)
-        assert "did not keep it" in g.texts[-1]
+        assert g.texts == ["answer", "answer"]
 
 
 @pytest.mark.parametrize("keeps", [True, False])

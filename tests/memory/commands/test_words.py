@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from memory.commands.words import listed
+from memory.commands.words import memory_line
 from tests.memory.store.records import record
 
 
@@ -10,7 +10,7 @@ def test_what_was_said_is_told_apart_from_what_is_known() -> None:
     known = record("I like green tea")
     asked = replace(record("What do you know about tea?"), role="user")
     answered = replace(record("I will remember that."), role="assistant")
-    lines = listed([known, asked, answered], 3).splitlines()
+    lines = [memory_line(one) for one in (known, asked, answered)]
     assert [line.partition("_(")[2].partition(",")[0] for line in lines] == [
         known.kind,
         "you said",
