@@ -65,10 +65,10 @@ class Connect(Protocol):
 
 def load_library() -> Connect:
     """Import the library, which takes a second, and give back what connects with it."""
-    import mcp  # noqa: PLC0415
-    import mcp.client.stdio  # noqa: PLC0415
-    import mcp.client.streamable_http as http  # noqa: PLC0415
-    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415
+    import mcp  # noqa: PLC0415 - start-up stays short
+    import mcp.client.stdio  # noqa: PLC0415 - start-up stays short
+    import mcp.client.streamable_http as http  # noqa: PLC0415 - start-up stays short
+    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - start-up stays short
 
     async def connect(server: McpServer, stack: AsyncExitStack) -> Any:
         if server.url:

@@ -260,7 +260,7 @@ def usage(
     as_json: AsJson = False,
 ) -> None:
     """Show what answers cost, and what is left of budgets."""
-    from parley.cli import usage as usage_shown  # noqa: PLC0415
+    from parley.cli import usage as usage_shown  # noqa: PLC0415 - start-up stays short
 
     told = usage_shown.run(chosen(config), os.environ, person, days, tenant=tenant, as_json=as_json)
     raise typer.Exit(told)

@@ -201,7 +201,7 @@ def validate(
 ) -> None:
     """Show what would become of a text, and why; nothing is stored. Exit status 1
     unless it would be stored at once."""
-    from parley.cli import memory_validate  # noqa: PLC0415
+    from parley.cli import memory_validate  # noqa: PLC0415 - start-up stays short
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_validate.run(wanted, text, memory_type, source))

@@ -21,7 +21,7 @@ def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
 
 async def _sync(settings: Settings, project: str) -> str:
     # Opens nothing until it is needed, and is not loaded for other commands.
-    from parley.extensions import load_extensions  # noqa: PLC0415
+    from parley.extensions import load_extensions  # noqa: PLC0415 - start-up stays short
     from parley.heartbeats import wire_heartbeats  # noqa: PLC0415
     from parley.remembering import wire_memory  # noqa: PLC0415
     from parley.storage import Storage  # noqa: PLC0415

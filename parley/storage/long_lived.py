@@ -104,13 +104,13 @@ def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
     from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
-    from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415
+    from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415 - start-up stays short
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
     from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
     from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
     from gateway.storage.postgres.quarantine import PostgresQuarantine  # noqa: PLC0415
-    from gateway.storage.postgres.spoken import PostgresHistory  # noqa: PLC0415
+    from gateway.storage.postgres.spoken import PostgresHistory  # noqa: PLC0415 - start-up stays short
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
     from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
 

@@ -44,7 +44,7 @@ async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[Base
         tries.append(adapter.mark_read(place, "1"))  # type: ignore[arg-type]
     if isinstance(adapter, CanReact):
         tries.append(adapter.react(place, "1", "👍"))  # type: ignore[arg-type]
-        tries.append(adapter.unreact(place, "1", "👍"))  # type: ignore[arg-type]
+        tries.append(adapter.unreact(place, "1", "👍"))  # type: ignore[arg-type]  # found by its method
     if isinstance(adapter, CanFetch):
         tries.append(adapter.fetch(Attachment("other", "1"), 10))  # type: ignore[arg-type]
     async with asyncio.timeout(PATIENCE):

@@ -28,7 +28,7 @@ CONFLICTS = (
 
 async def turn_of(rig: Rig, says: str, **asked: object) -> Keeping:
     """A turn whose prompt was written."""
-    turn = await rig.remembrance.turn(rig.asker("ada", says=says, **asked))  # type: ignore[arg-type]
+    turn = await rig.remembrance.turn(rig.asker("ada", says=says, **asked))  # type: ignore[arg-type]  # passed through
     await prompt_of(turn)
     assert isinstance(turn, Keeping)
     return turn

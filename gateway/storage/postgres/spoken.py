@@ -28,10 +28,10 @@ NOTED: Final[LiteralString] = f"""
 """  # noqa: S608 - constants
 DELETE: Final = "DELETE FROM turns WHERE id = ANY (%s::bigint[])"
 NO_SUMMARIES: Final[LiteralString] = (
-    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation = ANY (%s::text[])"  # noqa: S608
+    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation = ANY (%s::text[])"  # noqa: S608 - constants
 )
 NO_TASKS: Final[LiteralString] = (
-    f"UPDATE conversation_notes SET {NO_TASK} WHERE conversation = ANY (%s::text[])"  # noqa: S608
+    f"UPDATE conversation_notes SET {NO_TASK} WHERE conversation = ANY (%s::text[])"  # noqa: S608 - constants
 )
 
 

@@ -30,8 +30,8 @@ NOTED: Final = f"""
 """  # noqa: S608 - constants
 SOME: Final = "(SELECT value FROM json_each(?))"
 DELETE: Final = f"DELETE FROM turns WHERE id IN {SOME}"  # noqa: S608 - constants
-NO_SUMMARIES: Final = f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation IN {SOME}"  # noqa: S608
-NO_TASKS: Final = f"UPDATE conversation_notes SET {NO_TASK} WHERE conversation IN {SOME}"  # noqa: S608
+NO_SUMMARIES: Final = f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation IN {SOME}"  # noqa: S608 - constants
+NO_TASKS: Final = f"UPDATE conversation_notes SET {NO_TASK} WHERE conversation IN {SOME}"  # noqa: S608 - constants
 
 Row = tuple[int, str, str, str, str, str, float, str, str]
 

@@ -93,7 +93,7 @@ def chat(question: str, answer: str) -> list[Record]:
 
 
 def _said(one: Record, role: str) -> Record:
-    return replace(one, role=role)  # type: ignore[arg-type]
+    return replace(one, role=role)  # type: ignore[arg-type]  # one of the roles
 
 
 @pytest.mark.parametrize(("question", "answer"), UNKNOWN, ids=range(len(UNKNOWN)))
