@@ -282,8 +282,8 @@ class Isolation(RuleBasedStateMachine):
         except BadInput:
             return
         assert self.world.may_decide(scene, found[0]), "somebody else decided"
-        assert not self.said(told.markdown)
-        if yes and "remember" not in told.markdown:
+        assert self.said(told.markdown) <= self.decidable(scene), "somebody else's is asked next"
+        if yes and "remember" not in told.markdown.partition("\n\n")[0]:
             return
         self.world.drop(found[:1])
         if yes and found[0].what == "waiting":
@@ -554,6 +554,10 @@ class Isolation(RuleBasedStateMachine):
         word = f"mk{self.number}n{len(self.world.everything)}z"
         self.world.everything.append(word)
         return word
+
+    def decidable(self, scene: Scene) -> set[str]:
+        waiting = [held for held in self.world.held if held.what in ("waiting", "proposed")]
+        return {held.word for held in waiting if self.world.may_decide(scene, held)}
 
     def said(self, text: str) -> set[str]:
         return set(WORD.findall(text))
