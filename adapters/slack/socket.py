@@ -89,10 +89,10 @@ class SocketConnection:
         self._client.auto_reconnect_enabled = False
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await self._client.disconnect()  # type: ignore[no-untyped-call]  # slack_sdk's
+                await self._client.disconnect()  # type: ignore[no-untyped-call]  # slack_sdk has no annotation there
         except TimeoutError:
             log.warning("farewell_not_answered", platform="slack")
-        await self._handler.close_async()  # type: ignore[no-untyped-call]  # bolt's
+        await self._handler.close_async()  # type: ignore[no-untyped-call]  # bolt has no annotation there
         self._end(None)
 
     async def _handle(self, body: dict[str, object]) -> BoltResponse:

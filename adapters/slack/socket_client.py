@@ -133,7 +133,7 @@ class EventedClient(SocketModeClient):
         """Close everything; sockets that are still saying goodbye are cut."""
         for leaving in list(self._leaving):
             leaving.cancel()
-        await super().close()  # type: ignore[no-untyped-call]  # slack_sdk's
+        await super().close()  # type: ignore[no-untyped-call]  # slack_sdk has no annotation there
 
 
 class EventedHandler(AsyncSocketModeHandler):
@@ -143,4 +143,4 @@ class EventedHandler(AsyncSocketModeHandler):
         self.app = app
         self.app_token = client.app_token
         self.client = client
-        client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # bolt's
+        client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # slack_sdk names its own request class

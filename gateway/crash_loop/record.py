@@ -227,7 +227,7 @@ def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[Work
             continue
         kind, _, id_ = content[at + 6 : at + 6 + length].decode(errors="replace").partition("\0")
         if kind in KINDS:
-            item = WorkItem(kind, id_)  # type: ignore[arg-type] # it is one of KINDS
+            item = WorkItem(kind, id_)  # type: ignore[arg-type]  # it is one of KINDS
             found.append(item)
             if group == named:
                 running.append(item)
