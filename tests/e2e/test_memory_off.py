@@ -28,6 +28,8 @@ from tests.support.servers import PostgresServer, RedisServer, postgres_server, 
 BEFORE, WORD = "wombat", "quokka"
 """What is said while memory is on, and while it is off."""
 MAY_GROW = frozenset({"inbox", "outbox", "usage"})
+READ_MARKS = 2
+"""Rows that Discord's adapter keeps of one conversation: its last message, and the last of all."""
 
 
 @pytest.fixture(autouse=True)
@@ -99,8 +101,13 @@ async def in_redis(url: str) -> str:
 
 
 async def settled(lab: Lab) -> None:
-    """Everything is sent, and what waits for memory is taken up."""
+    """Everything is sent, what waits for memory is taken up, and Discord has stored how far it has
+    read: a task in the background does that, up to some seconds after the message."""
     await lab.idle()
+    if lab.platform.platform == "discord":
+        async with asyncio.timeout(PATIENCE):
+            while (await in_sqlite(lab)).rows["adapter_state"] < READ_MARKS:
+                await asyncio.sleep(0.05)
     consolidation = lab.app.memory.consolidation
     if consolidation is not None:
         await consolidation.everything()
