@@ -1,0 +1,31 @@
+"""Databases: statements written once, work that runs on SQLite and on PostgreSQL alike.
+
+Knows no domain. A store builds `Work` from statements and hands it to a `Database`.
+"""
+
+from db.database import Database
+from db.errors import AddressInvalid, DatabaseError, DatabaseUnavailable
+from db.fragments import FOR_UPDATE, SKIP_LOCKED, among, either
+from db.statements import Statement
+from db.work import Params, Row, Work, change, execute, fetch, fetch_first, lock, together
+
+__all__ = [
+    "FOR_UPDATE",
+    "SKIP_LOCKED",
+    "AddressInvalid",
+    "Database",
+    "DatabaseError",
+    "DatabaseUnavailable",
+    "Params",
+    "Row",
+    "Statement",
+    "Work",
+    "among",
+    "change",
+    "either",
+    "execute",
+    "fetch",
+    "fetch_first",
+    "lock",
+    "together",
+]

@@ -1,0 +1,59 @@
+"""Parts of statements where the dialects of SQLite and PostgreSQL differ.
+
+Every function returns text for the source of a `db.statements.Statement`. Most of SQL needs none of
+them: both engines know `RETURNING`, `ON CONFLICT … DO UPDATE`, `CAST (… AS …)`, `FILTER`, common
+table expressions, window functions and `NULLS LAST`.
+"""
+
+import re
+from typing import Final, Literal
+
+Engine = Literal["sqlite", "postgres"]
+
+_OPEN, _MIDDLE, _CLOSE = "\x01", "\x02", "\x03"
+_EITHER: Final = re.compile(f"{_OPEN}([^{_OPEN}-{_CLOSE}]*){_MIDDLE}([^{_OPEN}-{_CLOSE}]*){_CLOSE}")
+
+
+def either(*, sqlite: str, postgres: str) -> str:
+    """One text for SQLite, another one for PostgreSQL. Neither contains a fragment itself."""
+    return f"{_OPEN}{sqlite}{_MIDDLE}{postgres}{_CLOSE}"
+
+
+def for_engine(source: str, engine: Engine) -> str:
+    """The source with its fragments in the dialect of one engine."""
+    return _EITHER.sub(r"\1" if engine == "sqlite" else r"\2", source)
+
+
+FOR_UPDATE: Final = either(sqlite="", postgres="FOR UPDATE")
+"""Locks the rows that are read until the transaction ends. SQLite has one writer at a time."""
+SKIP_LOCKED: Final = either(sqlite="", postgres="FOR UPDATE SKIP LOCKED")
+"""Passes over rows that another transaction has locked, and locks the others."""
+
+
+def among(column: str, parameter: str) -> str:
+    """True where the column holds one of the values of a list. The parameter is a Python list."""
+    return either(
+        sqlite=f"{column} IN (SELECT value FROM json_each(:{parameter}))",  # noqa: S608 - constants
+        postgres=f"{column} = ANY (:{parameter})",
+    )
+
+
+def in_byte_order(column: str) -> str:
+    """A text to sort by its bytes, which SQLite does by itself and PostgreSQL by its locale."""
+    return either(sqlite=column, postgres=f'{column} COLLATE "C"')
+
+
+def json_text(column: str, *path: str) -> str:
+    """The text at a path of keys in a column that holds a JSON object as text."""
+    return either(
+        sqlite=f"json_extract({column}, '$.{'.'.join(path)}')",
+        postgres=f"(CAST({column} AS jsonb) #>> '{{{','.join(path)}}}')",
+    )
+
+
+def json_values(source: str, name: str) -> str:
+    """An item for `FROM`: the texts of a JSON list, as rows with one column `value`."""
+    return either(
+        sqlite=f"json_each({source}) AS {name}",
+        postgres=f"json_array_elements_text(CAST({source} AS json)) AS {name} (value)",
+    )

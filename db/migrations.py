@@ -1,0 +1,132 @@
+"""Brings the tables of a database up to date.
+
+Each domain owns a `Schema`: its tables as a list of steps that are never changed once they are
+released. The program hands all schemas to the database, which notes what it has applied in
+`schema_migrations`. Statements may hold fragments of `db.fragments`; an empty one is passed over,
+so that a step can concern one engine only.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from db.errors import SchemaTooNew
+from db.fragments import Engine, for_engine
+
+if TYPE_CHECKING:  # a program on SQLite does not load the library
+    from psycopg import AsyncConnection
+    from psycopg.rows import TupleRow
+
+LOCK: Final = 0x7061726C6579
+"""The advisory lock under which steps are applied: "parley" in ASCII."""
+STEP_SECONDS: Final = 600
+"""How long one step may take in PostgreSQL, waiting for another process included."""
+CREATE_LEDGER: Final = """
+    CREATE TABLE IF NOT EXISTS schema_migrations (
+        schema text NOT NULL, version integer NOT NULL, PRIMARY KEY (schema, version)
+    )
+"""
+APPLIED: Final = "SELECT schema, version FROM schema_migrations"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one domain. `steps` holds the statements of each step, from number 1 on."""
+
+    name: str
+    steps: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step that a database has still to take."""
+
+    schema: str
+    version: int
+    statements: tuple[str, ...]
+
+    def of(self, engine: Engine) -> Iterator[str]:
+        """The statements for one engine."""
+        for source in self.statements:
+            statement = for_engine(source, engine).strip()
+            if statement:
+                yield statement
+
+
+def missing(schemas: Sequence[Schema], applied: Collection[tuple[str, int]]) -> list[Step]:
+    """The steps that are not applied yet, in order.
+
+    Raises `SchemaTooNew` when a step is applied that no schema has: a newer program wrote there.
+    """
+    steps = [
+        Step(schema.name, version, statements)
+        for schema in schemas
+        for version, statements in enumerate(schema.steps, start=1)
+    ]
+    unknown = sorted(set(applied) - {(step.schema, step.version) for step in steps})
+    if unknown:
+        name, version = unknown[-1]
+        raise SchemaTooNew(
+            f"a newer version of Parley wrote the database (step {version} of {name});"
+            " update the program, or restore a backup made before the update"
+        )
+    return [step for step in steps if (step.schema, step.version) not in applied]
+
+
+def applied_in(connection: sqlite3.Connection) -> set[tuple[str, int]]:
+    """The steps that a file has taken; none when it is new."""
+    known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+    if connection.execute(known).fetchone() is None:
+        return set()
+    return {(str(name), int(version)) for name, version in connection.execute(APPLIED)}
+
+
+def migrate_sqlite(connection: sqlite3.Connection, schemas: Sequence[Schema]) -> None:
+    """Apply what is missing, each step in a transaction; processes that start at once take turns.
+
+    `connection` is in autocommit mode. Raises `SchemaTooNew` and `sqlite3.Error`. A failed
+    step leaves nothing behind.
+    """
+    while missing(schemas, applied_in(connection)):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(CREATE_LEDGER)
+            # Read again: another process may have applied the step meanwhile.
+            for step in missing(schemas, applied_in(connection))[:1]:
+                for statement in step.of("sqlite"):
+                    connection.execute(statement)
+                row = (step.schema, step.version)
+                connection.execute("INSERT INTO schema_migrations VALUES (?, ?)", row)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+async def migrate_postgres(
+    connection: "AsyncConnection[TupleRow]", schemas: Sequence[Schema]
+) -> None:
+    """The same for PostgreSQL. Raises `SchemaTooNew` and `psycopg.Error`."""
+    while await _apply_next(connection, schemas):
+        pass
+
+
+async def _apply_next(connection: "AsyncConnection[TupleRow]", schemas: Sequence[Schema]) -> bool:
+    """Apply one step; False when none is missing."""
+    async with connection.transaction():
+        await connection.execute(
+            "SELECT set_config('statement_timeout', %s, true)", (f"{STEP_SECONDS}s",)
+        )
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        await connection.execute(CREATE_LEDGER)
+        rows = await (await connection.execute(APPLIED)).fetchall()
+        steps = missing(schemas, {(str(name), int(version)) for name, version in rows})
+        if not steps:
+            return False
+        for statement in steps[0].of("postgres"):
+            await connection.execute(statement.encode())
+        await connection.execute(
+            "INSERT INTO schema_migrations VALUES (%s, %s)", (steps[0].schema, steps[0].version)
+        )
+    return True

@@ -1,0 +1,337 @@
+"""A pool of connections to PostgreSQL: few, bounded in every wait, reconnected after an outage."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, TypeVar, cast
+
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumper
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+
+from db.database import Reader
+from db.errors import NOT_LAST, AddressInvalid, DatabaseUnavailable, WorkMisused
+from db.fragments import Engine
+from db.migrations import Schema, migrate_postgres
+from db.statements import Statement
+from db.work import (
+    NO_PARAMS,
+    Change,
+    ChangeMany,
+    Execute,
+    Fetch,
+    Lock,
+    Params,
+    Row,
+    Single,
+    Step,
+    Together,
+    Work,
+)
+
+T = TypeVar("T")
+Connection = AsyncConnection[TupleRow]
+Cursor = AsyncCursor[TupleRow]
+
+CONNECTION_DEFAULTS: Final = {
+    "application_name": "parley",
+    "connect_timeout": "3",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+"""For what the URL leaves out; seconds, the last one milliseconds. With them a server that vanished
+is noticed after some ten seconds."""
+CLIENT_GRACE: Final = 1.0
+"""Seconds that the client waits longer for a statement than the server works on it."""
+MAX_WAITING: Final = 2_000
+"""Pieces of work that may wait for a connection; one more is refused at once."""
+TAKE_LOCKS: Final = b"SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key"
+"""The keys are sorted, so that two transactions never wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """The number of connections, and how long anything may take (seconds).
+
+    `checkout` is the wait for a free connection, which also bridges a restart of the server; the
+    server enforces `statement`, and the client a second later.
+    """
+
+    connections: int = 10
+    checkout: float = 5.0
+    statement: float = 5.0
+
+
+def server_of(url: str) -> tuple[str, str]:
+    """The name of a server for people, and how to connect to it. Raises `AddressInvalid`."""
+    try:
+        given = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise AddressInvalid(  # the cause would show the password
+            "database.url is not an address that PostgreSQL understands; write"
+            " postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+        ) from None
+    name = f"{given.get('host') or 'localhost'}/{given.get('dbname') or 'postgres'}"
+    return name, make_conninfo(url, **{**CONNECTION_DEFAULTS, **given})
+
+
+class PostgresDatabase:
+    """Implements `db.database.Database` for a `postgresql://` URL. The URL sets TLS and whatever
+    else libpq knows (`?sslmode=verify-full&sslrootcert=FILE`)."""
+
+    engine: Engine = "postgres"
+
+    def __init__(
+        self, url: str, schemas: Sequence[Schema], limits: PoolLimits | None = None
+    ) -> None:
+        """Connects to nothing. Raises `AddressInvalid`."""
+        self._limits = limits or PoolLimits()
+        self._schemas = tuple(schemas)
+        self.name, self._conninfo = server_of(url)
+        self._pool: AsyncConnectionPool[Connection] | None = None
+
+    async def start(self) -> None:
+        """Connect, bring the tables up to date. Raises `DatabaseUnavailable`, `SchemaTooNew`."""
+        try:
+            async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
+                await migrate_postgres(connection, self._schemas)
+        except (psycopg.Error, OSError) as error:
+            raise DatabaseUnavailable(f"cannot open {self._explained(error)}") from error
+        self._pool = AsyncConnectionPool(
+            self._conninfo,
+            kwargs={"autocommit": True, "prepare_threshold": 0},
+            min_size=1,
+            max_size=self._limits.connections,
+            open=False,
+            configure=self._configure,
+            name=f"postgres {self.name}",
+            timeout=self._limits.checkout,
+            max_waiting=MAX_WAITING,
+            reconnect_timeout=self._limits.checkout,
+        )
+        await self._pool.open()
+
+    async def stop(self) -> None:
+        """Close every connection. Safe to call twice."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    async def run(self, make: Callable[[], Work[T]]) -> T:
+        """The result of the work, once it is committed.
+
+        Where the connection broke, the work runs a second time on another one, without knowing how
+        much of the first was committed: repeated work changes the same things. Waits at most twice
+        the times of `PoolLimits`.
+        """
+        return await self.with_connection(lambda connection: _drive(connection, make()))
+
+    async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
+        """All rows of one statement."""
+
+        async def work(connection: Connection) -> list[Row]:
+            return await (await _executed(connection, statement, params)).fetchall()
+
+        return await self.with_connection(work)
+
+    async def change(self, statement: Statement, params: Params = NO_PARAMS) -> int:
+        """The number of rows that one statement changed."""
+
+        async def work(connection: Connection) -> int:
+            return (await _executed(connection, statement, params)).rowcount
+
+        return await self.with_connection(work)
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[Reader]:
+        """A connection of its own, for one transaction that only reads."""
+        try:
+            async with await AsyncConnection.connect(self._conninfo) as connection:
+                _type_parameters(connection)
+                await connection.set_read_only(True)
+                yield _Reader(connection, self._explained)
+        except (psycopg.Error, OSError) as error:
+            raise DatabaseUnavailable(self._explained(error)) from error
+
+    async def with_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """The result of `work(connection)`, in autocommit mode: for what only PostgreSQL has. It
+        runs twice where the connection broke."""
+        pool = self._pool
+        if pool is None:
+            raise DatabaseUnavailable(f"PostgreSQL at {self.name} is not open")
+        try:
+            try:
+                return await self._once(pool, work)
+            except _Broken:
+                await self._replace_broken(pool)
+                return await self._once(pool, work)
+        except (psycopg.Error, OSError, PoolTimeout, TooManyRequests, PoolClosed) as error:
+            raise DatabaseUnavailable(self._explained(error)) from error
+        except (_Broken, TimeoutError) as error:
+            cause = error.__cause__ or error
+            raise DatabaseUnavailable(self._explained(cause)) from cause
+
+    async def without_limit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """The result of work that takes minutes, on a connection of its own without a time limit;
+        never runs twice."""
+        try:
+            async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
+                return await work(connection)
+        except (psycopg.Error, OSError) as error:
+            raise DatabaseUnavailable(self._explained(error)) from error
+
+    async def _once(
+        self,
+        pool: AsyncConnectionPool[Connection],
+        work: Callable[[Connection], Awaitable[T]],
+    ) -> T:
+        async with pool.connection() as connection:
+            try:
+                async with asyncio.timeout(self._limits.statement + CLIENT_GRACE):
+                    return await work(connection)
+            except psycopg.OperationalError as error:
+                if connection.closed:
+                    raise _Broken from error
+                raise
+
+    async def _replace_broken(self, pool: AsyncConnectionPool[Connection]) -> None:
+        """Replace connections that broke together with one."""
+        async with asyncio.timeout(self._limits.checkout):
+            await pool.check()
+
+    async def _configure(self, connection: Connection) -> None:
+        _type_parameters(connection)
+        limit = str(round(self._limits.statement * 1000))
+        await connection.execute(
+            "SELECT set_config('statement_timeout', %(limit)s, false),"
+            " set_config('idle_in_transaction_session_timeout', %(limit)s, false),"
+            " set_config('timezone', 'UTC', false)",
+            {"limit": limit},
+        )
+
+    def _explained(self, error: Any) -> str:
+        """The error, without the statement's values."""
+        primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+        if isinstance(error, TimeoutError):
+            primary = f"no answer within {self._limits.statement + CLIENT_GRACE:g} seconds"
+        text = primary or next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        return f"PostgreSQL at {self.name}: {text}"
+
+
+class _Broken(Exception):
+    """The connection broke while work was running."""
+
+
+class _Reader:
+    def __init__(self, connection: Connection, explained: Callable[[Any], str]) -> None:
+        self._connection = connection
+        self._explained = explained
+
+    async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
+        """All rows of one statement."""
+        try:
+            return await (await _executed(self._connection, statement, params)).fetchall()
+        except psycopg.Error as error:
+            raise DatabaseUnavailable(self._explained(error)) from error
+
+
+def _type_parameters(connection: Connection) -> None:
+    """Texts are sent as text and integers as bigint, so that every statement has one plan and means
+    the same as in SQLite."""
+    connection.adapters.register_dumper(str, StrDumper)
+    connection.adapters.register_dumper(int, Int8Dumper)
+
+
+async def _executed(connection: Connection, statement: Statement, params: Params) -> Cursor:
+    return await connection.execute(statement.postgres.encode(), params)
+
+
+async def _drive(connection: Connection, work: Work[T]) -> T:
+    """Run work in one transaction. Statements wait in the pipeline until a result is needed; the
+    end of the pipeline sends what is left together with the commit."""
+    try:
+        async with connection.pipeline() as pipeline, connection.transaction():
+            step, value = _advanced(work, None)
+            while step is not None and not (isinstance(step, Together) and step.last):
+                result = await _result(connection, pipeline, step)
+                step, value = _advanced(work, result)
+            ends = () if step is None else step.steps
+            cursors = [await _sent(connection, one) for one in ends]
+        if step is not None:
+            results = [await _read(*pair) for pair in zip(ends, cursors, strict=True)]
+            step, value = _advanced(work, results)
+    finally:
+        work.close()
+    if step is not None:
+        raise WorkMisused(NOT_LAST)
+    return cast("T", value)
+
+
+def _advanced(work: Work[T], result: object) -> tuple[Step | None, T | None]:
+    """The next step, or None and the value that the work returns."""
+    try:
+        return work.send(result), None
+    except StopIteration as end:
+        return None, end.value
+
+
+async def _result(connection: Connection, pipeline: AsyncPipeline, step: Step) -> object:
+    match step:
+        case Lock(names):
+            await connection.execute(TAKE_LOCKS, (lock_keys(names),))
+            return None
+        case Execute():
+            await _sent(connection, step)
+            return None
+        case Together(steps):
+            cursors = [await _sent(connection, one) for one in steps]
+            await pipeline.sync()
+            return [await _read(*pair) for pair in zip(steps, cursors, strict=True)]
+        case _:
+            cursor = await _sent(connection, step)
+            await pipeline.sync()
+            return await _read(step, cursor)
+
+
+async def _sent(connection: Connection, step: Single) -> Cursor:
+    """The statement is in the pipeline."""
+    sql = step.statement.postgres.encode()
+    if isinstance(step, Fetch | Change):
+        return await connection.execute(sql, step.params)
+    cursor = connection.cursor()
+    if step.items:
+        await cursor.executemany(sql, step.items)
+    return cursor
+
+
+async def _read(step: Single, cursor: Cursor) -> object:
+    """The result of a statement that has run."""
+    match step:
+        case Fetch():
+            return await cursor.fetchall()
+        case Change():
+            return cursor.rowcount
+        case ChangeMany(_, items):
+            return cursor.rowcount if items else 0
+        case Execute():
+            return None
+
+
+def lock_keys(names: Iterable[str]) -> list[int]:
+    """The keys of these locks, in the order in which they are taken."""
+    return sorted({_lock_key(name) for name in names})
+
+
+def _lock_key(name: str) -> int:
+    data = name.encode("utf-8", "surrogatepass")
+    return int.from_bytes(
+        blake2b(data, digest_size=8, person=b"parley locks").digest(), signed=True
+    )

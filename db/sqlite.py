@@ -1,0 +1,433 @@
+"""One SQLite file, and the work on it in batches.
+
+All work that coroutines ask for within one iteration of the event loop runs in one transaction: the
+higher the load, the fewer commits. Where a piece of work fails, the whole batch runs again, each
+piece behind a savepoint of its own; savepoints copy every page that is written, and are hardly ever
+needed. Work runs on the thread of the event loop, because a separate thread waits for Python's
+interpreter lock at every statement (measured: 3.6 ms for an insert on a busy machine, 0.05 ms
+here). No work waits for the disk: the file is in WAL mode, and a thread without a lock moves the
+log into the file.
+
+With `synchronous=NORMAL` a killed process loses nothing that was committed; a machine that loses
+power may lose the last commits, never the consistency. `FULL` waits for the disk at every commit.
+"""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import structlog
+
+from db.database import Reader
+from db.errors import NOT_LAST, DatabaseUnavailable, WorkMisused
+from db.fragments import Engine
+from db.migrations import Schema, migrate_sqlite
+from db.statements import Statement
+from db.work import (
+    NO_PARAMS,
+    Change,
+    ChangeMany,
+    Execute,
+    Fetch,
+    Lock,
+    Params,
+    Row,
+    Step,
+    Together,
+    Work,
+)
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection], T]
+
+MAX_WAITING = 20_000
+"""Pieces of work that may wait; one more is refused at once."""
+MAX_BATCH = 200
+"""Pieces of work in one transaction: bounds how long the loop is held, to some milliseconds."""
+BUSY_SECONDS = 0.02
+"""How long a transaction waits for another process's, before it is tried again."""
+BUSY_TRIES = 250
+"""Tries of a transaction, with a pause of `BUSY_SECONDS` between them: about ten seconds."""
+CLOSE_SECONDS = 5.0
+"""How long the end waits for work that another process holds up."""
+FOLD_EVERY = 1.0
+"""Seconds between two foldings of the log into the file."""
+MAX_LOG = 16 * 1024 * 1024
+"""Bytes from which the log is begun anew. Under a load without a pause, folding by itself never
+catches up with the writing (100 messages a second write 11 MB), and it would grow without end. Its
+file stays and is written over, because a disk takes that in half the time of a file that grows."""
+MAX_FILE = 4 * MAX_LOG
+"""Bytes from which that file is made anew as well."""
+QUIET = 5
+"""Foldings without anything new after which the log is emptied: what was deleted is not left there
+until it is written over."""
+
+READ_SECONDS = 5.0
+"""How long a reading connection waits for a lock."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    job: Job[Any]
+    future: "asyncio.Future[Any]"
+    context: Context
+    result: Any = None
+    error: BaseException | None = None
+
+
+class SqliteDatabase:
+    """Implements `db.database.Database`. The path ":memory:" is for tests."""
+
+    engine: Engine = "sqlite"
+
+    def __init__(
+        self,
+        path: Path | str,
+        schemas: Sequence[Schema],
+        *,
+        synchronous: Literal["NORMAL", "FULL"] = "NORMAL",
+    ) -> None:
+        self.path = str(path)
+        self._schemas = tuple(schemas)
+        self._synchronous = synchronous
+        self._waiting: deque[_Waiting] = deque()
+        self._connection: sqlite3.Connection | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._scheduled: asyncio.Handle | None = None
+        self._busy_tries = 0
+        self._changed = False
+        self._held = False
+        self.transactions = 0
+        """Committed or given up since the start; what is asked for together shares one."""
+        self._folding: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Open the file, bring its tables up to date. Raises `DatabaseUnavailable`."""
+        self._loop = asyncio.get_running_loop()
+        try:
+            self._connection = await asyncio.to_thread(self._open)
+        except (sqlite3.Error, OSError) as error:
+            raise DatabaseUnavailable(f"cannot open the database {self.path}: {error}") from error
+        if self.path != ":memory:":
+            self._folding = asyncio.create_task(self._fold(), name="sqlite-fold")
+
+    async def stop(self) -> None:
+        """Finish what waits and close the file. Safe to call twice."""
+        if self._waiting and self._connection is not None:
+            waiting = [item.future for item in self._waiting]
+            await asyncio.wait(waiting, timeout=CLOSE_SECONDS)
+        folding, self._folding = self._folding, None
+        if folding is not None:
+            folding.cancel()
+            await asyncio.gather(folding, return_exceptions=True)
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._refuse("it is closed")
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait for their transaction."""
+        return len(self._waiting)
+
+    def run(self, make: Callable[[], Work[T]]) -> "asyncio.Future[T]":
+        """The result of the work, once it is committed.
+
+        Work whose caller is cancelled meanwhile is done all the same.
+        """
+        return self.run_job(lambda connection: drive(connection, make()))
+
+    def fetch(
+        self, statement: Statement, params: Params = NO_PARAMS
+    ) -> "asyncio.Future[list[Row]]":
+        """All rows of one statement."""
+        bound = statement.for_sqlite(params)
+        return self.run_job(lambda db: db.execute(statement.sqlite, bound).fetchall())
+
+    def change(self, statement: Statement, params: Params = NO_PARAMS) -> "asyncio.Future[int]":
+        """The number of rows that one statement changed."""
+        bound = statement.for_sqlite(params)
+        return self.run_job(lambda db: db.execute(statement.sqlite, bound).rowcount)
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[Reader]:
+        """A read-only connection, used on threads."""
+        if self.path == ":memory:":
+            yield _SameConnection(self)
+            return
+        reader = _Reader(self.path)
+        try:
+            yield reader
+        finally:
+            await reader.close()
+
+    def run_job(self, job: Job[T]) -> "asyncio.Future[T]":
+        """The result of `job(connection)`, once it is committed: for what only SQLite has.
+
+        The job runs inside a transaction that it must not end, waits for nothing, and changes
+        nothing but the database, because it may run twice.
+        """
+        if self._connection is None or self._loop is None:
+            raise DatabaseUnavailable(f"the database {self.path} is not open")
+        if len(self._waiting) >= MAX_WAITING:
+            raise DatabaseUnavailable(f"the database {self.path} has too much waiting work")
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._waiting.append(_Waiting(job, future, copy_context()))
+        if self._scheduled is None and not self._held:
+            self._scheduled = self._loop.call_soon(self._flush)
+        return future
+
+    def _open(self) -> sqlite3.Connection:
+        if self.path != ":memory:":
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            Path(self.path).touch(mode=0o600)  # what people wrote is nobody else's business
+        connection = sqlite3.connect(
+            self.path,
+            timeout=5.0,
+            isolation_level=None,
+            cached_statements=256,
+            check_same_thread=False,  # opened on a thread, used on the loop only
+        )
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA secure_delete=ON")  # zeroes over what is deleted
+            connection.execute(f"PRAGMA synchronous={self._synchronous}")
+            migrate_sqlite(connection, self._schemas)
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute("PRAGMA temp_store=MEMORY")  # what can be undone, at every statement
+            connection.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _flush(self) -> None:
+        """Do what waits, at most `MAX_BATCH` pieces, in one transaction."""
+        self._scheduled = None
+        connection, loop = self._connection, self._loop
+        if connection is None or loop is None or self._held:
+            return
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if _is_busy(error) and self._busy_tries < BUSY_TRIES:
+                self._busy_tries += 1
+                self._scheduled = loop.call_later(BUSY_SECONDS, self._flush)
+                return
+            self._refuse(str(error))
+            return
+        self._busy_tries = 0
+        batch = [self._waiting.popleft() for _ in range(min(MAX_BATCH, len(self._waiting)))]
+        _commit(connection, batch, self.path)
+        self.transactions += 1
+        self._changed = True
+        if self._waiting:
+            self._scheduled = loop.call_soon(self._flush)
+        for item in batch:
+            _settle(item)
+
+    def _refuse(self, reason: str) -> None:
+        """Refuse everything that waits."""
+        self._busy_tries = 0
+        while self._waiting:
+            item = self._waiting.popleft()
+            item.error = DatabaseUnavailable(f"{self.path}: {reason}")
+            _settle(item)
+
+    async def _fold(self) -> None:
+        """Fold the log into the file again and again, on a thread and a connection of its own."""
+        quiet = 0
+        while True:
+            await asyncio.sleep(FOLD_EVERY)
+            quiet = 0 if self._changed else quiet + 1
+            try:
+                if self._changed:
+                    self._changed = False
+                    if await asyncio.to_thread(_folded, self.path) > MAX_LOG:
+                        await self._without_work(_begun_anew)
+                elif quiet % QUIET == 0 and _has_log(self.path):
+                    await self._without_work(_emptied)
+            except (sqlite3.Error, OSError) as error:
+                log.warning("log_not_folded", path=self.path, error=str(error))
+
+    async def _without_work(self, step: Callable[[str], None]) -> None:
+        """Do something with the log. Work waits meanwhile (what was folded before leaves
+        milliseconds to do), but the loop does not, as it would if a transaction met the lock that
+        this takes."""
+        self._held = True
+        try:
+            await asyncio.to_thread(step, self.path)
+        finally:
+            self._held = False
+            if self._waiting and self._scheduled is None and self._loop is not None:
+                self._scheduled = self._loop.call_soon(self._flush)
+
+
+class _SameConnection:
+    """Reads in a database in memory, which has one connection."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
+        """All rows of one statement."""
+        return await self._database.fetch(statement, params)
+
+
+class _Reader:
+    """A second connection to a file, which only reads."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+
+    async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
+        """All rows of one statement."""
+        try:
+            return await asyncio.to_thread(self._fetch, statement, params)
+        except sqlite3.Error as error:
+            raise DatabaseUnavailable(f"{self._path}: {error}") from error
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            await asyncio.to_thread(self._connection.close)
+
+    def _fetch(self, statement: Statement, params: Params) -> list[Row]:
+        if self._connection is None:
+            uri = f"{Path(self._path).absolute().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(
+                uri,
+                uri=True,
+                timeout=READ_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,  # threads of the pool use it one after another
+            )
+        return self._connection.execute(statement.sqlite, statement.for_sqlite(params)).fetchall()
+
+
+def drive(connection: sqlite3.Connection, work: Work[T]) -> T:
+    """Run work inside the caller's transaction; its result."""
+    try:
+        step = next(work)
+        while True:
+            last = type(step) is Together and step.last
+            step = work.send(_result(connection, step))
+            if last:
+                raise WorkMisused(NOT_LAST)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        work.close()
+
+
+def _result(connection: sqlite3.Connection, step: Step) -> object:
+    match step:
+        case Fetch(statement, params):
+            return connection.execute(statement.sqlite, statement.for_sqlite(params)).fetchall()
+        case Change(statement, params):
+            return connection.execute(statement.sqlite, statement.for_sqlite(params)).rowcount
+        case ChangeMany(statement, items) | Execute(statement, items):
+            rows = map(statement.for_sqlite, items)
+            return connection.executemany(statement.sqlite, rows).rowcount
+        case Together(steps):
+            return [_result(connection, one) for one in steps]
+        case Lock():
+            return None
+
+
+def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) -> None:
+    try:
+        if not _all_done(connection, batch):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
+            for item in batch:
+                _attempt(connection, item, path)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        for item in batch:
+            item.error = item.error or DatabaseUnavailable(f"{path}: {error}")
+
+
+def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
+    """Do everything, as long as nothing fails."""
+    for item in batch:
+        try:
+            item.result = item.context.run(item.job, connection)
+        except Exception:  # noqa: BLE001 - whose it is shows when they run one by one
+            return False
+    return True
+
+
+def _attempt(connection: sqlite3.Connection, item: _Waiting, path: str) -> None:
+    connection.execute("SAVEPOINT piece")
+    try:
+        item.result = item.context.run(item.job, connection)
+    except sqlite3.Error as error:
+        item.error = DatabaseUnavailable(f"{path}: {error}")
+        if not connection.in_transaction:  # a full disk: SQLite has undone the whole transaction
+            raise
+    except Exception as error:  # noqa: BLE001 - belongs to the caller, who gets it
+        item.error = error
+    if item.error is not None:
+        connection.execute("ROLLBACK TO piece")
+    connection.execute("RELEASE piece")
+
+
+def _settle(item: _Waiting) -> None:
+    if item.future.done():
+        return
+    if item.error is not None:
+        item.future.set_exception(item.error)
+    else:
+        item.future.set_result(item.result)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _has_log(path: str) -> bool:
+    log_file = Path(f"{path}-wal")
+    return log_file.exists() and log_file.stat().st_size > 0
+
+
+def _folded(path: str) -> int:
+    """Fold what is in the log, without holding anybody up; how many bytes were in it."""
+    with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as db:
+        for _ in range(2):  # the second time, what was written during the first
+            _, pages, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    return int(pages) * int(size)
+
+
+def _begun_anew(path: str) -> None:
+    """Let the next transaction begin at the start of the log's file; not where somebody reads an
+    older moment, as a backup does: the next second will do."""
+    large = Path(f"{path}-wal").stat().st_size > MAX_FILE
+    _checkpoint(path, "TRUNCATE" if large else "RESTART")
+
+
+def _emptied(path: str) -> None:
+    """Empty the log's file; not where somebody reads an older moment."""
+    _checkpoint(path, "TRUNCATE")
+
+
+def _checkpoint(path: str, how: Literal["RESTART", "TRUNCATE"]) -> None:
+    with contextlib.closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as db:
+        db.execute(f"PRAGMA wal_checkpoint({how})")
