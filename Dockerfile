@@ -4,6 +4,7 @@ WORKDIR /src
 RUN pip install --no-cache-dir "uv>=0.9"
 COPY requirements.lock pyproject.toml README.md LICENSE ./
 RUN uv venv /venv && uv pip install --python /venv/bin/python --no-cache --require-hashes -r requirements.lock
+COPY db db
 COPY gateway gateway
 COPY adapters adapters
 COPY memory memory

@@ -20,18 +20,18 @@ from typing import Final
 
 import psycopg
 
+from db.postgres import PostgresDatabase
 from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.storage.postgres.keeper import PostgresKeeper
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.usage import PostgresUsage
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Completed, Keeper, StoredTurn, Trace, UsageLedger, UsageRow
+from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
 SIDE_BY_SIDE: Final = (1, 10, 50)
@@ -92,14 +92,14 @@ async def measure(name: str, keeper: Keeper, ledger: UsageLedger, total: int) ->
 
 
 @asynccontextmanager
-async def postgres() -> AsyncIterator[PostgresPool]:
+async def postgres() -> AsyncIterator[PostgresDatabase]:
     """PostgreSQL that waits for the disk."""
     with postgres_server(fsync=True) as server:
         with psycopg.connect(server.url) as asked:
             row = asked.execute("SHOW fsync").fetchone()
             if row != ("on",):
                 raise RuntimeError(f"fsync is {row}, the figures would not mean anything")
-        pool = PostgresPool(server.url)
+        pool = postgres_database(server.url)
         await pool.start()
         try:
             yield pool
@@ -112,7 +112,7 @@ async def main(total: int) -> None:
     clock = SystemClock()
     with tempfile.TemporaryDirectory() as folder:
         for level in ("NORMAL", "FULL"):
-            database = Database(Path(folder) / f"{level}.db", synchronous=level)
+            database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
             stores = SqliteKeeper(database), SqliteUsage(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)

@@ -29,8 +29,6 @@ from benchmarks.machine import Machine
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from memory.audit import Audit
 from memory.plans import Plans
 from memory.record import Draft, Kind
@@ -43,6 +41,7 @@ from memory.write.prepare import prepare
 from memory.write.trust import Way
 from memory.write.verify import ConfiguredVerifier, GroundingSources
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
 KEPT: Final = 10_000
@@ -156,13 +155,13 @@ async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     """The stores of an engine with nothing in it."""
     clock = SystemClock()
     if engine == "sqlite":
-        database = Database(Path(folder) / "parley.db")
+        database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
         yield on_sqlite(database, clock)
         await database.stop()
         return
     with postgres_server(fsync=True) as server:
-        pool = PostgresPool(server.url)
+        pool = postgres_database(server.url)
         await pool.start()
         yield on_postgres(pool, clock)
         await pool.stop()

@@ -29,14 +29,15 @@ import psutil
 import psycopg
 
 from benchmarks.machine import Machine
+from db.postgres import PoolLimits, PostgresDatabase
 from gateway.clock import SystemClock
-from gateway.storage.postgres.pool import PoolLimits, PostgresPool
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.postgres.rows import shelf_lexeme
 from memory.store.shelves import owners_within
 from parley.storage.memory_stores import MemoryStores, on_postgres
+from tests.support.databases import postgres_database
 from tests.support.servers import PostgresServer, postgres_server
 
 QUESTIONS: Final = 300
@@ -178,7 +179,7 @@ def _vectors(count: int) -> Iterator[bytes]:
     yield b"\xff\xff"
 
 
-async def measure(pool: PostgresPool, stores: MemoryStores, some: Round) -> dict[str, Any]:
+async def measure(pool: PostgresDatabase, stores: MemoryStores, some: Round) -> dict[str, Any]:
     """Ask different people's questions."""
     chance, machine = random.Random(3), Machine()
     words: list[float] = []
@@ -215,13 +216,13 @@ async def measure(pool: PostgresPool, stores: MemoryStores, some: Round) -> dict
     }
 
 
-async def _own(pool: PostgresPool, reach: Reach) -> tuple[list[str], Floats]:
+async def _own(pool: PostgresDatabase, reach: Reach) -> tuple[list[str], Floats]:
     async def work(connection: Any) -> list[tuple[str, list[float]]]:
         found = await connection.execute(OWN, (owners_within(reach),))
         rows: list[tuple[str, list[float]]] = await found.fetchall()
         return rows
 
-    rows = await pool.at_length(work)
+    rows = await pool.without_limit(work)
     return [id_ for id_, _ in rows], np.array([vector for _, vector in rows], np.float32)
 
 
@@ -242,7 +243,7 @@ def _megabytes_of(url: str) -> float:
 async def run(some: Round) -> bool:
     """One round; whether it kept to the limits."""
     with postgres_server() as server:
-        pool = PostgresPool(server.url, PoolLimits(statement=60.0))
+        pool = postgres_database(server.url, PoolLimits(statement=60.0))
         await pool.start()
         stores = on_postgres(pool, SystemClock())
         await stores.memories.unembedded(MODEL, 1)
@@ -260,7 +261,7 @@ async def run(some: Round) -> bool:
         line |= await measure(pool, stores, some)
         line["server_mb"] = await asyncio.to_thread(_megabytes_of, server.url)
         line["program_mb"] = round(psutil.Process().memory_info().rss / 2**20, 1)
-        line["database_mb"] = round((await pool.fetch(SIZE))[0][0] / 2**20, 1)
+        line["database_mb"] = round((await pool.fetch_raw(SIZE))[0][0] / 2**20, 1)
         await pool.stop()
     print(json.dumps(line), flush=True)
     return bool(line["kept_to"])

@@ -34,7 +34,7 @@ import yaml
 from benchmarks import echo_bot
 from benchmarks.machine import Machine
 from benchmarks.served import mapping_for, number
-from gateway.storage.sqlite.database import MAX_FILE
+from db.sqlite import MAX_FILE
 from tests.support.ports import free_port
 
 MEGABYTE: Final = 1024 * 1024

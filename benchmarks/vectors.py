@@ -33,12 +33,11 @@ import psutil
 
 from benchmarks.machine import Machine
 from gateway.clock import SystemClock
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from memory.record import Embedding, Record
 from memory.store.ports import Filter
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 from tests.memory.store.records import AT, reach, record
+from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
 KEPT: Final = 10_000
@@ -93,13 +92,13 @@ def embedding(row: Floats) -> Embedding:
 async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     """The stores of an engine with nothing in it."""
     if engine == "sqlite":
-        database = Database(Path(folder) / "parley.db")
+        database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
         yield on_sqlite(database, SystemClock())
         await database.stop()
         return
     with postgres_server() as server:
-        pool = PostgresPool(server.url)
+        pool = postgres_database(server.url)
         await pool.start()
         yield on_postgres(pool, SystemClock())
         await pool.stop()

@@ -4,7 +4,7 @@ Knows no domain. A store builds `Work` from statements and hands it to a `Databa
 """
 
 from db.database import Database
-from db.errors import AddressInvalid, DatabaseError, DatabaseUnavailable
+from db.errors import AddressInvalid, DatabaseError, StoreUnavailable
 from db.fragments import FOR_UPDATE, SKIP_LOCKED, among, either
 from db.statements import Statement
 from db.work import Params, Row, Work, change, execute, fetch, fetch_first, lock, together
@@ -15,10 +15,10 @@ __all__ = [
     "AddressInvalid",
     "Database",
     "DatabaseError",
-    "DatabaseUnavailable",
     "Params",
     "Row",
     "Statement",
+    "StoreUnavailable",
     "Work",
     "among",
     "change",

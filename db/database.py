@@ -20,7 +20,7 @@ class Reader(Protocol):
 
 
 class Database(Protocol):
-    """An open database. Every method raises `DatabaseUnavailable`."""
+    """An open database. Every method raises `StoreUnavailable`."""
 
     engine: Engine
 

@@ -2,9 +2,9 @@
 
 DatabaseError
 ├── AddressInvalid         the URL of a database cannot be read
-├── SchemaTooNew           a newer version of the program wrote the tables
 ├── WorkMisused            a piece of work breaks the rules of `db.work`
-└── DatabaseUnavailable    the database did not run the work, or did not commit it
+└── StoreUnavailable       the database did not run the work, or did not commit it
+    └── SchemaTooNew       a newer version of the program wrote the tables
 """
 
 
@@ -16,16 +16,16 @@ class AddressInvalid(DatabaseError):
     """The URL of a database cannot be read. The text says what to write; it holds no password."""
 
 
-class SchemaTooNew(DatabaseError):
-    """A newer version of the program wrote the tables, and this one would damage them."""
-
-
 class WorkMisused(DatabaseError):
     """A piece of work breaks the rules of `db.work`: a defect of the store that made it."""
 
 
-class DatabaseUnavailable(DatabaseError):
+class StoreUnavailable(DatabaseError):
     """The database did not run the work, or did not commit it. Nothing of the work is stored."""
+
+
+class SchemaTooNew(StoreUnavailable):
+    """A newer version of the program wrote the tables, and this one would damage them."""
 
 
 NOT_LAST = "work goes on after its last statements"

@@ -57,3 +57,13 @@ def json_values(source: str, name: str) -> str:
         sqlite=f"json_each({source}) AS {name}",
         postgres=f"json_array_elements_text(CAST({source} AS json)) AS {name} (value)",
     )
+
+
+NUMBERED: Final = either(
+    sqlite="INTEGER PRIMARY KEY AUTOINCREMENT",
+    postgres="bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+)
+"""A column that numbers the rows; no number is used twice."""
+BYTES: Final = either(sqlite="blob", postgres="bytea")
+BY_KEY: Final = either(sqlite="WITHOUT ROWID", postgres="")
+"""At the end of a small table that is read by its primary key only."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from db.errors import SchemaTooNew
+from db.errors import SchemaTooNew, StoreUnavailable
 from db.fragments import Engine, for_engine
 
 if TYPE_CHECKING:  # a program on SQLite does not load the library
@@ -26,6 +26,11 @@ CREATE_LEDGER: Final = """
     CREATE TABLE IF NOT EXISTS schema_migrations (
         schema text NOT NULL, version integer NOT NULL, PRIMARY KEY (schema, version)
     )
+"""
+COLUMNS: Final = "SELECT name FROM pragma_table_info('schema_migrations')"
+POSTGRES_COLUMNS: Final = """
+    SELECT attname FROM pg_attribute
+    WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0
 """
 APPLIED: Final = "SELECT schema, version FROM schema_migrations"
 
@@ -74,10 +79,19 @@ def missing(schemas: Sequence[Schema], applied: Collection[tuple[str, int]]) -> 
     return [step for step in steps if (step.schema, step.version) not in applied]
 
 
+def _refuse_older(columns: Collection[str]) -> None:
+    if columns and "schema" not in columns:
+        raise StoreUnavailable(
+            "a version of Parley from before its first release wrote the database, and this one"
+            " cannot read it; name another file or database, and the program makes it"
+        )
+
+
 def applied_in(connection: sqlite3.Connection) -> set[tuple[str, int]]:
     """The steps that a file has taken; none when it is new."""
-    known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
-    if connection.execute(known).fetchone() is None:
+    columns = [row[0] for row in connection.execute(COLUMNS)]
+    _refuse_older(columns)
+    if not columns:
         return set()
     return {(str(name), int(version)) for name, version in connection.execute(APPLIED)}
 
@@ -119,6 +133,8 @@ async def _apply_next(connection: "AsyncConnection[TupleRow]", schemas: Sequence
             "SELECT set_config('statement_timeout', %s, true)", (f"{STEP_SECONDS}s",)
         )
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        columns = await (await connection.execute(POSTGRES_COLUMNS)).fetchall()
+        _refuse_older([str(name) for (name,) in columns])
         await connection.execute(CREATE_LEDGER)
         rows = await (await connection.execute(APPLIED)).fetchall()
         steps = missing(schemas, {(str(name), int(version)) for name, version in rows})

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, LiteralString, TypeVar, cast
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
@@ -16,7 +16,7 @@ from psycopg.types.string import StrDumper
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from db.database import Reader
-from db.errors import NOT_LAST, AddressInvalid, DatabaseUnavailable, WorkMisused
+from db.errors import NOT_LAST, AddressInvalid, StoreUnavailable, WorkMisused
 from db.fragments import Engine
 from db.migrations import Schema, migrate_postgres
 from db.statements import Statement
@@ -99,12 +99,12 @@ class PostgresDatabase:
         self._pool: AsyncConnectionPool[Connection] | None = None
 
     async def start(self) -> None:
-        """Connect, bring the tables up to date. Raises `DatabaseUnavailable`, `SchemaTooNew`."""
+        """Connect, bring the tables up to date. Raises `StoreUnavailable`, `SchemaTooNew`."""
         try:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
                 await migrate_postgres(connection, self._schemas)
         except (psycopg.Error, OSError) as error:
-            raise DatabaseUnavailable(f"cannot open {self._explained(error)}") from error
+            raise StoreUnavailable(f"cannot open {self._explained(error)}") from error
         self._pool = AsyncConnectionPool(
             self._conninfo,
             kwargs={"autocommit": True, "prepare_threshold": 0},
@@ -150,6 +150,24 @@ class PostgresDatabase:
 
         return await self.with_connection(work)
 
+    async def fetch_raw(
+        self, sql: LiteralString, params: Sequence[object] | Params = ()
+    ) -> list[Row]:
+        """All rows of a statement in the dialect of PostgreSQL."""
+
+        async def work(connection: Connection) -> list[Row]:
+            return await (await connection.execute(sql, params)).fetchall()
+
+        return await self.with_connection(work)
+
+    async def change_raw(self, sql: LiteralString, params: Sequence[object] | Params) -> int:
+        """The number of rows that a statement in the dialect of PostgreSQL changed."""
+
+        async def work(connection: Connection) -> int:
+            return (await connection.execute(sql, params)).rowcount
+
+        return await self.with_connection(work)
+
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
         """A connection of its own, for one transaction that only reads."""
@@ -159,14 +177,14 @@ class PostgresDatabase:
                 await connection.set_read_only(True)
                 yield _Reader(connection, self._explained)
         except (psycopg.Error, OSError) as error:
-            raise DatabaseUnavailable(self._explained(error)) from error
+            raise StoreUnavailable(self._explained(error)) from error
 
     async def with_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """The result of `work(connection)`, in autocommit mode: for what only PostgreSQL has. It
         runs twice where the connection broke."""
         pool = self._pool
         if pool is None:
-            raise DatabaseUnavailable(f"PostgreSQL at {self.name} is not open")
+            raise StoreUnavailable(f"PostgreSQL at {self.name} is not open")
         try:
             try:
                 return await self._once(pool, work)
@@ -174,10 +192,10 @@ class PostgresDatabase:
                 await self._replace_broken(pool)
                 return await self._once(pool, work)
         except (psycopg.Error, OSError, PoolTimeout, TooManyRequests, PoolClosed) as error:
-            raise DatabaseUnavailable(self._explained(error)) from error
+            raise StoreUnavailable(self._explained(error)) from error
         except (_Broken, TimeoutError) as error:
             cause = error.__cause__ or error
-            raise DatabaseUnavailable(self._explained(cause)) from cause
+            raise StoreUnavailable(self._explained(cause)) from cause
 
     async def without_limit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """The result of work that takes minutes, on a connection of its own without a time limit;
@@ -186,7 +204,7 @@ class PostgresDatabase:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
                 return await work(connection)
         except (psycopg.Error, OSError) as error:
-            raise DatabaseUnavailable(self._explained(error)) from error
+            raise StoreUnavailable(self._explained(error)) from error
 
     async def _once(
         self,
@@ -240,7 +258,7 @@ class _Reader:
         try:
             return await (await _executed(self._connection, statement, params)).fetchall()
         except psycopg.Error as error:
-            raise DatabaseUnavailable(self._explained(error)) from error
+            raise StoreUnavailable(self._explained(error)) from error
 
 
 def _type_parameters(connection: Connection) -> None:

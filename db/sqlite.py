@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar
 import structlog
 
 from db.database import Reader
-from db.errors import NOT_LAST, DatabaseUnavailable, WorkMisused
+from db.errors import NOT_LAST, StoreUnavailable, WorkMisused
 from db.fragments import Engine
 from db.migrations import Schema, migrate_sqlite
 from db.statements import Statement
@@ -111,12 +111,12 @@ class SqliteDatabase:
         self._folding: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the file, bring its tables up to date. Raises `DatabaseUnavailable`."""
+        """Open the file, bring its tables up to date. Raises `StoreUnavailable`."""
         self._loop = asyncio.get_running_loop()
         try:
             self._connection = await asyncio.to_thread(self._open)
         except (sqlite3.Error, OSError) as error:
-            raise DatabaseUnavailable(f"cannot open the database {self.path}: {error}") from error
+            raise StoreUnavailable(f"cannot open the database {self.path}: {error}") from error
         if self.path != ":memory:":
             self._folding = asyncio.create_task(self._fold(), name="sqlite-fold")
 
@@ -179,9 +179,9 @@ class SqliteDatabase:
         nothing but the database, because it may run twice.
         """
         if self._connection is None or self._loop is None:
-            raise DatabaseUnavailable(f"the database {self.path} is not open")
+            raise StoreUnavailable(f"the database {self.path} is not open")
         if len(self._waiting) >= MAX_WAITING:
-            raise DatabaseUnavailable(f"the database {self.path} has too much waiting work")
+            raise StoreUnavailable(f"the database {self.path} has too much waiting work")
         future: asyncio.Future[T] = self._loop.create_future()
         self._waiting.append(_Waiting(job, future, copy_context()))
         if self._scheduled is None and not self._held:
@@ -242,7 +242,7 @@ class SqliteDatabase:
         self._busy_tries = 0
         while self._waiting:
             item = self._waiting.popleft()
-            item.error = DatabaseUnavailable(f"{self.path}: {reason}")
+            item.error = StoreUnavailable(f"{self.path}: {reason}")
             _settle(item)
 
     async def _fold(self) -> None:
@@ -297,7 +297,7 @@ class _Reader:
         try:
             return await asyncio.to_thread(self._fetch, statement, params)
         except sqlite3.Error as error:
-            raise DatabaseUnavailable(f"{self._path}: {error}") from error
+            raise StoreUnavailable(f"{self._path}: {error}") from error
 
     async def close(self) -> None:
         """Close the connection."""
@@ -361,7 +361,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) ->
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         for item in batch:
-            item.error = item.error or DatabaseUnavailable(f"{path}: {error}")
+            item.error = item.error or StoreUnavailable(f"{path}: {error}")
 
 
 def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
@@ -379,7 +379,7 @@ def _attempt(connection: sqlite3.Connection, item: _Waiting, path: str) -> None:
     try:
         item.result = item.context.run(item.job, connection)
     except sqlite3.Error as error:
-        item.error = DatabaseUnavailable(f"{path}: {error}")
+        item.error = StoreUnavailable(f"{path}: {error}")
         if not connection.in_transaction:  # a full disk: SQLite has undone the whole transaction
             raise
     except Exception as error:  # noqa: BLE001 - belongs to the caller, who gets it

@@ -15,13 +15,17 @@ ParleyError
 │   ├── ModelRefused          credentials, request or policy: trying again cannot help
 │   └── ContextTooLong        the conversation does not fit the model's window
 ├── ToolError                 a tool failed; its text goes back to the model
-├── StoreUnavailable          the database did not take or give what was asked
 ├── TenantUnknown             nobody can say to which tenant something belongs
 └── BadInput                  what arrived cannot be used; says what and where
     └── NotThere              what it names is not there for whoever asks, or not theirs
 
+`StoreUnavailable`, from `db.errors`, is raised by every store: the database, or Redis, did not run
+the work, and nothing of it is stored.
+
 Adapters and providers raise; only the core decides whether to try again.
 """
+
+from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a part of this tree
 
 
 class ParleyError(Exception):
@@ -115,10 +119,6 @@ class ContextTooLong(ModelError):
 
 class ToolError(ParleyError):
     """A tool failed; the text is shown to the model, never to the room."""
-
-
-class StoreUnavailable(ParleyError):
-    """The database did not take, or did not give, what was asked of it."""
 
 
 class TenantUnknown(ParleyError):

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from gateway.errors import BadInput, ConfigurationError, ParleyError, TenantUnknown
+from gateway.errors import (
+    BadInput,
+    ConfigurationError,
+    ParleyError,
+    StoreUnavailable,
+    TenantUnknown,
+)
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.people import Audience
@@ -115,7 +121,7 @@ class Heartbeats:
                     await self.sync_site(project)
         except SourceFailed as error:
             log.warning("heartbeat_failed", project=project, error=str(error))
-        except ParleyError as error:
+        except (ParleyError, StoreUnavailable) as error:
             log.warning("heartbeat_not_kept", project=project, error=str(error))
         except Exception:
             log.exception("heartbeat_broke", project=project)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from gateway.clock import SystemClock
-from gateway.errors import ParleyError
+from gateway.errors import ParleyError, StoreUnavailable
 from gateway.llm.factory import build_provider
 from gateway.llm.prices import price_of
 from gateway.policy.budgets import UNLIMITED
@@ -35,7 +35,7 @@ async def problems_at_start(settings: Settings, platforms: Discovery) -> list[Pr
             await make()
         except SettingsError as error:
             problems += error.problems
-        except ParleyError as error:
+        except (ParleyError, StoreUnavailable) as error:
             problems.append(_problem(place, str(error)))
         except ImportError as error:
             text = f"needs the library {error.name}, which is not installed."

@@ -12,11 +12,11 @@ from benchmarks.recollection.corpora import Corpus, Document
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.storage.sqlite.database import Database
 from memory.recall.ports import Embedder
 from memory.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.scope import Occasion, Reach, reach_of
 from parley.storage.memory_stores import MemoryStores, on_sqlite
+from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"
 AT_ONCE: Final = 64
@@ -70,7 +70,7 @@ def id_in(corpus: Corpus, document_id: str) -> str:
 async def library(corpora: Sequence[Corpus], embedder: Embedder | None) -> AsyncIterator[Library]:
     """The collections in a new SQLite file, with vectors where there is a model."""
     with tempfile.TemporaryDirectory() as folder:
-        database = Database(str(Path(folder) / "recall.db"))
+        database = sqlite_database(str(Path(folder) / "recall.db"))
         await database.start()
         try:
             now = max(corpus.now for corpus in corpora)

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from gateway.errors import ConfigurationError, StartError, StoreUnavailable
 from safety.secrets import Level, find_secrets
 
-OURS: Final = ("gateway", "adapters", "memory", "parley", "safety")
+OURS: Final = ("db", "gateway", "adapters", "memory", "parley", "safety")
 """Packages whose log messages are written by us, with nothing but codes and ids in them."""
 OWN_WORDS: Final = (StartError, ConfigurationError, StoreUnavailable)
 """Errors whose words are meant for the person who runs the program. Only their first line: a

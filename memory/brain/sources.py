@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NoReturn, Protocol
 from urllib.parse import urlsplit
 
-from gateway.errors import ConfigurationError, ParleyError
+from gateway.errors import ConfigurationError, ParleyError, StoreUnavailable
 from gateway.ports import ActivityLog, Clock
 from safety.addresses import HostRule, Network, read_host
 from safety.outbound import GuardedClient, OutboundError, OutboundPolicy
@@ -182,7 +182,7 @@ class GatewaySource:
         """Messages answered, people, tokens, cost. Raises `SourceFailed`."""
         try:
             found = await self.log.of_project(self.tenant, self.project, self.clock.now() - PERIOD)
-        except ParleyError as error:
+        except (ParleyError, StoreUnavailable) as error:
             raise SourceFailed(str(error)) from error
         return {
             "messages answered in 7 days": found.answered,

@@ -12,6 +12,7 @@ from parley.audit_key import audit_key_file
 from parley.key_file import read_key
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
+from parley.storage.schemas import SCHEMAS
 
 HOT_SUFFIX: Final = ".storage"
 """Added to the name of the copy where `storage.url` is a SQLite file of its own."""
@@ -28,7 +29,7 @@ def run(target: Path, config: Path | None, env: Mapping[str, str], *, force: boo
     settings = load(config, env)
     key = audit_key_file(settings)
     for database, copy in pairs(settings, target):
-        size = back_up(database, copy, overwrite=force)
+        size = back_up(database, copy, SCHEMAS, overwrite=force)
         sys.stdout.write(f"{database} is kept in {copy} ({size / 1e6:.1f} MB, checked).\n")
     if key is not None and key.exists():
         copy_key(key, key_copy(target))
@@ -43,12 +44,12 @@ def run_restore(backup: Path, config: Path | None, env: Mapping[str, str], *, fo
     settings = load(config, env)
     found, key = pairs(settings, backup), audit_key_file(settings)
     for _, copy in found:
-        verify(copy)
+        verify(copy, SCHEMAS)
     kept = key_copy(backup)
     if key is not None and kept.exists():
         _refuse_other(kept, key, force)
     for database, copy in found:
-        restore(copy, database, overwrite=force)
+        restore(copy, database, SCHEMAS, overwrite=force)
         sys.stdout.write(f"{database} is again what {copy} holds.\n")
     if key is not None and kept.exists():
         copy_key(kept, key)

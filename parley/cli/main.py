@@ -268,14 +268,14 @@ def usage(
 
 def main() -> None:
     """Run the command line; an error of ours is one message, not a traceback."""
-    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
+    from gateway.errors import ConfigurationError, ParleyError, StoreUnavailable  # noqa: PLC0415
 
     try:
         app()
     except ConfigurationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(REFUSED)
-    except ParleyError as error:
+    except (ParleyError, StoreUnavailable) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
     except KeyboardInterrupt:

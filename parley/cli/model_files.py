@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from gateway.clock import SystemClock
-from gateway.errors import ParleyError
+from gateway.errors import ParleyError, StoreUnavailable
 from memory.models.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.models.openai import DEFAULT_MODEL
 from memory.models.runtime import INSTALL, installed
@@ -151,7 +151,7 @@ async def _counted(settings: Settings, model: str) -> _Vectors:
     try:
         await storage.start(exclusive=False)
         made, of = await storage.memory.memories.embedded(model)
-    except ParleyError as error:
+    except (ParleyError, StoreUnavailable) as error:
         return _Vectors(problem=str(error))
     finally:
         await storage.stop()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gateway.errors import ConfigurationError, StoreUnavailable
 from parley.cli.checks import Finding
 from parley.settings import Settings
+from parley.storage.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from gateway.storage.postgres.standing import Standing
@@ -103,7 +104,7 @@ def _persistence(kept: bool, fsync: str) -> Finding:
 async def _postgres(url: str) -> list[Finding]:
     from gateway.storage.postgres.standing import standing  # noqa: PLC0415 - as above
 
-    return of_postgres(await standing(url))
+    return of_postgres(await standing(url, SCHEMAS))
 
 
 def of_postgres(found: "Standing") -> list[Finding]:

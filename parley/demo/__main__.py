@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.console import Console
 
-from gateway.errors import ParleyError, StartError
+from gateway.errors import ParleyError, StartError, StoreUnavailable
 from gateway.observe.logs import configure_logs
 from parley.demo.player import Outcome, Player
 from parley.demo.running import ASSISTANT, Demo, running
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StartError as error:
         console.print(f"[bold red]The demo cannot start:[/] {error.problem} Choose another --port.")
         return 2
-    except ParleyError as error:
+    except (ParleyError, StoreUnavailable) as error:
         console.print(f"[bold red]The demo cannot start:[/] {error}")
         return 2
     except (KeyboardInterrupt, asyncio.CancelledError):

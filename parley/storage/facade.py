@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import ActivityLog, Clock
 from gateway.services import Stores
 from gateway.spoken import History
 from gateway.storage.journal import TwoStepJournal
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
 from gateway.stores import Journal, QuarantineStore
@@ -78,7 +78,7 @@ class Storage:
         return self._lasting.personal
 
     @property
-    def long_lived(self) -> Database:
+    def long_lived(self) -> SqliteDatabase:
         """The SQLite database of what lasts. Raises `LookupError` where that is PostgreSQL."""
         if self._lasting.database is None:
             raise LookupError("database.url is not SQLite")

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.personal import SqliteHotPersonal
@@ -34,13 +34,13 @@ class HotState:
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
     chores: Mapping[str, Chore] = field(default_factory=dict)
-    database: Database | None = None
+    database: SqliteDatabase | None = None
     shared: "RedisHotState | None" = None
     unsent: Unsent | None = None
     dead: DeadLetters | None = None
 
 
-def open_hot(url: str, clock: Clock, same: Database | None = None) -> HotState:
+def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotState:
     """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
     the long-lived state lives in the same file."""
     if url.startswith(("redis://", "rediss://")):

@@ -6,6 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from db.errors import AddressInvalid
+from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.notes import NoteStore
@@ -13,7 +15,6 @@ from gateway.ports import ActivityLog, Clock
 from gateway.spoken import History
 from gateway.storage.sqlite.activity import SqliteActivity
 from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.notes import SqliteNotes
@@ -25,6 +26,7 @@ from gateway.storage.sqlite.usage import SqliteUsage
 from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
 from memory.store.ports import WorkingMemory
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from parley.storage.schemas import SCHEMAS
 
 KEEP_TRACES = timedelta(days=30)
 KEEP_REFUSALS = timedelta(days=1)
@@ -49,7 +51,7 @@ class LongLived:
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
-    database: Database | None = None
+    database: SqliteDatabase | None = None
 
     def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
         """The tasks that forget, by name: conversations after `ttl`, traces after `KEEP_TRACES`,
@@ -88,33 +90,36 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
     )
 
 
-def open_database(url: str) -> Database:
+def open_database(url: str) -> SqliteDatabase:
     """The database behind `sqlite:///FILE`, not opened yet. `?synchronous=full` waits for the disk
     at every commit; `memory://` keeps everything in memory, for tests."""
     if url == "memory://":
-        return Database(":memory:")
+        return SqliteDatabase(":memory:", SCHEMAS)
     if not url.startswith("sqlite:///"):
         raise ConfigurationError(f"{url.partition(':')[0]}: write sqlite:///FILE")
     path, _, query = url.removeprefix("sqlite:///").partition("?")
     full = parse_qs(query).get("synchronous", ["normal"])[-1].lower() == "full"
-    return Database(Path(path), synchronous="FULL" if full else "NORMAL")
+    return SqliteDatabase(Path(path), SCHEMAS, synchronous="FULL" if full else "NORMAL")
 
 
 def _postgres(url: str, clock: Clock) -> LongLived:
     # Loaded only where it is configured: the library costs memory and start-up time.
+    from db.postgres import PostgresDatabase  # noqa: PLC0415
     from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
     from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
     from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415 - start-up stays short
     from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
     from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
     from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
-    from gateway.storage.postgres.pool import PostgresPool  # noqa: PLC0415
     from gateway.storage.postgres.quarantine import PostgresQuarantine  # noqa: PLC0415
     from gateway.storage.postgres.spoken import PostgresHistory  # noqa: PLC0415 - start-up stays short
     from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
     from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
 
-    pool = PostgresPool(url)
+    try:
+        pool = PostgresDatabase(url, SCHEMAS)
+    except AddressInvalid as error:
+        raise ConfigurationError(str(error)) from None
     return LongLived(
         conversations=PostgresConversations(pool),
         notes=PostgresNotes(pool),

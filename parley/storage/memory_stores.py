@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.storage.sqlite.database import Database
 from memory.recall.ports import RecallStore
 from memory.store.ports import (
     AuditTrail,
@@ -33,7 +33,7 @@ from memory.store.sqlite.waiting import SqliteWaitingTurns
 from memory.store.tokens import TokenStore
 
 if TYPE_CHECKING:
-    from gateway.storage.postgres.pool import PostgresPool
+    from db.postgres import PostgresDatabase
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class MemoryStores:
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
-def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
+def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
     memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
     tokens = SqliteTokens(database)
@@ -81,7 +81,7 @@ def on_sqlite(database: Database, clock: Clock) -> MemoryStores:
     )
 
 
-def on_postgres(pool: "PostgresPool", clock: Clock) -> MemoryStores:
+def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
     from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415

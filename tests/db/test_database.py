@@ -9,8 +9,8 @@ from db import (
     FOR_UPDATE,
     SKIP_LOCKED,
     Database,
-    DatabaseUnavailable,
     Statement,
+    StoreUnavailable,
     Work,
     among,
     change,
@@ -66,7 +66,7 @@ async def test_what_fails_leaves_nothing(database: Database) -> None:
         yield from put("b", "a")
         yield from fetch(ALL)
 
-    with pytest.raises(DatabaseUnavailable):
+    with pytest.raises(StoreUnavailable):
         await database.run(work)
     assert await names(database) == ["a"]
 
@@ -128,7 +128,7 @@ async def test_the_last_statements_fail_as_a_whole(database: Database) -> None:
         yield from put("a")
         yield from together(Change(PUT, {"id": "a", "size": 1}), last=True)
 
-    with pytest.raises(DatabaseUnavailable):
+    with pytest.raises(StoreUnavailable):
         await database.run(work)
     assert await names(database) == []
 
@@ -208,7 +208,7 @@ async def test_a_reader_sees_what_is_committed_and_cannot_write(database: Databa
     await database.run(lambda: put("a"))
     async with database.reader() as reader:
         assert await reader.fetch(ALL) == [("a", 0)]
-        with pytest.raises(DatabaseUnavailable):
+        with pytest.raises(StoreUnavailable):
             await reader.fetch(Statement("DELETE FROM things RETURNING id"))
     assert await names(database) == ["a"]
 
@@ -228,6 +228,6 @@ async def test_work_is_made_anew_for_each_run(database: Database) -> None:
     runs: list[Callable[[], Work[None]]] = [other, failing]
     results = await asyncio.gather(*map(database.run, runs), return_exceptions=True)
     assert results[0] is None
-    assert isinstance(results[1], DatabaseUnavailable)
+    assert isinstance(results[1], StoreUnavailable)
     assert await names(database) == ["b"]
     assert set(made) == {"failing", "other"}

@@ -6,16 +6,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import Gauges, Now
 from gateway.observe.metrics import Metrics
-from gateway.storage.migrations.steps import (
-    conversation_notes,
-    feedback,
-    hot_state,
-    long_lived_state,
-    quarantine,
-    waiting_turns,
-)
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.keys import Keys
+from gateway.storage.schema import SCHEMA
 from tests.parley.cli.kit import ROOT
 
 PAGE = ROOT / "docs" / "operations.md"
@@ -50,8 +43,7 @@ def kept(text: str, column: int) -> set[str]:
 
 def test_everything_that_is_stored_is_listed_with_its_end() -> None:
     text = PAGE.read_text("utf-8")
-    steps = (hot_state, long_lived_state, conversation_notes, waiting_turns, quarantine, feedback)
-    made = "".join(str(step.STEP.sqlite) for step in steps)
+    made = " ".join(statement for step in SCHEMA.steps for statement in step)
     assert kept(text, 1) == set(CREATED.findall(made))
     attributes = {"inbox_prefix": "inbox"}
     client = RedisClient("redis://127.0.0.1:1")

@@ -73,7 +73,7 @@ class Lab:
             rows = db.execute("SELECT text FROM turns WHERE role = 'user' ORDER BY id")
             return [str(text) for (text,) in rows]
 
-        return await self.app.storage.long_lived.run(read)
+        return await self.app.storage.long_lived.run_job(read)
 
     async def until_stored(self, expected: list[str], timeout: float = PATIENCE) -> None:
         """Return once exactly this is stored of what people said."""

@@ -25,7 +25,7 @@ async def rows(lab: Lab, query: str) -> list[str]:
     def read(db: sqlite3.Connection) -> list[str]:
         return [str(row[0]) for row in db.execute(query)]
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

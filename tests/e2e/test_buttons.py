@@ -74,7 +74,7 @@ async def test_a_late_press_is_answered_clearly(lab: Lab) -> None:
         await ada.press(asked, yes)
         assert (await ada.press(asked, yes)).text == words.CLOSED.replace("`", "")
         return
-    await lab.app.storage.long_lived.run(
+    await lab.app.storage.long_lived.run_job(
         lambda db: db.execute("UPDATE adapter_state SET expires_at = 0")
     )
     assert "no longer open" in (await ada.press(asked, yes)).text

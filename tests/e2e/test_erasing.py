@@ -58,15 +58,15 @@ async def test_it_is_confirmed_and_nothing_of_the_person_is_left(lab: Lab) -> No
     assert "Everything is erased" in await erase(ada), "what the first one left is no hindrance"
     words = ("tabs", "Luna", f":{ada.person.id}")
     await lab.idle()
-    left = await lab.app.storage.long_lived.run(lambda db: left_of(db, words))
+    left = await lab.app.storage.long_lived.run_job(lambda db: left_of(db, words))
     assert left <= {"memory_audit", "buckets", "inbox", "adapter_state"}
     rows = "SELECT key FROM adapter_state WHERE value LIKE ? OR key LIKE ?"
-    about = await lab.app.storage.long_lived.run(
+    about = await lab.app.storage.long_lived.run_job(
         lambda db: db.execute(rows, (f"%{ada.person.id}%",) * 2).fetchall()
     )
     # WhatsApp takes the answer only while this is known, for 24 hours.
     assert [key for (key,) in about if not key.startswith("window:")] == []
-    assert await lab.app.storage.long_lived.run(lambda db: left_of(db, words[:2])) == set()
+    assert await lab.app.storage.long_lived.run_job(lambda db: left_of(db, words[:2])) == set()
 
 
 async def test_it_is_confirmed_on_redis_and_postgresql(
@@ -92,5 +92,5 @@ async def test_a_turn_that_runs_meanwhile_leaves_no_words(tmp_path: Path) -> Non
             ada.room, lambda shown: any("Everything is erased" in one.text for one in shown)
         )
         await lab.idle()
-        left = await lab.app.storage.long_lived.run(lambda db: left_of(db, ("Luna",)))
+        left = await lab.app.storage.long_lived.run_job(lambda db: left_of(db, ("Luna",)))
         assert left == set()

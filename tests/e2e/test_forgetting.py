@@ -90,7 +90,7 @@ async def summary(lab: Lab) -> str:
     def read(db: sqlite3.Connection) -> str:
         return "".join(row[0] for row in db.execute("SELECT summary FROM conversation_notes"))
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 @ROOMS

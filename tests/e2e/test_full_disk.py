@@ -23,7 +23,7 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
         await lab.idle()
         while await a.storage.memory.waiting.count():  # what it frees would be room again
             await asyncio.sleep(0.01)
-        await database.run(_no_room)
+        await database.run_job(_no_room)
         with capture_logs() as logs:
             for person, room in zip(people, rooms, strict=True):
                 await sim.say(person, room, f"a question of {person.name} " + "x" * 3000)
@@ -31,7 +31,7 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
                 while not any(line["event"] == "event_not_taken" for line in logs):
                     await asyncio.sleep(0.01)
         assert "disk is full" in str(logs)
-        await database.run(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+        await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
         for number, room in enumerate(rooms):
             await lab.answers(room, 2 if number == 0 else 1, 30)
         await lab.idle(30)
@@ -63,14 +63,16 @@ async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_ro
             model.open.clear()
             await sim.say(ada, room, "a question " + "x" * 3000)
             await model.wait_for_requests(1)
-            await a.storage.long_lived.run(_no_room)
+            await a.storage.long_lived.run_job(_no_room)
             with capture_logs() as logs:
                 model.open.set()
                 async with asyncio.timeout(PATIENCE):
                     while "disk is full" not in str(logs):
                         await asyncio.sleep(0.01)
             database = a.storage.long_lived
-            await database.run(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+            await database.run_job(
+                lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall()
+            )
             lab = Lab(a, sim)
             await lab.answers(room, 1, 30)
             assert len(await lab.quiet(room)) == 1

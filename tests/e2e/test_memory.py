@@ -69,7 +69,7 @@ async def a_day_passes(lab: Lab) -> None:
         db.execute("UPDATE turns SET at = at - ?", (DAY,))
 
     await lab.idle()
-    await lab.app.storage.long_lived.run(age)
+    await lab.app.storage.long_lived.run_job(age)
 
 
 async def kept(lab: Lab) -> list[str]:
@@ -79,7 +79,7 @@ async def kept(lab: Lab) -> list[str]:
         rows = db.execute("SELECT content FROM memories WHERE role = '' ORDER BY seq")
         return [str(content) for (content,) in rows]
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 async def test_what_is_stated_is_kept_and_what_is_guessed_is_not(lab: Lab) -> None:
@@ -195,7 +195,7 @@ async def test_what_was_kept_of_a_message_follows_its_edit(lab: Lab) -> None:
     await lab.idle()
     assert await kept(lab) == []
     rows = "SELECT content FROM memories WHERE role = 'user'"
-    said = await lab.app.storage.long_lived.run(lambda db: db.execute(rows).fetchall())
+    said = await lab.app.storage.long_lived.run_job(lambda db: db.execute(rows).fetchall())
     assert said == [(f"{new}[SECRET_REDACTED]",)]
 
 

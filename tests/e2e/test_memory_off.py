@@ -80,7 +80,7 @@ async def in_sqlite(lab: Lab) -> Stored:
         names = [name for (name,) in db.execute(listed) if "memories_text" not in name]
         return of_tables({name: db.execute(f'SELECT * FROM "{name}"').fetchall() for name in names})
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 def in_postgres(url: str) -> Stored:

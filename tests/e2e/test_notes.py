@@ -43,7 +43,7 @@ async def current(lab: Lab) -> list[str]:
         rows = db.execute("SELECT content FROM memories WHERE role = '' AND superseded_by = ''")
         return [str(content) for (content,) in rows]
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab: Lab) -> None:

@@ -60,7 +60,7 @@ async def rows(lab: Lab) -> int:
     """How many events and turns are stored."""
     tables = ("inbox", "turns", "traces", "outbox")
     counted = " + ".join(f"(SELECT count(*) FROM {table})" for table in tables)
-    found = await lab.app.storage.long_lived.run(
+    found = await lab.app.storage.long_lived.run_job(
         lambda db: db.execute(f"SELECT {counted}").fetchone()
     )
     return int(found[0])

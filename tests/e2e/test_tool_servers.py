@@ -166,7 +166,7 @@ async def _remembered(lab: Lab) -> int:
     def read(db: sqlite3.Connection) -> int:
         return int(db.execute(sql).fetchone()[0])
 
-    return await lab.app.storage.long_lived.run(read)
+    return await lab.app.storage.long_lived.run_job(read)
 
 
 def everything(file: Path) -> str:

@@ -22,7 +22,7 @@ import atheris
 
 from tests.fuzz.target import paths_in, put
 
-PACKAGES: Final = ["adapters", "gateway", "memory", "safety", "parley"]
+PACKAGES: Final = ["db", "adapters", "gateway", "memory", "safety", "parley"]
 INPUT_SECONDS: Final = 10
 """One input that takes longer ends the run: exponential work has no other end."""
 MEMORY_MB: Final = 2_048

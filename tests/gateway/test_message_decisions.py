@@ -102,7 +102,9 @@ async def test_a_budget_is_charged_what_the_answer_cost() -> None:
     async with gateway(policies=policies, assistant=assistant) as g:
         g.model.name = "claude-sonnet-5-5"
         await g.take(received("hi"))
-        spent = await g.database.run(lambda db: db.execute("SELECT micros FROM spent").fetchall())
+        spent = await g.database.run_job(
+            lambda db: db.execute("SELECT micros FROM spent").fetchall()
+        )
         assert spent == [(100 * 2 + 20 * 10,)]
         assert await g.rows("reserved") == 0
 

@@ -24,8 +24,8 @@ from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.services import Assistant, Policies, Voice
-from gateway.storage.sqlite.database import Database
 from gateway.stores import InboxEntry
+from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
@@ -174,7 +174,7 @@ async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
         await g.take(MessageEdited("e2", message("pear", message_id="m1")))
         g.model.open.set()
         await g.rest()
-        rows = await g.database.run(
+        rows = await g.database.run_job(
             lambda db: db.execute("SELECT text FROM turns WHERE role = 'user'").fetchall()
         )
         assert rows == [("pear",)]
@@ -205,7 +205,7 @@ async def test_other_events_are_noted_and_nothing_else(event: InboundEvent) -> N
 
 
 async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_path: Path) -> None:
-    database = Database(tmp_path / "kept.db")
+    database = sqlite_database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:
         await g.router.drain(1)
@@ -224,7 +224,7 @@ async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_pa
 
 
 async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> None:
-    database = Database(tmp_path / "kept.db")
+    database = sqlite_database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:
         g.model.open.clear()
@@ -277,7 +277,7 @@ async def test_of_what_was_said_nothing_stays_but_the_conversation() -> None:
         g.model.reply = lambda request: "a telling answer"
         await g.take(received("a telling question"))
         for table in ("inbox", "outbox", "traces", "usage", "adapter_state", "buckets", "once"):
-            rows = await g.database.run(
+            rows = await g.database.run_job(
                 lambda db, sql=f"SELECT * FROM {table}": db.execute(sql).fetchall()  # type: ignore[misc]
             )
             assert "telling" not in str(rows), table

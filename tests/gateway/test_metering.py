@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
 from gateway.metering import Meter
 from gateway.policy.budgets import Account
 from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.usage import SqliteUsage
 from tests.support.clock import FakeClock, settle
+from tests.support.databases import sqlite_database
 from tests.support.gateway import Model
 
 ANSWER = ModelRequest("", (ModelMessage("user", (TextBlock("hello"),)),), max_tokens=1_000)
@@ -19,9 +20,9 @@ SUMMARY = ModelRequest("", (ModelMessage("user", (TextBlock("sum up"),)),), max_
 
 
 @asynccontextmanager
-async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, Database]]:
+async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, SqliteDatabase]]:
     """A meter over a budget of so many millionths; a token costs one."""
-    database, model = Database(":memory:"), Model(name="priced")
+    database, model = sqlite_database(":memory:"), Model(name="priced")
     await database.start()
     model.open.set()
     account = Account("user_per_day", "ada today", micros)
@@ -50,8 +51,10 @@ async def ask(provider: LLMProvider, request: ModelRequest) -> bool:
     return True
 
 
-async def reserved(database: Database) -> int:
-    row = await database.run(lambda db: db.execute("SELECT max(micros) FROM reserved").fetchone())
+async def reserved(database: SqliteDatabase) -> int:
+    row = await database.run_job(
+        lambda db: db.execute("SELECT max(micros) FROM reserved").fetchone()
+    )
     return int(row[0] or 0)
 
 

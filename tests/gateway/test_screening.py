@@ -38,7 +38,7 @@ async def rows(g: Gateway) -> dict[str, int]:
     counts = {}
     for table in TABLES:
         asked = f"SELECT COUNT(*) FROM {table}"
-        (found,) = await g.database.run(partial(_first, asked))
+        (found,) = await g.database.run_job(partial(_first, asked))
         counts[table] = int(found)
     return {table: count for table, count in counts.items() if count}
 

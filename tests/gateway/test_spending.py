@@ -41,7 +41,9 @@ def policies(dollars: float) -> Policies:
 
 
 async def spent(g: Gateway) -> int:
-    row = await g.database.run(lambda db: db.execute("SELECT SUM(micros) FROM spent").fetchone())
+    row = await g.database.run_job(
+        lambda db: db.execute("SELECT SUM(micros) FROM spent").fetchone()
+    )
     return int(row[0] or 0)
 
 
@@ -170,7 +172,7 @@ async def test_without_budgets_the_usage_is_recorded_all_the_same() -> None:
     async with gateway(assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
         await g.take(received("hello"))
-        rows = await g.database.run(
+        rows = await g.database.run_job(
             lambda db: db.execute(
                 "SELECT model, input_tokens, output_tokens, micros FROM usage"
             ).fetchall()

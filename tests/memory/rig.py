@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Place
@@ -12,7 +13,6 @@ from gateway.ports import Belonging, ToolProvider
 from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
 from gateway.spoken import History
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
@@ -38,6 +38,7 @@ from memory.write.path import WritePath, WriteRules
 from memory.write.verify import Reason, Verification
 from parley.storage.memory_stores import MemoryStores, on_sqlite
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 
 DIRECT = Place("telegram", "main", "ada-dm", Audience.DIRECT)
 ROOM = Place("discord", "main", "general", Audience.PUBLIC_ROOM, "guild")
@@ -215,7 +216,7 @@ async def memory_rig(
     key: bytes = b"key",
 ) -> AsyncIterator[Rig]:
     """A memory that is empty; `key` seals its audit and signs its exports."""
-    clock, database = FakeClock(), Database(":memory:")
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     stores = on_sqlite(database, clock)
     yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding, key=key)
@@ -224,7 +225,7 @@ async def memory_rig(
 
 def rig_on(
     stores: MemoryStores,
-    database: Database,
+    database: SqliteDatabase,
     clock: FakeClock,
     *,
     plans: Plans | None = None,
@@ -239,7 +240,7 @@ def rig_on(
     conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
 
     async def kept_here(turn: WaitingTurn) -> None:
-        await database.run(lambda db: insert_waiting_turn(db, turn))
+        await database.run_job(lambda db: insert_waiting_turn(db, turn))
 
     noted, shelf, members = Noted(), Shelf(), Members()
     people = People(stores.people, clock, members, projects)

@@ -9,14 +9,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.remembering import WaitingTurn
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
@@ -30,14 +28,16 @@ MANY: Final = pytest.param(
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
 def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
-        database, clock = Database(tmp_path / "memory.db"), FakeClock()
+        database, clock = sqlite_database(tmp_path / "memory.db"), FakeClock()
         runner.run(database.start())
 
         async def waiting(tenant: str) -> list[tuple[str, str]]:
-            return await database.run(lambda db: db.execute(f"{WAITING} ?", (tenant,)).fetchall())
+            return await database.run_job(
+                lambda db: db.execute(f"{WAITING} ?", (tenant,)).fetchall()
+            )
 
         async def keep(turn: WaitingTurn) -> None:
-            await database.run(lambda db: insert_waiting_turn(db, turn))
+            await database.run_job(lambda db: insert_waiting_turn(db, turn))
 
         stores = on_sqlite(database, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
@@ -48,17 +48,20 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
 def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
     with asyncio.Runner() as runner:
-        database, pool = Database(":memory:"), PostgresPool(new_database(postgres), PATIENT)
+        database, pool = (
+            sqlite_database(":memory:"),
+            postgres_database(new_database(postgres), PATIENT),
+        )
         clock = FakeClock()
         runner.run(database.start())
         runner.run(pool.start())
 
         async def waiting(tenant: str) -> list[tuple[str, str]]:
-            rows = await pool.fetch(f"{WAITING} %(tenant)s", {"tenant": tenant})
+            rows = await pool.fetch_raw(f"{WAITING} %(tenant)s", {"tenant": tenant})
             return [(str(id_), str(record)) for id_, record in rows]
 
         async def keep(turn: WaitingTurn) -> None:
-            await pool.change(PUT_WAITING, waiting_parameters(turn))
+            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
 
         stores = on_postgres(pool, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.clock import SystemClock
 from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.ports.work_guard import WorkItem
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.database import Database
 from memory.brain.sources import (
     GatewaySource,
     HttpSource,
@@ -28,6 +28,7 @@ from parley.storage import Storage
 from parley.storage.memory_stores import on_sqlite
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.patience import PATIENCE
 from tests.support.work import deadly
 
@@ -49,14 +50,14 @@ class Source:
 
 
 @asynccontextmanager
-async def shop() -> AsyncIterator[tuple[Rig, Database]]:
-    clock, database = FakeClock(), Database(":memory:")
+async def shop() -> AsyncIterator[tuple[Rig, SqliteDatabase]]:
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     yield rig_on(on_sqlite(database, clock), database, clock), database
     await database.stop()
 
 
-def heartbeats(rig: Rig, database: Database, **sources: Source) -> Heartbeats:
+def heartbeats(rig: Rig, database: SqliteDatabase, **sources: Source) -> Heartbeats:
     names = {"tea": TEA, "milk": MILK}
     sites = {
         names[name]: Site("default", source, timedelta(hours=1)) for name, source in sources.items()

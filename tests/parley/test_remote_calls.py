@@ -10,11 +10,11 @@ from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.services import Connected
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from parley.remote_calls import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.messages import direct, outbound
 
 
@@ -44,7 +44,7 @@ class Desk:
         self.clock, self.shower = FakeClock(), Shower()
         self.line = Line(RecordingAdapter(), Pacer(pace, self.clock))
         self.line.connected.set()
-        outbox = SqliteOutbox(Database(":memory:"), self.clock)
+        outbox = SqliteOutbox(sqlite_database(":memory:"), self.clock)
         self.deliverer = Deliverer(
             outbox, {("test", "main"): self.line}, self.clock, DeliveryRules(), lambda *_: None
         )

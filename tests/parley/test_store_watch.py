@@ -8,10 +8,10 @@ from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.usage import SqliteUsage
 from parley.store_watch import EVERY, StoreWatch, hot_probe, lasting_probe
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.patience import PATIENCE
 
 
@@ -91,7 +91,7 @@ async def test_whatever_a_store_raises_it_is_not_available() -> None:
 
 async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: Path) -> None:
     clock = FakeClock()
-    database = Database(tmp_path / "parley.db")
+    database = sqlite_database(tmp_path / "parley.db")
     await database.start()
     buckets, usage = SqliteBuckets(database, clock), SqliteUsage(database, clock)
     watch = StoreWatch({"storage": hot_probe(buckets), "database": lasting_probe(usage)}, clock)
@@ -100,8 +100,8 @@ async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: 
         await clock.advance(EVERY)
     assert watch.problems == {}
     count = "SELECT (SELECT count(*) FROM reserved) + (SELECT count(*) FROM once)"
-    assert await database.run(lambda db: db.execute(count).fetchone()) == (2,)
-    await database.run(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
+    assert await database.run_job(lambda db: db.execute(count).fetchone()) == (2,)
+    await database.run_job(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
     with capture_logs():
         await watch.round()
     assert set(watch.problems) == {"storage", "database"}

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-PACKAGES: Final = ("safety", "gateway", "adapters", "memory", "parley", "simulators")
+PACKAGES: Final = ("db", "safety", "gateway", "adapters", "memory", "parley", "simulators")
 _RE: Final = str(Path(re.__file__).parent)
 _NOT_IMPORTED: Final = ("__main__",)
 

@@ -25,7 +25,7 @@ def told(found: Found) -> str:
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "package", ["safety", "gateway", "adapters", "memory", "parley", "libraries"]
+    "package", ["db", "safety", "gateway", "adapters", "memory", "parley", "libraries"]
 )
 def test_time_grows_with_the_text(package: str) -> None:
     exempt = {each.file for each in EXEMPT} | PENDING

@@ -2,11 +2,15 @@
 
 import itertools
 import os
+from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
 
-from gateway.storage.postgres.pool import PoolLimits, PostgresPool
+from db.postgres import PoolLimits, PostgresDatabase
+from db.sqlite import SqliteDatabase
+from parley.storage.schemas import SCHEMAS
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
 
@@ -14,6 +18,16 @@ PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
 _NUMBERS = itertools.count()
 _MIGRATED: WeakKeyDictionary[PostgresServer, str] = WeakKeyDictionary()
+
+
+def sqlite_database(path: Path | str, **options: Any) -> SqliteDatabase:
+    """A file with the tables of all domains, not opened yet."""
+    return SqliteDatabase(path, SCHEMAS, **options)
+
+
+def postgres_database(url: str, limits: PoolLimits | None = None) -> PostgresDatabase:
+    """A PostgreSQL database with the tables of all domains, not opened yet."""
+    return PostgresDatabase(url, SCHEMAS, limits)
 
 
 def new_database(server: PostgresServer) -> str:
@@ -27,7 +41,7 @@ async def migrated_database(server: PostgresServer) -> str:
     made = _MIGRATED.get(server)
     if made is None:
         url = new_database(server)
-        pool = PostgresPool(url, PATIENT)
+        pool = postgres_database(url, PATIENT)
         await pool.start()
         await pool.stop()
         made = url.rpartition("/")[2]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
@@ -38,7 +39,6 @@ from gateway.services import Assistant, Connected, Policies, Services, Stores
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
@@ -51,6 +51,7 @@ from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
+from tests.support.databases import sqlite_database
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Gateway:
     clock: FakeClock
     traces: list[Trace]
     counts: Counter[tuple[str, str]]
-    database: Database
+    database: SqliteDatabase
 
     async def take(self, *events: InboundEvent) -> None:
         """Hand over events and let everything run that needs no time."""
@@ -120,12 +121,14 @@ class Gateway:
     async def stored_words(self) -> list[str]:
         """What people said, as it is kept, oldest first."""
         sql = "SELECT text FROM turns WHERE role = 'user' ORDER BY id"
-        return [row[0] for row in await self.database.run(lambda db: db.execute(sql).fetchall())]
+        return [
+            row[0] for row in await self.database.run_job(lambda db: db.execute(sql).fetchall())
+        ]
 
     async def rows(self, table: str) -> int:
         """How many rows a table has."""
         sql = f"SELECT count(*) FROM {table}"
-        return int((await self.database.run(lambda db: db.execute(sql).fetchone()))[0])
+        return int((await self.database.run_job(lambda db: db.execute(sql).fetchone()))[0])
 
 
 @asynccontextmanager
@@ -138,7 +141,7 @@ async def gateway(
     tools: tuple[ToolProvider, ...] = (),
     overlap: Overlap = "collect",
     prices: dict[str, Price] | None = None,
-    database: Database | None = None,
+    database: SqliteDatabase | None = None,
     adapter: RecordingAdapter | None = None,
     memory: Remembering | None = None,
     guard: WorkGuard = UNGUARDED,
@@ -146,7 +149,7 @@ async def gateway(
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
     asyncio.get_running_loop().set_default_executor(InlineThreads())
-    held = database or Database(":memory:")
+    held = database or sqlite_database(":memory:")
     if database is None:
         await held.start()
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)

@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from gateway.ports import Activity
 from gateway.storage.activity import beginnings
-from gateway.storage.postgres.pool import PostgresPool
 
 SUMS: Final = """
     SELECT count(DISTINCT traces.id), count(DISTINCT usage.person),
@@ -21,7 +21,7 @@ SUMS: Final = """
 class PostgresActivity:
     """Implements `gateway.ports.ActivityLog`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
@@ -33,5 +33,5 @@ class PostgresActivity:
             "in_workspace": in_workspace,
             "in_channel": in_channel,
         }
-        (row,) = await self._pool.fetch(SUMS, asked)
+        (row,) = await self._pool.fetch_raw(SUMS, asked)
         return Activity(*(int(value) for value in row))

@@ -9,12 +9,12 @@ from typing import Final
 
 from psycopg.rows import TupleRow
 
+from db.postgres import PostgresDatabase
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.notes import Notes
 from gateway.storage.codec import material_from_json, material_to_json
 from gateway.storage.postgres.notes import COLUMNS, FORGET, notes_of
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import recordset, storable
 from gateway.stores import StoredTurn
 
@@ -115,51 +115,51 @@ def turn_parameters(key: ConversationKey, turns: Sequence[StoredTurn]) -> dict[s
 class PostgresConversations:
     """Implements `gateway.stores.Conversations`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
         """Add the messages of one turn and their answer."""
-        await self._pool.change(INSERT_TURNS, turn_parameters(key, turns))
+        await self._pool.change_raw(INSERT_TURNS, turn_parameters(key, turns))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         """The last turns, oldest first."""
 
-        rows = await self._pool.fetch(LATEST, (str(key), limit))
+        rows = await self._pool.fetch_raw(LATEST, (str(key), limit))
         return [_turn(row) for row in reversed(rows)]
 
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
         """The last turns, oldest first, with the notes."""
-        rows = await self._pool.fetch(OPENED, {"conversation": str(key), "limit": limit})
+        rows = await self._pool.fetch_raw(OPENED, {"conversation": str(key), "limit": limit})
         return [_turn(row[:7]) for row in rows if row[0] is not None], notes_of(rows[0][7:])
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when one of these messages is stored."""
-        rows = await self._pool.fetch(KNOWS, (_channel_of(tenant, place), list(message_ids)))
+        rows = await self._pool.fetch_raw(KNOWS, (_channel_of(tenant, place), list(message_ids)))
         return bool(rows[0][0])
 
     async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
         """Replace the text of a stored message, unless it had no text of its author's own."""
         asked = {"text": storable(text), "channel": _channel_of(tenant, place), "ids": [message_id]}
-        return await self._pool.change(EDIT, asked) > 0
+        return await self._pool.change_raw(EDIT, asked) > 0
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them."""
         parameters = {"channel": _channel_of(tenant, place), "ids": list(message_ids)}
-        return await self._pool.change(DELETE, parameters)
+        return await self._pool.change_raw(DELETE, parameters)
 
     async def clear(self, key: ConversationKey) -> int:
         """Delete a whole conversation."""
-        return await self._pool.change(CLEAR, {"conversation": str(key)})
+        return await self._pool.change_raw(CLEAR, {"conversation": str(key)})
 
     async def takes_part(self, key: ConversationKey) -> bool:
         """True when the assistant has spoken there."""
-        rows = await self._pool.fetch(TAKES_PART, (str(key),))
+        rows = await self._pool.fetch_raw(TAKES_PART, (str(key),))
         return bool(rows[0][0])
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of the turns from before then."""
-        return await self._pool.change(PRUNE, {"before": before, "limit": PRUNED_AT_ONCE})
+        return await self._pool.change_raw(PRUNE, {"before": before, "limit": PRUNED_AT_ONCE})
 
 
 def _channel_of(tenant: str, place: Place) -> str:

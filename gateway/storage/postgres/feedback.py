@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from gateway.feedback import Feedback, Rating, Thumbs
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import storable
 
 PRUNED_AT_ONCE: Final = 5_000
@@ -31,24 +31,24 @@ PRUNE: Final = """
 class PostgresFeedback:
     """Implements `gateway.feedback.FeedbackStore`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def put(self, feedback: Feedback) -> None:
         """Keep it."""
         ids = (feedback.stands_at, feedback.person, feedback.tenant, feedback.exchange)
-        await self._pool.change(PUT, (*map(storable, ids), feedback.rating, feedback.at))
+        await self._pool.change_raw(PUT, (*map(storable, ids), feedback.rating, feedback.at))
 
     async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
         """Forget it, if it is this one."""
         row = (storable(stands_at), storable(person), -(rating or 0))
-        await self._pool.change(TAKE_BACK, row)
+        await self._pool.change_raw(TAKE_BACK, row)
 
     async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
         """The thumbs of these exchanges."""
-        rows = await self._pool.fetch(OF, (list(exchanges),))
+        rows = await self._pool.fetch_raw(OF, (list(exchanges),))
         return {exchange: Thumbs(up, down) for exchange, up, down in rows}
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of what is from before then."""
-        return await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
+        return await self._pool.change_raw(PRUNE, (before, PRUNED_AT_ONCE))

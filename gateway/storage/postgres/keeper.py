@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from gateway.storage.postgres.conversations import INSERT_TURNS, turn_parameters
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.traces import INSERT_TRACE, LEAVE_SLOT, trace_parameters
 from gateway.storage.postgres.usage import COUNT, OWE, RELEASE, SETTLE, usage_parameters
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
@@ -19,7 +19,7 @@ KEEP: Final = f"""
 class PostgresKeeper:
     """Implements `gateway.stores.Keeper`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def keep(self, done: Completed) -> None:
@@ -27,4 +27,4 @@ class PostgresKeeper:
         parameters = turn_parameters(done.key, done.turns)
         parameters |= usage_parameters(done.trace.id, done.usage, done.accounts)
         parameters |= trace_parameters(done.trace) | waiting_parameters(done.waiting)
-        await self._pool.change(KEEP if done.traced else SETTLE, parameters)
+        await self._pool.change_raw(KEEP if done.traced else SETTLE, parameters)

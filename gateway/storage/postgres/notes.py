@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from db.postgres import PostgresDatabase
 from gateway.conversation import ConversationKey
 from gateway.notes import NO_NOTES, Notes, SetTask, Summary
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import storable
 
 COLUMNS: Final = """
@@ -61,20 +61,20 @@ def notes_of(row: Sequence[Any]) -> Notes:
 class PostgresNotes:
     """Implements `gateway.notes.NoteStore`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def set_task(self, key: ConversationKey, task: SetTask | None, at: datetime) -> None:
         """Replace the task; None leaves none."""
         told = task or SetTask("")
         row = (storable(told.text), told.person, storable(told.name), told.message_id)
-        await self._pool.change(SET_TASK, (*_of(key), at, *row))
+        await self._pool.change_raw(SET_TASK, (*_of(key), at, *row))
 
     async def set_summary(self, key: ConversationKey, summary: Summary, at: datetime) -> None:
         """Replace the summary."""
         upto = (summary.message_id, summary.role, summary.at)
         row = (*_of(key), at, storable(summary.text), *upto, list(summary.persons))
-        await self._pool.change(SET_SUMMARY, row)
+        await self._pool.change_raw(SET_SUMMARY, row)
 
 
 def _of(key: ConversationKey) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, LiteralString
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.ports import Clock
 from gateway.storage.postgres.notes import NO_SUMMARY, NO_TASK
-from gateway.storage.postgres.pool import Connection, PostgresPool
 
 MAX_ROWS: Final = 100_000
 """Rows of one table that are given out."""
@@ -87,7 +87,7 @@ ERASE: Final[tuple[LiteralString, ...]] = (
 class PostgresConversationPersonal:
     """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.WorkingMemory`."""
 
-    def __init__(self, pool: PostgresPool, clock: Clock) -> None:
+    def __init__(self, pool: PostgresDatabase, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
 
@@ -114,7 +114,7 @@ class PostgresConversationPersonal:
                 ]
             return found
 
-        return await self._pool.run(work)
+        return await self._pool.with_connection(work)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
@@ -129,7 +129,7 @@ class PostgresConversationPersonal:
             async with connection.transaction():
                 return sum([(await connection.execute(sql, asked)).rowcount for sql in statements])
 
-        return await self._pool.run(work)
+        return await self._pool.with_connection(work)
 
     def _asked(self, tenant: str, persons: Sequence[str]) -> dict[str, object]:
         now = self._clock.now()

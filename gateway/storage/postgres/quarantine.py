@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.ports.work_guard import Owner, WorkKind
-from gateway.storage.postgres.pool import Connection, PostgresPool
 from gateway.storage.postgres.rows import storable
 from gateway.stores import Quarantined
 
@@ -33,7 +33,7 @@ PRUNE: Final = """
 class PostgresQuarantine:
     """Implements `gateway.stores.QuarantineStore`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def add(self, entry: Quarantined) -> None:
@@ -41,13 +41,13 @@ class PostgresQuarantine:
         owner = entry.owner
         named = (entry.id, owner.tenant, owner.person, owner.place)
         row = (entry.kind, *map(storable, named), entry.deaths, entry.at)
-        await self._pool.change(ADD, row)
+        await self._pool.change_raw(ADD, row)
 
     async def listed(self, limit: int) -> list[Quarantined]:
         """The latest, newest first."""
         return [
             Quarantined(kind, id_, Owner(*owner), deaths, at.astimezone(UTC))
-            for kind, id_, *owner, deaths, at in await self._pool.fetch(LISTED, (limit,))
+            for kind, id_, *owner, deaths, at in await self._pool.fetch_raw(LISTED, (limit,))
         ]
 
     async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
@@ -60,7 +60,7 @@ class PostgresQuarantine:
                     await connection.execute(DISCARD, (item_id,))
             return found
 
-        return await self._pool.run(work)
+        return await self._pool.with_connection(work)
 
     async def prune(
         self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
@@ -72,4 +72,4 @@ class PostgresQuarantine:
             "recurring": list(recurring),
             "most": most,
         }
-        return int((await self._pool.fetch(PRUNE, asked))[0][0])
+        return int((await self._pool.fetch_raw(PRUNE, asked))[0][0])

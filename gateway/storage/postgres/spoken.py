@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import UTC
 from typing import Any, Final, LiteralString
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.conversation import channel_of_name
 from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.postgres.notes import NO_SUMMARY, NO_TASK
 from gateway.storage.postgres.personal import OWN_TASK, OWN_TENANT, SPOKE, TURNS
-from gateway.storage.postgres.pool import Connection, PostgresPool
 from gateway.stores import StoredTurn
 
 LOOKED_THROUGH: Final = 10_000
@@ -38,7 +38,7 @@ NO_TASKS: Final[LiteralString] = (
 class PostgresHistory:
     """Implements `gateway.spoken.History`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
@@ -47,7 +47,7 @@ class PostgresHistory:
         async def work(connection: Connection) -> list[Spoken]:
             return [one for _, _, one in await _found(connection, whose, limit)]
 
-        return await self._pool.run(work)
+        return await self._pool.with_connection(work)
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
         """Delete those of these texts that are theirs and unchanged."""
@@ -65,7 +65,7 @@ class PostgresHistory:
                 await connection.execute(DELETE, (ids,))
             return sorted(gone, key=lambda ref: (ref.kind, ref.channel, ref.id))
 
-        return await self._pool.run(work) if refs else []
+        return await self._pool.with_connection(work) if refs else []
 
 
 async def _found(connection: Connection, whose: Whose, limit: int) -> list[tuple[int, str, Spoken]]:

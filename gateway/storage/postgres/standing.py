@@ -1,5 +1,6 @@
 """How a PostgreSQL stands, asked without changing anything."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,9 +8,10 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
-from gateway.errors import StoreUnavailable
-from gateway.storage.migrations.ledger import missing
-from gateway.storage.postgres.pool import server_of
+from db.errors import AddressInvalid
+from db.migrations import Schema, missing
+from db.postgres import server_of
+from gateway.errors import ConfigurationError, StoreUnavailable
 
 ASK: Final = """
     SELECT current_setting('server_version'), current_setting('server_version_num')::int,
@@ -25,7 +27,7 @@ ASK: Final = """
                 OR (e.trusted AND has_database_privilege(current_database(), 'CREATE')))),
         to_regclass('schema_migrations') IS NOT NULL
 """
-STEPS: Final = "SELECT version FROM schema_migrations"
+STEPS: Final = "SELECT schema, version FROM schema_migrations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +46,26 @@ class Standing:
     vectors: bool = True
 
 
-async def standing(url: str) -> Standing:
+async def standing(url: str, schemas: Sequence[Schema]) -> Standing:
     """Ask the server. Raises `StoreUnavailable` when it does not answer, or when a newer Parley
     wrote there, and `ConfigurationError` for an address that is none."""
-    name, conninfo = server_of(url)
+    try:
+        name, conninfo = server_of(url)
+    except AddressInvalid as error:
+        raise ConfigurationError(str(error)) from None
     try:
         async with await AsyncConnection.connect(conninfo, autocommit=True) as connection:
-            return await _asked(connection)
+            return await _asked(connection, schemas)
     except (psycopg.Error, OSError) as error:
         words = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         raise StoreUnavailable(f"{name}: {words}") from error
 
 
-async def _asked(connection: AsyncConnection[TupleRow]) -> Standing:
+async def _asked(connection: AsyncConnection[TupleRow], schemas: Sequence[Schema]) -> Standing:
     (row,) = await (await connection.execute(ASK)).fetchall()
     version, number, writable, may_create, free, synchronous, fsync, vectors, has_ledger = row
     done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
-    left = len(missing([step for (step,) in done]))
+    left = len(missing(schemas, {(str(name), int(step)) for name, step in done}))
     return Standing(
         *(version, number, writable, may_create, free, synchronous, fsync), left, vectors
     )

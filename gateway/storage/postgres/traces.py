@@ -6,8 +6,8 @@ from typing import Final
 
 from psycopg.rows import TupleRow
 
+from db.postgres import PostgresDatabase
 from gateway.policy.decision import Decision
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.rows import storable
 from gateway.stores import Trace
 
@@ -20,7 +20,7 @@ COLUMNS: Final = (
 INSERT_TRACE: Final = f"""
     INSERT INTO traces ({COLUMNS}, slot)
     VALUES (%(turn)s, %(message_id)s, %(platform)s, %(account)s,
-        %(traced)s, %(kind)s, %(at)s, %(decisions)s, %(outcome)s, %(milliseconds)s,
+        %(traced)s, %(kind)s, %(at)s, %(decisions)s::json, %(outcome)s, %(milliseconds)s,
         %(slot)s)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, at = excluded.at,
         decisions = excluded.decisions, outcome = excluded.outcome,
@@ -61,30 +61,30 @@ def trace_parameters(trace: Trace) -> dict[str, object]:
 class PostgresTraces:
     """Implements `gateway.stores.Traces`."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresDatabase) -> None:
         self._pool = pool
 
     async def add(self, trace: Trace) -> None:
         """Keep a trace; one with a known id is replaced."""
-        await self._pool.change(ADD, trace_parameters(trace))
+        await self._pool.change_raw(ADD, trace_parameters(trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
         """The traces of a platform's message id, newest first."""
-        return [_trace(row) for row in await self._pool.fetch(FIND, (message_id, limit))]
+        return [_trace(row) for row in await self._pool.fetch_raw(FIND, (message_id, limit))]
 
     async def recent(self, limit: int = 50) -> list[Trace]:
         """The latest traces, newest first."""
-        return [_trace(row) for row in await self._pool.fetch(RECENT, (limit,))]
+        return [_trace(row) for row in await self._pool.fetch_raw(RECENT, (limit,))]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
         """The latest traces with this outcome, newest first."""
-        return [_trace(row) for row in await self._pool.fetch(ENDED, (outcome, limit))]
+        return [_trace(row) for row in await self._pool.fetch_raw(ENDED, (outcome, limit))]
 
     async def prune(self, before: datetime, refused: datetime) -> int:
         """Delete some thousand of the traces from before then, and those of refusals from before
         `refused`."""
-        old = await self._pool.change(PRUNE, (before, PRUNED_AT_ONCE))
-        return old + await self._pool.change(PRUNE_REFUSED, (refused,))
+        old = await self._pool.change_raw(PRUNE, (before, PRUNED_AT_ONCE))
+        return old + await self._pool.change_raw(PRUNE_REFUSED, (refused,))
 
 
 def _trace(row: TupleRow) -> Trace:

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock, Usage
-from gateway.storage.postgres.pool import Connection, PostgresPool
 from gateway.storage.postgres.rows import recordset
 from gateway.stores import UsageRow, UsageTotal
 
@@ -97,7 +97,7 @@ TOTALS: Final = """
 class PostgresUsage:
     """Implements `gateway.stores.UsageLedger`."""
 
-    def __init__(self, pool: PostgresPool, clock: Clock) -> None:
+    def __init__(self, pool: PostgresDatabase, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
 
@@ -123,17 +123,17 @@ class PostgresUsage:
                 await connection.execute("COMMIT")
             return outcome
 
-        return await self._pool.run(work)
+        return await self._pool.with_connection(work)
 
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
         """Replace the reservation of a turn by what it cost."""
-        await self._pool.change(SETTLE, usage_parameters(turn, rows, accounts))
+        await self._pool.change_raw(SETTLE, usage_parameters(turn, rows, accounts))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
-        return [int(row[0]) for row in await self._pool.fetch(SUMS, self._sums_of(accounts))]
+        return [int(row[0]) for row in await self._pool.fetch_raw(SUMS, self._sums_of(accounts))]
 
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
@@ -143,13 +143,15 @@ class PostgresUsage:
         asked = {"tenant": tenant, "since": since, "everything": persons is None, "persons": named}
         return [
             UsageTotal(str(row[0]), int(row[1]), Usage(*map(int, row[2:6])), int(row[6]))
-            for row in await self._pool.fetch(TOTALS, asked)
+            for row in await self._pool.fetch_raw(TOTALS, asked)
         ]
 
     async def prune(self, before: datetime) -> int:
         """Delete some thousand of the rows from before then, and of the sums begun before then."""
         some = (before, PRUNED_AT_ONCE)
-        return await self._pool.change(PRUNE_ROWS, some) + await self._pool.change(PRUNE_SUMS, some)
+        return await self._pool.change_raw(PRUNE_ROWS, some) + await self._pool.change_raw(
+            PRUNE_SUMS, some
+        )
 
     def _sums_of(self, accounts: Sequence[Account], without: str = "") -> dict[str, object]:
         return {

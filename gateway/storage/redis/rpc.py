@@ -33,7 +33,7 @@ KEEP_REPLY = 30.0
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 
-_BY_NAME: Mapping[str, type[ParleyError]] = {
+_BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
     error.__name__: error
     for error in (
         errors.Transient,
@@ -174,7 +174,7 @@ class RpcServer:
                 result = await handler(payload)
         except TimeoutError:
             return _failure(Ambiguous(f"{method}: no answer in its time"))
-        except ParleyError as error:
+        except (ParleyError, StoreUnavailable) as error:
             return _failure(error)
         except Exception as error:  # a bug here must reach the caller as an error
             log.exception("handler_failed", method=method)
@@ -193,7 +193,7 @@ def _unpacked(body: bytes) -> tuple[dict[str, object], bytes]:
     return json.loads(header), payload
 
 
-def _failure(error: ParleyError) -> bytes:
+def _failure(error: ParleyError | StoreUnavailable) -> bytes:
     retry_after = error.retry_after if isinstance(error, Transient) else None
     return _packed(
         {"error": type(error).__name__, "text": str(error), "retry_after": retry_after}, b""

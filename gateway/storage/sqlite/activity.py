@@ -4,9 +4,9 @@ import sqlite3
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Activity
 from gateway.storage.activity import beginnings
-from gateway.storage.sqlite.database import Database
 
 SUMS: Final = """
     SELECT count(DISTINCT traces.id), count(DISTINCT usage.person),
@@ -23,7 +23,7 @@ SUMS: Final = """
 class SqliteActivity:
     """Implements `gateway.ports.ActivityLog`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
@@ -40,4 +40,4 @@ class SqliteActivity:
             found: tuple[int, int, int, int] = db.execute(SUMS, asked).fetchone()
             return found
 
-        return Activity(*await self._database.run(job))
+        return Activity(*await self._database.run_job(job))

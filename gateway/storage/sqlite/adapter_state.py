@@ -3,9 +3,9 @@
 import sqlite3
 from datetime import timedelta
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.ports import AdapterState, Clock
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 
 MAX_KEY = 200
@@ -15,7 +15,7 @@ MAX_VALUE = 4_000
 class SqliteAdapterStates:
     """Implements `gateway.stores.AdapterStates`."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -27,13 +27,13 @@ class SqliteAdapterStates:
         """Delete what expired; returns how many rows."""
         now = self._clock.now().timestamp()
         key = "platform, account, key"
-        return await self._database.run(
+        return await self._database.run_job(
             lambda db: delete_some(db, "adapter_state", key, "expires_at <= ?", now)
         )
 
 
 class _AccountState:
-    def __init__(self, database: Database, clock: Clock, platform: str, account: str) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock, platform: str, account: str) -> None:
         self._database = database
         self._clock = clock
         self._owner = (platform, account)
@@ -50,7 +50,7 @@ class _AccountState:
             ).fetchone()
             return None if found is None else str(found[0])
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
         """Keep a value for `ttl`. Raises `BadInput` beyond the bounds of `AdapterState`."""
@@ -66,4 +66,4 @@ class _AccountState:
                 row,
             )
 
-        await self._database.run(job)
+        await self._database.run_job(job)

@@ -8,15 +8,14 @@ log cannot be folded into the file, so that `FILE-wal` grows by what is written 
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from db.migrations import Schema, applied_in, missing
 from gateway.errors import BadInput, StoreUnavailable
-from gateway.storage.migrations.ledger import missing
-from gateway.storage.migrations.sqlite import applied
 from gateway.storage.sqlite.lock import GatewayLock
 
 PAGES: Final = 256
@@ -29,7 +28,9 @@ MAX_FINDINGS: Final = 5
 """How many faults of a damaged file are named."""
 
 
-def back_up(database: Path, target: Path, *, overwrite: bool = False) -> int:
+def back_up(
+    database: Path, target: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+) -> int:
     """Copy a database to `target`; returns the copy's size in bytes.
 
     Everything that was committed before the call is in it. The copy is checked before it takes its
@@ -45,7 +46,7 @@ def back_up(database: Path, target: Path, *, overwrite: bool = False) -> int:
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with closing(_opened(database, "ro")) as source, closing(_opened(part, "rw")) as copy:
                 _copy_moment(source, copy)
-            verify(part)
+            verify(part, schemas)
             _make_durable(part)
             part.replace(target)
             _make_durable(target.parent)
@@ -55,7 +56,7 @@ def back_up(database: Path, target: Path, *, overwrite: bool = False) -> int:
             part.unlink(missing_ok=True)
 
 
-def verify(backup: Path) -> None:
+def verify(backup: Path, schemas: Sequence[Schema]) -> None:
     """Whether a file is a sound database that this program can use.
 
     Raises `BadInput` when it is none, damaged, or none of Parley's, and `StoreUnavailable` when a
@@ -66,7 +67,7 @@ def verify(backup: Path) -> None:
     try:
         with closing(_opened(backup, "ro")) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
-            steps = applied(connection)
+            steps = applied_in(connection)
     except sqlite3.Error as error:
         raise BadInput(f"{backup} is not a sound database: {error}") from error
     faults = [str(row[0]) for row in rows if row[0] != "ok"]
@@ -74,16 +75,18 @@ def verify(backup: Path) -> None:
         raise BadInput(f"{backup} is damaged: {'; '.join(faults)}")
     if not steps:
         raise BadInput(f"{backup} is a database, but none of Parley's")
-    missing(steps)
+    missing(schemas, steps)
 
 
-def restore(backup: Path, database: Path, *, overwrite: bool = False) -> None:
+def restore(
+    backup: Path, database: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+) -> None:
     """Put a copy in the place of a database, whole or not at all.
 
     Raises `BadInput` when the copy cannot be used, or when there is a database and `overwrite` is
     not set, and `StoreUnavailable` when a gateway runs on it or it cannot be written.
     """
-    verify(backup)
+    verify(backup, schemas)
     with GatewayLock(database):
         _refuse_existing(database, overwrite)
         new = not database.exists()

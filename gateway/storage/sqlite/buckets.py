@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
 
+from db.sqlite import SqliteDatabase
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
 from gateway.ports import Clock
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 
 KEEP_BUCKETS = 60.0
@@ -16,7 +16,7 @@ KEEP_BUCKETS = 60.0
 class SqliteBuckets:
     """Implements `gateway.stores.Buckets`."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -38,7 +38,7 @@ class SqliteBuckets:
             )
             return taken
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def once(self, key: str, ttl: timedelta) -> bool:
         """True for the first caller with this key within `ttl`."""
@@ -51,7 +51,7 @@ class SqliteBuckets:
             )
             return added.rowcount == 1
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def prune(self) -> int:
         """Drop buckets that are full again and marks that expired; returns how many rows."""
@@ -61,7 +61,7 @@ class SqliteBuckets:
             full = delete_some(db, "buckets", "key", "at <= ?", now - KEEP_BUCKETS)
             return full + delete_some(db, "once", "key", "expires_at <= ?", now)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _read(db: sqlite3.Connection, key: str) -> Bucket | None:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.notes import Notes
 from gateway.storage.codec import material_from_json, material_to_json
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import forget_notes, forget_what_goes_back_to, read_notes
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import StoredTurn
@@ -58,12 +58,12 @@ def insert_turns(db: sqlite3.Connection, key: ConversationKey, turns: Sequence[S
 class SqliteConversations:
     """Implements `gateway.stores.Conversations`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
         """Add the messages of one turn and their answer."""
-        await self._database.run(lambda db: insert_turns(db, key, turns))
+        await self._database.run_job(lambda db: insert_turns(db, key, turns))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         """The last turns, oldest first."""
@@ -72,7 +72,7 @@ class SqliteConversations:
         def job(db: sqlite3.Connection) -> list[Row]:
             return db.execute(LATEST, (conversation, limit)).fetchall()
 
-        return [_turn(row) for row in reversed(await self._database.run(job))]
+        return [_turn(row) for row in reversed(await self._database.run_job(job))]
 
     async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
         """The last turns, oldest first, with the notes; from the last one on that the summary
@@ -87,7 +87,7 @@ class SqliteConversations:
             upto = (channel, summary.message_id, summary.role)
             return db.execute(LATEST_SINCE, (conversation, *upto, limit)).fetchall(), notes
 
-        rows, notes = await self._database.run(job)
+        rows, notes = await self._database.run_job(job)
         return [_turn(row) for row in reversed(rows)], notes
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
@@ -103,7 +103,7 @@ class SqliteConversations:
                 for message_id in message_ids
             )
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
         """Replace the text of a stored message, unless it had no text of its author's own."""
@@ -118,7 +118,7 @@ class SqliteConversations:
             )
             return changed.rowcount > 0
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
         """Delete these messages and the answers to them."""
@@ -127,7 +127,7 @@ class SqliteConversations:
         def job(db: sqlite3.Connection) -> int:
             return sum(_delete_with_answer(db, channel, i) for i in message_ids)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def clear(self, key: ConversationKey) -> int:
         """Delete a whole conversation."""
@@ -137,7 +137,7 @@ class SqliteConversations:
             forget_notes(db, conversation)
             return db.execute("DELETE FROM turns WHERE conversation = ?", (conversation,)).rowcount
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def takes_part(self, key: ConversationKey) -> bool:
         """True when the assistant has spoken there."""
@@ -150,7 +150,7 @@ class SqliteConversations:
             ).fetchone()
             return found is not None
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def prune(self, before: datetime) -> int:
         """Delete turns from before then."""
@@ -160,7 +160,7 @@ class SqliteConversations:
             delete_some(db, "conversation_notes", "conversation", "at < ?", limit)
             return delete_some(db, "turns", "id", "at < ?", limit)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _channel_of(tenant: str, place: Place) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.feedback import Feedback, Rating, Thumbs
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 
 PUT: Final = "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?)"
@@ -21,7 +21,7 @@ OF: Final = """
 class SqliteFeedback:
     """Implements `gateway.feedback.FeedbackStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def put(self, feedback: Feedback) -> None:
@@ -34,17 +34,17 @@ class SqliteFeedback:
             feedback.rating,
             feedback.at.timestamp(),
         )
-        await self._database.run(lambda db: db.execute(PUT, row).rowcount)
+        await self._database.run_job(lambda db: db.execute(PUT, row).rowcount)
 
     async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
         """Forget it, if it is this one."""
         row = (stands_at, person, -(rating or 0))
-        await self._database.run(lambda db: db.execute(TAKE_BACK, row).rowcount)
+        await self._database.run_job(lambda db: db.execute(TAKE_BACK, row).rowcount)
 
     async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
         """The thumbs of these exchanges."""
         asked = (json.dumps(list(exchanges)),)
-        rows = await self._database.run(lambda db: db.execute(OF, asked).fetchall())
+        rows = await self._database.run_job(lambda db: db.execute(OF, asked).fetchall())
         return {exchange: Thumbs(up, down) for exchange, up, down in rows}
 
     async def prune(self, before: datetime) -> int:
@@ -53,4 +53,4 @@ class SqliteFeedback:
         def job(db: sqlite3.Connection) -> int:
             return delete_some(db, "feedback", "stands_at, person", "at < ?", before.timestamp())
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)

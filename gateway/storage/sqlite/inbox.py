@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from db.sqlite import SqliteDatabase
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, event_to_json, readable
 from gateway.storage.lifetimes import KEEP_OPEN
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import insert_outbound
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import InboxEntry
@@ -40,7 +40,7 @@ class SqliteInbox:
     """Implements `gateway.stores.Inbox`. A finished event keeps its id until it expires, and
     nothing of what was written."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -66,7 +66,7 @@ class SqliteInbox:
             )
             return added.rowcount == 1
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
         """Events that no one finished, oldest first."""
@@ -78,7 +78,7 @@ class SqliteInbox:
                 (limit,),
             ).fetchall()
 
-        return readable(await self._database.run(job), _entry)
+        return readable(await self._database.run_job(job), _entry)
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
@@ -86,7 +86,7 @@ class SqliteInbox:
         """The events are answered by these sends: both become true at once, or neither. False when
         all of them were finished before."""
         now = self._clock.now().timestamp()
-        return await self._database.run(lambda db: finish_events(db, ids, outbound, now, begun))
+        return await self._database.run_job(lambda db: finish_events(db, ids, outbound, now, begun))
 
     async def prune(self) -> int:
         """Forget finished events whose time is over, and after `KEEP_OPEN` those that nobody could
@@ -100,7 +100,7 @@ class SqliteInbox:
             left = "done = 0 AND received_at <= ?"
             return finished, delete_some(db, "inbox", "arrival", left, oldest)
 
-        finished, left = await self._database.run(job)
+        finished, left = await self._database.run_job(job)
         if left:
             log.warning("events_never_answered", events=left)
         return finished + left

@@ -3,8 +3,8 @@
 import sqlite3
 from dataclasses import replace
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import finish_events
 from gateway.storage.sqlite.keeper import keep_exchange
 from gateway.stores import NO_CONVERSATION, Completed
@@ -13,7 +13,7 @@ from gateway.stores import NO_CONVERSATION, Completed
 class SqliteJournal:
     """Implements `gateway.stores.Journal` over the long-lived and the hot database."""
 
-    def __init__(self, long_lived: Database, hot: Database, clock: Clock) -> None:
+    def __init__(self, long_lived: SqliteDatabase, hot: SqliteDatabase, clock: Clock) -> None:
         self._long_lived = long_lived
         self._hot = hot
         self._clock = clock
@@ -31,9 +31,9 @@ class SqliteJournal:
             return first
 
         if self._hot is self._long_lived:
-            return await self._hot.run(everything)
-        await self._long_lived.run(lambda db: keep_exchange(db, done))
-        return await self._hot.run(finish)
+            return await self._hot.run_job(everything)
+        await self._long_lived.run_job(lambda db: keep_exchange(db, done))
+        return await self._hot.run_job(finish)
 
 
 def _without_person(done: Completed) -> Completed:

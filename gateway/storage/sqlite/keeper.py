@@ -2,8 +2,8 @@
 
 import sqlite3
 
+from db.sqlite import SqliteDatabase
 from gateway.storage.sqlite.conversations import insert_turns
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.traces import insert_trace
 from gateway.storage.sqlite.usage import settle_usage
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
@@ -25,9 +25,9 @@ def keep_exchange(db: sqlite3.Connection, done: Completed) -> None:
 class SqliteKeeper:
     """Implements `gateway.stores.Keeper`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def keep(self, done: Completed) -> None:
         """Keep turns, usage and trace of an exchange; the same exchange again changes nothing."""
-        await self._database.run(lambda db: keep_exchange(db, done))
+        await self._database.run_job(lambda db: keep_exchange(db, done))

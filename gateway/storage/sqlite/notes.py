@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.notes import NO_NOTES, Notes, SetTask, Summary
-from gateway.storage.sqlite.database import Database
 
 READ: Final = """
     SELECT task, task_person, task_name, task_message,
@@ -72,7 +72,7 @@ def forget_notes(db: sqlite3.Connection, conversation: str) -> int:
 class SqliteNotes:
     """Implements `gateway.notes.NoteStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def set_task(self, key: ConversationKey, task: SetTask | None, at: datetime) -> None:
@@ -88,7 +88,7 @@ class SqliteNotes:
         await self._put(SET_SUMMARY, row)
 
     async def _put(self, statement: str, row: Sequence[object]) -> None:
-        await self._database.run(lambda db: db.execute(statement, row))
+        await self._database.run_job(lambda db: db.execute(statement, row))
 
 
 def _of(key: ConversationKey, at: datetime) -> tuple[str, str, float]:

@@ -4,11 +4,11 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from db.sqlite import SqliteDatabase
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.storage.codec import outbound_from_json, outbound_to_json, readable
 from gateway.storage.lifetimes import KEEP_DEAD, KEEP_RECEIPTS
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import DeadLetter, OutboxEntry
 
@@ -34,14 +34,14 @@ def insert_outbound(
 class SqliteOutbox:
     """Implements `gateway.stores.Outbox`."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, outbound: Sequence[Outbound]) -> None:
         """Queue sends."""
         now = self._clock.now().timestamp()
-        await self._database.run(lambda db: insert_outbound(db, outbound, now))
+        await self._database.run_job(lambda db: insert_outbound(db, outbound, now))
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
         """What is not sent yet, oldest first."""
@@ -52,7 +52,7 @@ class SqliteOutbox:
                 (limit,),
             ).fetchall()
 
-        return readable(await self._database.run(job), _entry)
+        return readable(await self._database.run_job(job), _entry)
 
     async def begin(self, key: str) -> None:
         """A try is about to be made."""
@@ -60,7 +60,7 @@ class SqliteOutbox:
         def job(db: sqlite3.Connection) -> None:
             db.execute("UPDATE outbox SET begun = 1 WHERE key = ?", (key,))
 
-        await self._database.run(job)
+        await self._database.run_job(job)
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
@@ -75,7 +75,7 @@ class SqliteOutbox:
                 (reason[:MAX_REASON], unsure, until, key),
             )
 
-        await self._database.run(job)
+        await self._database.run_job(job)
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
         """The platform confirmed it."""
@@ -88,12 +88,12 @@ class SqliteOutbox:
                 (stands_at or receipt.message_id, now, key),
             )
 
-        await self._database.run(job)
+        await self._database.run_job(job)
 
     async def reply_at(self, stands_at: str) -> str:
         """The key of the send that stands there."""
         found = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent'"
-        row = await self._database.run(lambda db: db.execute(found, (stands_at,)).fetchone())
+        row = await self._database.run_job(lambda db: db.execute(found, (stands_at,)).fetchone())
         return "" if row is None else str(row[0])
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
@@ -106,7 +106,7 @@ class SqliteOutbox:
                 [(reason[:MAX_REASON], now, key) for key in keys],
             )
 
-        await self._database.run(job)
+        await self._database.run_job(job)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         """What was given up, newest first."""
@@ -118,7 +118,7 @@ class SqliteOutbox:
                 (limit,),
             ).fetchall()
 
-        return readable(await self._database.run(job), _letter)
+        return readable(await self._database.run_job(job), _letter)
 
     async def requeue(self, keys: Sequence[str]) -> int:
         """Let dead letters wait again, as if they were new; returns how many there were."""
@@ -131,7 +131,7 @@ class SqliteOutbox:
                 [(now, key) for key in keys],
             ).rowcount
 
-        return max(0, await self._database.run(job))
+        return max(0, await self._database.run_job(job))
 
     async def drop(self, keys: Sequence[str]) -> int:
         """Forget dead letters; returns how many there were."""
@@ -141,7 +141,7 @@ class SqliteOutbox:
                 "DELETE FROM outbox WHERE key = ? AND state = 'dead'", [(key,) for key in keys]
             ).rowcount
 
-        return max(0, await self._database.run(job))
+        return max(0, await self._database.run_job(job))
 
     async def waiting_keys(self, limit: int) -> list[str]:
         """The keys of what is not sent yet, oldest first."""
@@ -152,7 +152,7 @@ class SqliteOutbox:
             )
             return [str(key) for (key,) in rows]
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
         """Those of these that are not sent yet, oldest first."""
@@ -167,7 +167,7 @@ class SqliteOutbox:
             )
             return sorted(row for row in found if row is not None)
 
-        return readable(await self._database.run(job), _entry)
+        return readable(await self._database.run_job(job), _entry)
 
     async def prune(self) -> int:
         """Forget receipts after `KEEP_RECEIPTS`, dead letters after `KEEP_DEAD`; returns how
@@ -180,7 +180,7 @@ class SqliteOutbox:
             given_up = "state = 'dead' AND settled_at <= ?"
             return gone + delete_some(db, "outbox", "seq", given_up, dead)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _entry(

@@ -9,10 +9,10 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from gateway.storage.codec import event_from_json, outbound_from_json, readable
 from gateway.storage.personal import answers, concerns, is_by, is_for
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import NO_SUMMARY, NO_TASK
 
 PERSONS: Final = "(SELECT value FROM json_each(:persons))"
@@ -87,7 +87,7 @@ Rows = list[dict[str, object]]
 class SqliteConversationPersonal:
     """Turns, notes, usage, traces and feedback. Implements `memory.store.ports.WorkingMemory`."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -100,12 +100,12 @@ class SqliteConversationPersonal:
             found = [row for table in whose for row in _rows(db, table, whose[table], asked)]
             return _working(db, asked) + found
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def working(self, tenant: str, persons: Sequence[str]) -> Rows:
         """Turns and notes only."""
         asked = self._asked(tenant, persons)
-        return await self._database.run(lambda db: _working(db, asked))
+        return await self._database.run_job(lambda db: _working(db, asked))
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
@@ -114,7 +114,7 @@ class SqliteConversationPersonal:
         def job(db: sqlite3.Connection) -> int:
             return sum(db.execute(sql, asked).rowcount for sql in ERASE)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
         """Delete turns and notes only; how many rows."""
@@ -123,7 +123,7 @@ class SqliteConversationPersonal:
         def job(db: sqlite3.Connection) -> int:
             return sum(db.execute(sql, asked).rowcount for sql in WORKING)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     def _asked(self, tenant: str, persons: Sequence[str]) -> dict[str, object]:
         now = self._clock.now()
@@ -144,12 +144,12 @@ class SqliteHotPersonal:
     """Events and sends that wait, and what adapters know. Implements
     `memory.store.ports.HoldsPersonal`; an identity of a platform is the same in every tenant."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def export(self, tenant: str, persons: Sequence[str]) -> Rows:
         """Everything of these identities, row by row."""
-        return await self._database.run(lambda db: [row for _, row in _hot(db, set(persons))])
+        return await self._database.run_job(lambda db: [row for _, row in _hot(db, set(persons))])
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete all of it. An event keeps its id, so that it is not taken for a new one."""
@@ -164,7 +164,7 @@ class SqliteHotPersonal:
                 db.execute(sql, row)
             return len(found)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _hot(db: sqlite3.Connection, persons: set[str]) -> list[tuple[str, dict[str, object]]]:

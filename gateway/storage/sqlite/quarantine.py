@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports.work_guard import Owner, WorkKind
-from gateway.storage.sqlite.database import Database
 from gateway.stores import Quarantined
 
 COLUMNS: Final = "kind, id, tenant, person, place, deaths, at"
@@ -20,18 +20,18 @@ DISCARD: Final = "DELETE FROM waiting_turns WHERE id = ?"
 class SqliteQuarantine:
     """Implements `gateway.stores.QuarantineStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def add(self, entry: Quarantined) -> None:
         """Keep an entry; one that is known stays as it is."""
         owner, at = entry.owner, entry.at.timestamp()
         row = (entry.kind, entry.id, owner.tenant, owner.person, owner.place, entry.deaths, at)
-        await self._database.run(lambda db: db.execute(ADD, row).rowcount)
+        await self._database.run_job(lambda db: db.execute(ADD, row).rowcount)
 
     async def listed(self, limit: int) -> list[Quarantined]:
         """The latest, newest first."""
-        rows = await self._database.run(lambda db: db.execute(LISTED, (limit,)).fetchall())
+        rows = await self._database.run_job(lambda db: db.execute(LISTED, (limit,)).fetchall())
         return [
             Quarantined(kind, id_, Owner(*owner), deaths, datetime.fromtimestamp(at, UTC))
             for kind, id_, *owner, deaths, at in rows
@@ -39,7 +39,7 @@ class SqliteQuarantine:
 
     async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
         """Take an entry off the list; with `discard` delete a turn that waits as well."""
-        return await self._database.run(lambda db: _removed(db, kind, item_id, discard=discard))
+        return await self._database.run_job(lambda db: _removed(db, kind, item_id, discard=discard))
 
     async def prune(
         self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
@@ -55,7 +55,7 @@ class SqliteQuarantine:
             ]
             return sum(_removed(db, kind, id_, discard=True) for kind, id_ in gone)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _removed(db: sqlite3.Connection, kind: WorkKind, item_id: str, *, discard: bool) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.conversation import channel_of_name
 from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import NO_SUMMARY, NO_TASK
 from gateway.storage.sqlite.personal import OWN_TASK, OWN_TENANT, SPOKE, TURNS
 from gateway.stores import StoredTurn
@@ -39,12 +39,14 @@ Row = tuple[int, str, str, str, str, str, float, str, str]
 class SqliteHistory:
     """Implements `gateway.spoken.History`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
         """The latest texts of these people."""
-        return await self._database.run(lambda db: [one for _, _, one in _found(db, whose, limit)])
+        return await self._database.run_job(
+            lambda db: [one for _, _, one in _found(db, whose, limit)]
+        )
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
         """Delete those of these texts that are theirs and unchanged."""
@@ -61,7 +63,7 @@ class SqliteHistory:
             db.execute(DELETE, (json.dumps(ids),))
             return sorted(gone, key=lambda ref: (ref.kind, ref.channel, ref.id))
 
-        return await self._database.run(job) if refs else []
+        return await self._database.run_job(job) if refs else []
 
 
 def _found(db: sqlite3.Connection, whose: Whose, limit: int) -> list[tuple[int, str, Spoken]]:

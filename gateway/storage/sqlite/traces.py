@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from pydantic_core import to_json
 
+from db.sqlite import SqliteDatabase
 from gateway.policy.decision import Decision
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import Trace
 
@@ -43,12 +43,12 @@ def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
 class SqliteTraces:
     """Implements `gateway.stores.Traces`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def add(self, trace: Trace) -> None:
         """Keep a trace; one with a known id is replaced."""
-        await self._database.run(lambda db: insert_trace(db, trace))
+        await self._database.run_job(lambda db: insert_trace(db, trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
         """The traces of a platform's message id, newest first."""
@@ -59,7 +59,7 @@ class SqliteTraces:
                 (message_id, limit),
             ).fetchall()
 
-        return [_trace(row) for row in await self._database.run(job)]
+        return [_trace(row) for row in await self._database.run_job(job)]
 
     async def recent(self, limit: int = 50) -> list[Trace]:
         """The latest traces, newest first."""
@@ -70,7 +70,7 @@ class SqliteTraces:
                 (limit,),
             ).fetchall()
 
-        return [_trace(row) for row in await self._database.run(job)]
+        return [_trace(row) for row in await self._database.run_job(job)]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
         """The latest traces with this outcome, newest first."""
@@ -81,7 +81,7 @@ class SqliteTraces:
                 (outcome, limit),
             ).fetchall()
 
-        return [_trace(row) for row in await self._database.run(job)]
+        return [_trace(row) for row in await self._database.run_job(job)]
 
     async def prune(self, before: datetime, refused: datetime) -> int:
         """Delete traces from before then, those of refusals from before `refused`; how many."""
@@ -91,7 +91,7 @@ class SqliteTraces:
             old = delete_some(db, "traces", "id", "at < ?", limit)
             return old + delete_some(db, "traces", "id", "slot IS NOT NULL AND at < ?", short)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _trace(row: Row) -> Trace:

@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
+from db.sqlite import SqliteDatabase
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock, Usage
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.stores import UsageRow, UsageTotal
 
@@ -47,7 +47,7 @@ def settle_usage(
 class SqliteUsage:
     """Implements `gateway.stores.UsageLedger`."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
@@ -69,17 +69,17 @@ class SqliteUsage:
                 )
             return outcome
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
         """Replace the reservation of a turn by what it cost."""
-        await self._database.run(lambda db: settle_usage(db, turn, rows, accounts))
+        await self._database.run_job(lambda db: settle_usage(db, turn, rows, accounts))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """What was settled and reserved, in the order of the accounts."""
-        return await self._database.run(lambda db: _sums(db, accounts))
+        return await self._database.run_job(lambda db: _sums(db, accounts))
 
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
@@ -91,7 +91,7 @@ class SqliteUsage:
             "everything": persons is None,
             "persons": json.dumps([person for person in persons or () if person]),
         }
-        rows = await self._database.run(lambda db: db.execute(TOTALS, asked).fetchall())
+        rows = await self._database.run_job(lambda db: db.execute(TOTALS, asked).fetchall())
         return [UsageTotal(row[0], row[1], Usage(*row[2:6]), row[6]) for row in rows]
 
     async def prune(self, before: datetime) -> int:
@@ -102,7 +102,7 @@ class SqliteUsage:
             rows = delete_some(db, "usage", "id", "at < ?", limit)
             return rows + delete_some(db, "spent", "key", "since < ?", limit)
 
-        return await self._database.run(job)
+        return await self._database.run_job(job)
 
 
 def _sums(db: sqlite3.Connection, accounts: Sequence[Account], without: str = "") -> list[int]:

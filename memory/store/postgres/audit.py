@@ -2,10 +2,10 @@
 
 from typing import Final
 
+from db.postgres import Connection, PostgresDatabase
 from memory.audit import FIRST, chained
 from memory.store.audit_rows import link_from, row_of
 from memory.store.ports import AuditEntry, Link
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 
 LAST: Final = "SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1"
@@ -19,7 +19,7 @@ PAGE: Final = """
 class PostgresAuditLog:
     """Implements `memory.store.ports.AuditLog`."""
 
-    def __init__(self, engine: PostgresEngine, key: bytes) -> None:
+    def __init__(self, engine: PostgresDatabase, key: bytes) -> None:
         self._engine = engine
         self._key = key
 
@@ -33,8 +33,8 @@ class PostgresAuditLog:
                 link = chained(self._key, int(last[0]) + 1, entry, str(last[1]))
                 await connection.execute(ADD, row_of(link))
 
-        await self._engine.run(work)
+        await self._engine.with_connection(work)
 
     async def links(self, after: int, limit: int) -> list[Link]:
         """Entries in order, from the one behind `after` on."""
-        return [link_from(row) for row in await self._engine.fetch(PAGE, (after, limit))]
+        return [link_from(row) for row in await self._engine.fetch_raw(PAGE, (after, limit))]

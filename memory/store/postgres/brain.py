@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Final
 
+from db.postgres import Connection, PostgresDatabase
 from memory.scope import Reach
 from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.rows import storable
 
@@ -38,7 +38,7 @@ TAKE_BACK: Final = """
 class PostgresBrain:
     """Implements `memory.store.ports.BrainStore`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def read(self, reach: Reach, document: Document) -> Version | None:
@@ -81,7 +81,7 @@ class PostgresBrain:
                 await connection.execute(ADD, asked | {"number": last + 1})
             return Version(document, last + 1, storable(content), author, at, synced_at)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def take_back(self, reach: Reach, document: Document, number: int, author: str) -> bool:
         """Delete this version, if `author` wrote it and it is the newest."""
@@ -91,13 +91,13 @@ class PostgresBrain:
             "author": storable(author),
             "number": number,
         }
-        return await self._engine.change(TAKE_BACK, asked) == 1
+        return await self._engine.change_raw(TAKE_BACK, asked) == 1
 
     async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
         """Newest first."""
         owners = owners_of(reach, document, reading=True)
         asked = _asked(reach, document, owners) | {"limit": limit}
-        rows = await self._engine.fetch(VERSIONS, asked)
+        rows = await self._engine.fetch_raw(VERSIONS, asked)
         return [version_of(document, *row) for row in rows]
 
 

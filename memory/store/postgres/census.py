@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from memory.store.ports import Counted
-from memory.store.postgres.engine import PostgresEngine
 
 KNOWN: Final = """
     SELECT person, sum(episodic)::bigint, sum(semantic)::bigint, sum(waiting)::bigint FROM (
@@ -23,10 +23,10 @@ KNOWN: Final = """
 class PostgresCensus:
     """Implements `memory.store.ports.Census`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def known(self, tenant: str, limit: int) -> list[Counted]:
         """In order of their ids."""
-        rows = await self._engine.fetch(KNOWN, {"tenant": tenant, "limit": limit})
+        rows = await self._engine.fetch_raw(KNOWN, {"tenant": tenant, "limit": limit})
         return [Counted(*row) for row in rows]

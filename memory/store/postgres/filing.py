@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from memory.store.postgres.engine import Connection
+from db.postgres import Connection
 from memory.store.postgres.rows import LEXEMES, SELECTED, filed_values, record_from
 
 UNFILED: Final = """

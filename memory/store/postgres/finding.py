@@ -6,11 +6,11 @@ A statement is put together from constant parts, so that there are few different
 from datetime import datetime
 from typing import Final, LiteralString
 
+from db.postgres import PostgresDatabase
 from memory.record import Kind
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
 from memory.store.postgres.conditions import VISIBLE, conditions_of, values_of
-from memory.store.postgres.engine import PostgresEngine
 from memory.store.postgres.lexical import having
 from memory.store.postgres.reach import OWN, SEES, parameters
 from memory.store.postgres.rows import SELECTED, record_from
@@ -36,30 +36,32 @@ RECORDS: Final = f"""
 """  # noqa: S608 - constants
 
 
-async def find(engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime) -> list[Match]:
+async def find(
+    engine: PostgresDatabase, reach: Reach, wanted: Filter, now: datetime
+) -> list[Match]:
     """What `MemoryStore.find` does."""
     asked = parameters(reach) | {"now": now} | values_of(wanted)
     if wanted.text:
         found = await _best(engine, reach, wanted, now)
     else:
         found = await _newest(engine, reach, wanted, asked)
-    rows = await engine.fetch(RECORDS, asked | {"seqs": [seq for seq, _ in found]})
+    rows = await engine.fetch_raw(RECORDS, asked | {"seqs": [seq for seq, _ in found]})
     records = {row[0]: row[1:] for row in rows}
     return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
 
 
 async def tally(
-    engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime
+    engine: PostgresDatabase, reach: Reach, wanted: Filter, now: datetime
 ) -> dict[Kind, int]:
     """What `MemoryStore.tally` does."""
     asked = parameters(reach) | {"now": now} | values_of(wanted)
     statement: LiteralString = f"{TALLY} AND {conditions_of(wanted)} GROUP BY m.kind"
-    rows = await engine.fetch(statement, asked)
+    rows = await engine.fetch_raw(statement, asked)
     return {Kind(kind): int(count) for kind, count in rows}
 
 
 async def _newest(
-    engine: PostgresEngine, reach: Reach, wanted: Filter, asked: dict[str, object]
+    engine: PostgresDatabase, reach: Reach, wanted: Filter, asked: dict[str, object]
 ) -> list[tuple[int, float]]:
     """The newest of each owner, and of the room, are at hand in order; the newest of all are among
     them."""
@@ -68,7 +70,7 @@ async def _newest(
     statement: LiteralString = f"{OF_OWNERS} ({NEWEST_OF} m.owner = owners.name AND {rest}) newest"
     if reach.room:
         statement = f"{statement} UNION ({NEWEST_OF} {IN_ROOM} {rest})"
-    rows = await engine.fetch(
+    rows = await engine.fetch_raw(
         f"{statement} ORDER BY 1 DESC, 2 DESC LIMIT %(limit)s",
         asked | {"owners": owners_within(reach)},
     )
@@ -76,12 +78,12 @@ async def _newest(
 
 
 async def _best(
-    engine: PostgresEngine, reach: Reach, wanted: Filter, now: datetime
+    engine: PostgresDatabase, reach: Reach, wanted: Filter, now: datetime
 ) -> list[tuple[int, float]]:
     terms = asked_terms(storable(wanted.text), unfinished=wanted.unfinished)
     hits, _ = await having(engine, reach, terms, wanted, now)
     after: int | None = None
     if wanted.after_id:
-        number = await engine.fetch(NUMBER, {"after": storable(wanted.after_id)})
+        number = await engine.fetch_raw(NUMBER, {"after": storable(wanted.after_id)})
         after = int(number[0][0]) if number else -1
     return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]

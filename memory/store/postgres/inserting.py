@@ -9,11 +9,11 @@ from typing import Final
 
 from psycopg.rows import TupleRow
 
+from db.postgres import Connection
 from memory.record import Record, Scope
 from memory.scope import Reach
 from memory.store.alike import Filed, same_among
 from memory.store.ports import Insertion
-from memory.store.postgres.engine import Connection
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import MAY_CHANGE, OWN, SEES, parameters
 from memory.store.postgres.rows import INSERT, values_of

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.postgres.conditions import conditions_of, values_of
-from memory.store.postgres.engine import PostgresEngine
 from memory.store.postgres.reach import parameters
 from memory.store.postgres.rows import shelf_lexeme
 from memory.store.ranking import (
@@ -60,7 +60,7 @@ SHELVES: Final = f"""
 
 
 async def lexical(
-    engine: PostgresEngine, reach: Reach, query: str, wanted: Filter, limit: int, now: datetime
+    engine: PostgresDatabase, reach: Reach, query: str, wanted: Filter, limit: int, now: datetime
 ) -> list[tuple[str, float]]:
     """What `RecallStore.lexical` does: of an unfinished question every word has to be there."""
     terms = asked(storable(query), unfinished=wanted.unfinished)
@@ -70,15 +70,15 @@ async def lexical(
     if not hits:
         return []
     some = [seq for seq, _ in hits[: max(limit, WEIGHED_CLOSELY)]]
-    seen = await engine.fetch(CLOSELY, {"some": some})
+    seen = await engine.fetch_raw(CLOSELY, {"some": some})
     values = parameters(reach) | {"owners": owners_within(reach)}
-    memories, words = (await engine.fetch(SHELVES, values))[0]
+    memories, words = (await engine.fetch_raw(SHELVES, values))[0]
     known = Statistics(int(memories), int(words), tuple(counts))
     return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
 
 
 async def having(
-    engine: PostgresEngine, reach: Reach, terms: Sequence[Term], wanted: Filter, now: datetime
+    engine: PostgresDatabase, reach: Reach, terms: Sequence[Term], wanted: Filter, now: datetime
 ) -> tuple[list[tuple[int, float]], list[int]]:
     """What fits and has some of the words, with the share that it has, the best first; and how many
     on this reach's shelves have each."""
@@ -88,11 +88,11 @@ async def having(
     asked_for["shelves"] = (
         f"({' | '.join(_quoted(shelf_lexeme(shelf)) for shelf in within(reach))})"
     )
-    counts = [int(row[0]) for row in await engine.fetch(COUNTS, asked_for)] if terms else []
+    counts = [int(row[0]) for row in await engine.fetch_raw(COUNTS, asked_for)] if terms else []
     first = " | ".join(queries[place] for place in chosen(counts))
     if not first:
         return [], counts
-    rows = await engine.fetch(
+    rows = await engine.fetch_raw(
         HITS + conditions_of(wanted) + HITS_ORDER, asked_for | {"first": f"({first})"}
     )
     return ranked({seq: bits for seq, bits in rows if bits}, counts), counts

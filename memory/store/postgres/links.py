@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, LiteralString
 
+from db.postgres import Connection, PostgresDatabase
 from memory.store.linking import (
     EXPIRE_AT_ONCE,
     KeptRequest,
@@ -18,7 +19,6 @@ from memory.store.linking import (
     sides_text,
 )
 from memory.store.ports import Linked, LinkOutcome, LinkRequest, LinkStep, Side
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 
 SELECT: Final = "SELECT tenant, id, state, sides, until, settled FROM link_requests WHERE "
@@ -74,13 +74,13 @@ JOIN: Final = """
 class PostgresLinks:
     """Implements `memory.store.ports.LinkStore`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def offer(self, tenant: str, maker: Side, code: str, until: datetime) -> None:
         """Keep the hash of a one-time code in place of the maker's last one."""
         request = LinkRequest("", tenant, "offered", maker, None, until)
-        await self._engine.change(PUT, _row(KeptRequest(request, ""), code))
+        await self._engine.change_raw(PUT, _row(KeptRequest(request, ""), code))
 
     async def redeem(
         self, tenant: str, redeemer: Side, code: str, request_id: str, now: datetime,
@@ -117,11 +117,11 @@ class PostgresLinks:
                 await connection.execute(PUT, _row(kept, code))
                 return LinkStep("redeemed", kept.request)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
         """The request that this person takes part in, once its code was entered."""
-        return await self._engine.run(lambda db: _active(db, tenant, person, now))
+        return await self._engine.with_connection(lambda db: _active(db, tenant, person, now))
 
     async def confirm(
         self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
@@ -147,7 +147,7 @@ class PostgresLinks:
                     await connection.execute(CHANGE, _row(kept))
                 return LinkStep(outcome, kept.request)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
@@ -164,7 +164,7 @@ class PostgresLinks:
                 await connection.execute(DELETE, _row(found))
                 return found.request
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def expire(self, now: datetime) -> list[LinkRequest]:
         """End requests whose time is over; those that were not completed."""
@@ -174,11 +174,11 @@ class PostgresLinks:
             ended = [_kept(*row).request for row in await rows.fetchall()]
             return [request for request in ended if request.state != "linked"]
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
         """The identities that are linked with this one, without itself."""
-        return await self._engine.run(lambda db: _others(db, tenant, person))
+        return await self._engine.with_connection(lambda db: _others(db, tenant, person))
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
         """Take an identity out of its links; the identities it was linked with."""
@@ -187,7 +187,7 @@ class PostgresLinks:
             async with connection.transaction():
                 return await leave(connection, tenant, person)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
 
 async def leave(connection: Connection, tenant: str, person: str) -> list[Linked]:

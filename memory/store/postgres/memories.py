@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.ports import Clock
 from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
@@ -11,7 +12,6 @@ from memory.store.alike import Filed, filed_under, same_among
 from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
 from memory.store.postgres.conditions import HOLDS, VISIBLE
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.filing import UNFILED, file_again, file_these
 from memory.store.postgres.finding import find, tally
 from memory.store.postgres.inserting import (
@@ -115,7 +115,7 @@ PRUNE: Final = f"""
 class PostgresMemories:
     """Implements `memory.store.ports.MemoryStore`."""
 
-    def __init__(self, engine: PostgresEngine, clock: Clock) -> None:
+    def __init__(self, engine: PostgresDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
         self.vectors = PostgresVectors(engine)
@@ -133,13 +133,13 @@ class PostgresMemories:
                 connection, reach, record, filed, asked, threshold=threshold, quota=quota
             )
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def like(self, reach: Reach, record: Record, *, threshold: float) -> Like | None:
         """The current memory that would keep `insert` from storing this one as a duplicate."""
         filed = filed_under(reach, record, threshold)
         asked = questions(reach, record, filed, self._clock.now())
-        rows = await self._engine.fetch(CANDIDATES, asked) if filed.lookup else []
+        rows = await self._engine.fetch_raw(CANDIDATES, asked) if filed.lookup else []
         return same_among(filed, ((id_, text) for id_, text in rows), threshold)
 
     async def keep_turns(self, reach: Reach, records: Sequence[Record]) -> None:
@@ -155,7 +155,7 @@ class PostgresMemories:
                 for turn in turns:
                     await keep_turn(connection, turn)
 
-        await self._engine.run(work)
+        await self._engine.with_connection(work)
 
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits, without its vectors."""
@@ -165,10 +165,10 @@ class PostgresMemories:
     async def get(self, reach: Reach, memory_id: str) -> Record | None:
         """One memory with its vector, None when there is none or it may not be seen."""
         asked = parameters(reach) | {"now": self._clock.now()} | {"id": storable(memory_id)}
-        rows = await self._engine.fetch(GET, asked)
+        rows = await self._engine.fetch_raw(GET, asked)
         if not rows:
             return None
-        found = await self._engine.fetch(VECTOR, asked) if await self.vectors.there() else []
+        found = await self._engine.fetch_raw(VECTOR, asked) if await self.vectors.there() else []
         embedding = Embedding(found[0][0], vector(found[0][1])) if found else None
         return record_from(rows[0], embedding)
 
@@ -178,11 +178,11 @@ class PostgresMemories:
             "now": self._clock.now(),
             "ids": [storable(id_) for id_ in memory_ids],
         }
-        return {str(row[0]) for row in await self._engine.fetch(THERE, asked)}
+        return {str(row[0]) for row in await self._engine.fetch_raw(THERE, asked)}
 
     async def count(self, reach: Reach) -> int:
         """How many memories count towards this person's plan."""
-        rows = await self._engine.fetch(COUNT, parameters(reach) | {"now": self._clock.now()})
+        rows = await self._engine.fetch_raw(COUNT, parameters(reach) | {"now": self._clock.now()})
         return int(rows[0][0])
 
     async def tally(self, reach: Reach, wanted: Filter) -> dict[Kind, int]:
@@ -192,7 +192,7 @@ class PostgresMemories:
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete what may be changed; the ids that went."""
         asked = parameters(reach) | {"ids": [storable(id_) for id_ in memory_ids]}
-        return [str(row[0]) for row in await self._engine.fetch(DELETE, asked)]
+        return [str(row[0]) for row in await self._engine.fetch_raw(DELETE, asked)]
 
     async def take_back(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete these, and restore what they superseded; the ids that went."""
@@ -205,18 +205,18 @@ class PostgresMemories:
                     gone += await _take_back(connection, asked | {"id": id_, "ids": [id_]})
             return gone
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers."""
         asked = parameters(reach) | {"tiers": [tier.value for tier in tiers]}
-        return await self._engine.change(CLEAR, asked)
+        return await self._engine.change_raw(CLEAR, asked)
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
         """True when a memory, or one that waits, goes back to one of these messages."""
-        rows = await self._engine.fetch(KNOWS, _messages(tenant, channel, message_ids))
+        rows = await self._engine.fetch_raw(KNOWS, _messages(tenant, channel, message_ids))
         return bool(rows[0][0])
 
     async def forget_message(
@@ -224,7 +224,7 @@ class PostgresMemories:
     ) -> list[Touched]:
         """Delete what was derived from these messages and never confirmed."""
         asked = _messages(tenant, channel, message_ids)
-        return [Touched(*row) for row in await self._engine.fetch(FORGET_ALL, asked)]
+        return [Touched(*row) for row in await self._engine.fetch_raw(FORGET_ALL, asked)]
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
@@ -239,7 +239,7 @@ class PostgresMemories:
                 await file_again(connection, [seq for _, _, seq in touched if seq is not None])
             return [Touched(person, id_) for person, id_, _ in touched]
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         """Set the vectors of these memories; how many exist, 0 without the extension `vector`."""
@@ -254,7 +254,7 @@ class PostgresMemories:
                     found += (await connection.execute(PUT_VECTOR, asked)).rowcount
             return found
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def unembedded(
         self, model: str, limit: int, before: int | None = None, after: int = 0
@@ -265,13 +265,13 @@ class PostgresMemories:
             return []
         upper = before
         if upper is None:
-            upper = int((await self._engine.fetch(NEXT))[0][0])
+            upper = int((await self._engine.fetch_raw(NEXT))[0][0])
         found: list[Unembedded] = []
         while len(found) < limit and upper > after + 1:
             lower = max(after, upper - WINDOW)
             asked = {"model": model, "limit": limit - len(found), "now": self._clock.now()}
             asked |= {"before": upper, "after": lower}
-            found += [Unembedded(*row) for row in await self._engine.fetch(NOT_EMBEDDED, asked)]
+            found += [Unembedded(*row) for row in await self._engine.fetch_raw(NOT_EMBEDDED, asked)]
             upper = lower + 1
         return found
 
@@ -279,13 +279,13 @@ class PostgresMemories:
         """How many memories have a vector of this model, of how many."""
         if not await self.vectors.made():
             return 0, 0
-        done, every = (await self._engine.fetch(EMBEDDED, {"model": model}))[0]
+        done, every = (await self._engine.fetch_raw(EMBEDDED, {"model": model}))[0]
         return int(done), int(every)
 
     async def unfiled(self, limit: int, passed: Sequence[str]) -> list[str]:
         """Ids of some of what an older version of the program stored, the newest first."""
         asked = {"limit": limit, "passed": list(passed)}
-        return [str(row[0]) for row in await self._engine.fetch(UNFILED, asked)]
+        return [str(row[0]) for row in await self._engine.fetch_raw(UNFILED, asked)]
 
     async def file(self, ids: Sequence[str]) -> int:
         """File these under their words; how many were not filed yet."""
@@ -293,12 +293,12 @@ class PostgresMemories:
         async def work(connection: Connection) -> int:
             return await file_these(connection, ids)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids."""
         asked = {"now": now, "superseded": superseded_before}
-        return [str(row[0]) for row in await self._engine.fetch(PRUNE, asked)]
+        return [str(row[0]) for row in await self._engine.fetch_raw(PRUNE, asked)]
 
     async def _asked(self, reach: Reach, record: Record, filed: Filed) -> dict[str, object]:
         asked = questions(reach, record, filed, self._clock.now())

@@ -10,11 +10,11 @@ from typing import Final, LiteralString
 
 from psycopg.sql import SQL, Literal
 
+from db.postgres import Connection, PostgresDatabase
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.postgres.conditions import conditions_of, values_of
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.reach import parameters
 from memory.store.postgres.rows import vector_text
 from memory.store.postgres.vectors import Indexed, PostgresVectors
@@ -45,7 +45,7 @@ EXACT_ORDER: Final = " ORDER BY v.vector <=> %(vector)s::vector, m.seq DESC LIMI
 
 
 async def nearest(
-    engine: PostgresEngine,
+    engine: PostgresDatabase,
     vectors: PostgresVectors,
     reach: Reach,
     query: Embedding,
@@ -63,15 +63,15 @@ async def nearest(
         "model": storable(query.model),
         "dimension": query.dimension,
     }
-    many = int((await engine.fetch(MANY, asked))[0][0])
+    many = int((await engine.fetch_raw(MANY, asked))[0][0])
     if many > COMPARED and (index := await vectors.index_of(query.model, query.dimension)):
         return await _approximate(engine, index, conditions_of(wanted), asked)
-    rows = await engine.fetch(EXACT + conditions_of(wanted) + EXACT_ORDER, asked)
+    rows = await engine.fetch_raw(EXACT + conditions_of(wanted) + EXACT_ORDER, asked)
     return [(str(id_), float(score)) for id_, score in rows]
 
 
 async def _approximate(
-    engine: PostgresEngine, index: Indexed, conditions: LiteralString, asked: dict[str, object]
+    engine: PostgresDatabase, index: Indexed, conditions: LiteralString, asked: dict[str, object]
 ) -> list[tuple[str, float]]:
     """By the index. Its model and dimension stand in the statement, because the index is of them
     only and the planner has to see that."""
@@ -97,4 +97,4 @@ async def _approximate(
             rows = await (await connection.execute(statement, asked, prepare=False)).fetchall()
         return [(str(id_), float(score)) for id_, score in rows]
 
-    return await engine.run(work)
+    return await engine.with_connection(work)

@@ -7,11 +7,11 @@ from typing import Final, LiteralString, cast
 
 from psycopg.rows import TupleRow
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.postgres.brain import version_of
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.rows import storable
 
 AT_ONCE: Final = 2_000
@@ -175,7 +175,7 @@ PRUNE_SEEN: Final = """
 class PostgresPeople:
     """Implements `memory.store.ports.PeopleStore`."""
 
-    def __init__(self, engine: PostgresEngine, clock: Clock) -> None:
+    def __init__(self, engine: PostgresDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
 
@@ -215,7 +215,7 @@ class PostgresPeople:
                 return Arrival(self_, Session(""), {}, remembers=False)
             return Arrival(self_, Session(*rows[0]), there)
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project."""
@@ -225,49 +225,49 @@ class PostgresPeople:
             "at": self._clock.now(),
             "most": MAX_PROJECTS,
         }
-        await self._engine.change(SEEN, asked)
+        await self._engine.change_raw(SEEN, asked)
 
     async def unsee(self, tenant: str, project: str, person: str = "") -> int:
         """This person, or without one nobody, is in the project any more."""
         asked = {"tenant": tenant, "project": project, "person": person}
-        return await self._engine.change(UNSEE, asked)
+        return await self._engine.change_raw(UNSEE, asked)
 
     async def projects(
         self, tenant: str, persons: Sequence[str], since: datetime
     ) -> list[tuple[str, str]]:
         """Ids and titles of the projects they were seen in since then, the latest first."""
-        rows = await self._engine.fetch(PROJECTS, (tenant, list(persons), since, MAX_PROJECTS))
+        rows = await self._engine.fetch_raw(PROJECTS, (tenant, list(persons), since, MAX_PROJECTS))
         return [(project, title) for project, title in rows]
 
     async def seen_as(
         self, tenant: str, persons: Sequence[str], project: str
     ) -> tuple[tuple[str, datetime], ...]:
         """Which of these identities were seen in a project, and when last."""
-        rows = await self._engine.fetch(SEEN_AS, (tenant, list(persons), project))
+        rows = await self._engine.fetch_raw(SEEN_AS, (tenant, list(persons), project))
         return tuple((str(one), at.astimezone(UTC)) for one, at in rows)
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None:
         """What is meant in private, for all linked identities."""
-        await self._engine.change(CHOOSE, _who(tenant, person) | {"project": project})
+        await self._engine.change_raw(CHOOSE, _who(tenant, person) | {"project": project})
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
         """Whether rooms may see what is their own, for all linked identities."""
-        await self._engine.change(SHOW, _who(tenant, person) | {"allowed": allowed})
+        await self._engine.change_raw(SHOW, _who(tenant, person) | {"allowed": allowed})
 
     async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
         """Memory is on or off for all linked identities."""
-        await self._engine.change(TURN, _who(tenant, person) | {"choice": not on})
+        await self._engine.change_raw(TURN, _who(tenant, person) | {"choice": not on})
 
     async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
         """Whether what the assistant noted is shown, for all linked identities."""
-        await self._engine.change(SHOW_NOTES, _who(tenant, person) | {"choice": allowed})
+        await self._engine.change_raw(SHOW_NOTES, _who(tenant, person) | {"choice": allowed})
 
     async def turn_memory_in(
         self, tenant: str, person: str, here: str, on: bool, most: int
     ) -> bool:
         """Memory is on or off for this person in one conversation."""
         asked = _who(tenant, person) | {"here": here, "most": most}
-        changed = await self._engine.change(TURN_ON_IN if on else TURN_OFF_IN, asked)
+        changed = await self._engine.change_raw(TURN_ON_IN if on else TURN_OFF_IN, asked)
         return on or changed == 1
 
     async def wait_to_tell(
@@ -275,29 +275,29 @@ class PostgresPeople:
     ) -> None:
         """Add to what waits to be told; of more than `most` the oldest go."""
         asked = _who(tenant, person) | {"entries": list(entries)[-most:], "most": most}
-        await self._engine.change(TO_TELL, asked)
+        await self._engine.change_raw(TO_TELL, asked)
 
     async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
         """These entries wait no longer."""
-        await self._engine.change(TOLD, _who(tenant, person) | {"entries": list(entries)})
+        await self._engine.change_raw(TOLD, _who(tenant, person) | {"entries": list(entries)})
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
-        return await self._engine.change(USE[what], (session_id, limit)) == 1
+        return await self._engine.change_raw(USE[what], (session_id, limit)) == 1
 
     async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
         """Of when the session's brief is from now on."""
         asked = {"id": session_id, "at": at, "before": before}
-        rows = await self._engine.fetch(BRIEF, asked)
+        rows = await self._engine.fetch_raw(BRIEF, asked)
         return cast("datetime", rows[0][0]).astimezone(UTC) if rows else at
 
     async def prune(self, now: datetime) -> int:
         """Delete some of the sessions that are over; how many."""
-        return await self._engine.change(PRUNE, {"idle": now - IDLE, "most": AT_ONCE})
+        return await self._engine.change_raw(PRUNE, {"idle": now - IDLE, "most": AT_ONCE})
 
     async def prune_seen(self, before: datetime) -> int:
         """Forget some of who was last seen in a project before then; how many."""
-        return await self._engine.change(PRUNE_SEEN, {"before": before, "most": AT_ONCE})
+        return await self._engine.change_raw(PRUNE_SEEN, {"before": before, "most": AT_ONCE})
 
 
 def _who(tenant: str, person: str) -> dict[str, object]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, LiteralString
 
+from db.postgres import Connection, PostgresDatabase
 from memory.store.personal import ERASED, TABLES
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.links import leave
 from memory.store.rows import storable
 
@@ -17,7 +17,7 @@ TENANT: Final = "%(tenant)s"
 class PostgresMemoryPersonal:
     """Implements `memory.store.ports.HoldsPersonal`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
@@ -31,7 +31,7 @@ class PostgresMemoryPersonal:
                     found += await _rows(connection, table.name, table.whose, asked)
             return found
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete what is theirs; take their name off what belongs to a project."""
@@ -47,7 +47,7 @@ class PostgresMemoryPersonal:
                     gone += (await connection.execute(sql, asked)).rowcount
             return gone
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
 
 async def _rows(

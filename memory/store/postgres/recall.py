@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
+from db.postgres import PostgresDatabase
 from gateway.ports import Clock
 from memory.recall.ports import Hit
 from memory.record import Embedding, Record
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.postgres.conditions import VISIBLE
-from memory.store.postgres.engine import PostgresEngine
 from memory.store.postgres.lexical import lexical
 from memory.store.postgres.nearest import nearest
 from memory.store.postgres.reach import parameters
@@ -45,7 +45,7 @@ NEIGHBOURS: Final = f"""
 class PostgresRecall:
     """Implements `memory.recall.ports.RecallStore`."""
 
-    def __init__(self, engine: PostgresEngine, clock: Clock, vectors: PostgresVectors) -> None:
+    def __init__(self, engine: PostgresDatabase, clock: Clock, vectors: PostgresVectors) -> None:
         self._engine = engine
         self._clock = clock
         self._vectors = vectors
@@ -70,4 +70,4 @@ class PostgresRecall:
         asked = parameters(reach) | {"now": self._clock.now(), "span": max(0, span)}
         asked["lending"] = [storable(one) for one in ids]
         asked["ids"] = [storable(one) for one in (*ids, *alone)]
-        return [record_from(row) for row in await self._engine.fetch(NEIGHBOURS, asked)]
+        return [record_from(row) for row in await self._engine.fetch_raw(NEIGHBOURS, asked)]

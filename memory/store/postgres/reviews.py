@@ -6,11 +6,11 @@ from typing import Final, LiteralString
 
 from psycopg.rows import TupleRow
 
+from db.postgres import Connection, PostgresDatabase
 from memory.scope import Reach
 from memory.store.guard import check_submitted
 from memory.store.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
 from memory.store.ports import Pending, ReviewState
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import OWN, parameters
 from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
@@ -75,7 +75,7 @@ FORGET: Final = f"""
 class PostgresReviews:
     """Implements `memory.store.ports.ReviewStore`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def add(self, reach: Reach, pending: Pending) -> bool:
@@ -105,7 +105,7 @@ class PostgresReviews:
                 await connection.execute(ADD, row)
             return True
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
         """What waits for this person's word, oldest first."""
@@ -114,7 +114,7 @@ class PostgresReviews:
     async def proposed(self, reach: Reach, projects: Sequence[str]) -> dict[str, int]:
         """How many entries wait for an operator's word, by project."""
         asked = parameters(reach) | {"projects": [storable(project) for project in projects]}
-        rows = await self._engine.fetch(PROPOSED, asked)
+        rows = await self._engine.fetch_raw(PROPOSED, asked)
         return {str(project): int(count) for project, count in rows}
 
     async def history(self, reach: Reach, limit: int) -> list[Pending]:
@@ -145,15 +145,17 @@ class PostgresReviews:
                 await connection.execute(FORGET)
             return pending
 
-        return await self._engine.run(work)
+        return await self._engine.with_connection(work)
 
     async def put_back(self, reach: Reach, pending: Pending) -> None:
         """What was approved could not be stored: it waits again."""
         asked = {"id": storable(pending.id), "record": record_to_json(pending.record)}
-        await self._engine.change(PUT_BACK, parameters(reach) | asked)
+        await self._engine.change_raw(PUT_BACK, parameters(reach) | asked)
 
     async def _select(self, sql: LiteralString, reach: Reach, **asked: object) -> list[Pending]:
-        return [_pending(row) for row in await self._engine.fetch(sql, parameters(reach) | asked)]
+        return [
+            _pending(row) for row in await self._engine.fetch_raw(sql, parameters(reach) | asked)
+        ]
 
 
 def _pending(row: TupleRow) -> Pending:

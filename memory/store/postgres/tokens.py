@@ -6,7 +6,7 @@ from typing import Final
 
 from psycopg.rows import TupleRow
 
-from memory.store.postgres.engine import PostgresEngine
+from db.postgres import PostgresDatabase
 from memory.store.rows import storable
 from memory.store.tokens import MAX_LISTED, KeptToken
 
@@ -24,7 +24,7 @@ REVOKE: Final = f"DELETE FROM person_tokens WHERE name = %s RETURNING {COLUMNS}"
 class PostgresTokens:
     """Implements `memory.store.tokens.TokenStore`."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
 
     async def add(self, token: KeptToken) -> bool:
@@ -37,29 +37,29 @@ class PostgresTokens:
             token.issued_at,
             token.until,
         )
-        return await self._engine.change(ADD, row) == 1
+        return await self._engine.change_raw(ADD, row) == 1
 
     async def good(self, token_id: str) -> bool:
         """True until it was taken back."""
         sql: Final = "SELECT 1 FROM person_tokens WHERE id = %s"
-        return bool(await self._engine.fetch(sql, (token_id,)))
+        return bool(await self._engine.fetch_raw(sql, (token_id,)))
 
     async def listed(self, now: datetime) -> Sequence[KeptToken]:
         """Those that have not expired, the latest first."""
-        return [_token(row) for row in await self._engine.fetch(LISTED, (now,))]
+        return [_token(row) for row in await self._engine.fetch_raw(LISTED, (now,))]
 
     async def revoke(self, name: str) -> KeptToken | None:
         """Take back the one of this name."""
-        gone = await self._engine.fetch(REVOKE, (storable(name),))
+        gone = await self._engine.fetch_raw(REVOKE, (storable(name),))
         return _token(gone[0]) if gone else None
 
     async def clear(self) -> int:
         """Forget all of them."""
-        return await self._engine.change("DELETE FROM person_tokens", ())
+        return await self._engine.change_raw("DELETE FROM person_tokens", ())
 
     async def prune(self, now: datetime) -> int:
         """Forget those that have expired."""
-        return await self._engine.change("DELETE FROM person_tokens WHERE until <= %s", (now,))
+        return await self._engine.change_raw("DELETE FROM person_tokens WHERE until <= %s", (now,))
 
 
 def _token(row: TupleRow) -> KeptToken:

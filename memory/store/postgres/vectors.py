@@ -10,8 +10,8 @@ from typing import Final
 import structlog
 from psycopg.sql import SQL, Identifier, Literal
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.errors import StoreUnavailable
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.rows import storable
 
@@ -54,7 +54,7 @@ class Indexed:
 class PostgresVectors:
     """Whether there is a table of vectors, and which indexes it has."""
 
-    def __init__(self, engine: PostgresEngine) -> None:
+    def __init__(self, engine: PostgresDatabase) -> None:
         self._engine = engine
         self._there: bool | None = None
         self._tried = False
@@ -65,7 +65,7 @@ class PostgresVectors:
         """Whether the table is there; `by_now`: where it was not, another process may have made it
         since. Raises `StoreUnavailable`."""
         if self._there is None or (by_now and not self._there):
-            rows = await self._engine.fetch("SELECT to_regclass('memory_vectors') IS NOT NULL")
+            rows = await self._engine.fetch_raw("SELECT to_regclass('memory_vectors') IS NOT NULL")
             self._there = bool(rows[0][0])
         return self._there
 
@@ -91,7 +91,7 @@ class PostgresVectors:
                 await connection.execute(CREATE)
 
         try:
-            await self._engine.run(work)
+            await self._engine.with_connection(work)
         except StoreUnavailable as error:
             return str(error)
         return ""
@@ -101,7 +101,7 @@ class PostgresVectors:
         `make_index` makes it."""
         wanted = Indexed(storable(model), dimension)
         if wanted not in self._indexed:
-            found = await self._engine.fetch(INDEXED, {"name": wanted.name})
+            found = await self._engine.fetch_raw(INDEXED, {"name": wanted.name})
             if not (found and found[0][0]):
                 self._wanted = wanted if dimension <= MAX_INDEXED else None
                 return None
@@ -114,7 +114,7 @@ class PostgresVectors:
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             log.info("vectors_being_indexed", model=wanted.model)
-            await self._engine.at_length(lambda connection: _index(connection, wanted))
+            await self._engine.without_limit(lambda connection: _index(connection, wanted))
             log.info("vectors_indexed", model=wanted.model)
         return 0
 

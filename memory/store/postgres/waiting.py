@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Final, LiteralString
 
+from db.postgres import Connection, PostgresDatabase
 from gateway.ports import Clock
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
 from memory.store.alike import Filed
 from memory.store.guard import check_turn
 from memory.store.ports import TakenUp
-from memory.store.postgres.engine import Connection, PostgresEngine
 from memory.store.postgres.inserting import keep_turn, questions
 from memory.store.postgres.reach import parameters
 from memory.store.rows import storable
@@ -45,7 +45,7 @@ DISCARD: Final = """
 class PostgresWaitingTurns:
     """Implements `memory.store.ports.WaitingTurns`."""
 
-    def __init__(self, engine: PostgresEngine, clock: Clock) -> None:
+    def __init__(self, engine: PostgresDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
 
@@ -82,22 +82,22 @@ class PostgresWaitingTurns:
                     done.add(taken.turn.id)
             return done
 
-        return await self._engine.run(work) if turns else set()
+        return await self._engine.with_connection(work) if turns else set()
 
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
         """Delete quarantined turns that go back to one of these messages."""
-        return await self._engine.change(DISCARD, _messages(tenant, channel, message_ids))
+        return await self._engine.change_raw(DISCARD, _messages(tenant, channel, message_ids))
 
     async def count(self) -> int:
         """How many wait."""
-        return int((await self._engine.fetch("SELECT count(*) FROM waiting_turns"))[0][0])
+        return int((await self._engine.fetch_raw("SELECT count(*) FROM waiting_turns"))[0][0])
 
     async def _read(self, sql: LiteralString, asked: dict[str, object]) -> list[WaitingTurn]:
         return [
             WaitingTurn(id_, tenant, person, room, channel, tuple(said), at, body)
-            for id_, tenant, person, room, channel, said, at, body in await self._engine.fetch(
+            for id_, tenant, person, room, channel, said, at, body in await self._engine.fetch_raw(
                 sql, asked
             )
         ]

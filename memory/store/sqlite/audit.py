@@ -3,10 +3,10 @@
 import sqlite3
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from memory.audit import FIRST, chained
 from memory.store.audit_rows import link_from, row_of
 from memory.store.ports import AuditEntry, Link
-from memory.store.sqlite.engine import SqliteEngine
 
 LAST: Final = "SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1"
 ADD: Final = "INSERT INTO memory_audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -19,7 +19,7 @@ PAGE: Final = """
 class SqliteAuditLog:
     """Implements `memory.store.ports.AuditLog`."""
 
-    def __init__(self, engine: SqliteEngine, key: bytes) -> None:
+    def __init__(self, engine: SqliteDatabase, key: bytes) -> None:
         self._engine = engine
         self._key = key
 
@@ -30,10 +30,10 @@ class SqliteAuditLog:
             number, previous = db.execute(LAST).fetchone() or (0, FIRST)
             db.execute(ADD, row_of(chained(self._key, number + 1, entry, previous)))
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def links(self, after: int, limit: int) -> list[Link]:
         """Entries in order, from the one behind `after` on."""
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: [link_from(row) for row in db.execute(PAGE, (after, limit))]
         )

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from memory.scope import Reach
 from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
 from memory.store.rows import storable
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.rows import moment, seconds
 
 VERSIONS: Final = """
@@ -47,7 +47,7 @@ TAKE_BACK: Final = """
 class SqliteBrain:
     """Implements `memory.store.ports.BrainStore`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def read(self, reach: Reach, document: Document) -> Version | None:
@@ -89,7 +89,7 @@ class SqliteBrain:
             db.execute(FORGET, row)
             return Version(document, last + 1, storable(content), author, at, synced_at)
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def take_back(self, reach: Reach, document: Document, number: int, author: str) -> bool:
         """Delete this version, if `author` wrote it and it is the newest."""
@@ -99,13 +99,13 @@ class SqliteBrain:
             "author": storable(author),
             "number": number,
         }
-        return await self._engine.run(lambda db: db.execute(TAKE_BACK, asked).rowcount == 1)
+        return await self._engine.run_job(lambda db: db.execute(TAKE_BACK, asked).rowcount == 1)
 
     async def versions(self, reach: Reach, document: Document, limit: int) -> list[Version]:
         """Newest first."""
         owners = owners_of(reach, document, reading=True)
         asked = _asked(reach, document, owners) | {"limit": limit}
-        rows = await self._engine.run(lambda db: db.execute(VERSIONS, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(VERSIONS, asked).fetchall())
         return [_version(document, row) for row in rows]
 
 

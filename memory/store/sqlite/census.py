@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from memory.store.ports import Counted
-from memory.store.sqlite.engine import SqliteEngine
 
 KNOWN: Final = """
     SELECT person, sum(episodic), sum(semantic), sum(waiting) FROM (
@@ -22,11 +22,11 @@ KNOWN: Final = """
 class SqliteCensus:
     """Implements `memory.store.ports.Census`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def known(self, tenant: str, limit: int) -> list[Counted]:
         """In order of their ids."""
         asked = {"tenant": tenant, "limit": limit}
-        rows = await self._engine.run(lambda db: db.execute(KNOWN, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(KNOWN, asked).fetchall())
         return [Counted(*row) for row in rows]

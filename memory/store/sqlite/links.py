@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from memory.store.linking import (
     EXPIRE_AT_ONCE,
     KeptRequest,
@@ -19,7 +20,6 @@ from memory.store.linking import (
     sides_text,
 )
 from memory.store.ports import Linked, LinkOutcome, LinkRequest, LinkStep, Side
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.rows import moment
 
 SELECT: Final = "SELECT tenant, id, state, sides, until, settled FROM link_requests"
@@ -49,13 +49,13 @@ JOIN: Final = """
 class SqliteLinks:
     """Implements `memory.store.ports.LinkStore`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def offer(self, tenant: str, maker: Side, code: str, until: datetime) -> None:
         """Keep the hash of a one-time code in place of the maker's last one."""
         kept = KeptRequest(LinkRequest("", tenant, "offered", maker, None, until), "")
-        await self._engine.run(lambda db: _put(db, kept, code))
+        await self._engine.run_job(lambda db: _put(db, kept, code))
 
     async def redeem(
         self, tenant: str, redeemer: Side, code: str, request_id: str, now: datetime,
@@ -93,11 +93,11 @@ class SqliteLinks:
             _put(db, kept, code)
             return LinkStep("redeemed", kept.request)
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
         """The request that this person takes part in, once its code was entered."""
-        return await self._engine.run(lambda db: _active(db, tenant, person, now))
+        return await self._engine.run_job(lambda db: _active(db, tenant, person, now))
 
     async def confirm(
         self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
@@ -121,7 +121,7 @@ class SqliteLinks:
                 _change(db, kept)
             return LinkStep(outcome, kept.request)
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
@@ -135,7 +135,7 @@ class SqliteLinks:
             db.execute(DELETE, (tenant, found.request.maker.person))
             return found.request
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def expire(self, now: datetime) -> list[LinkRequest]:
         """End requests whose time is over; those that were not completed."""
@@ -146,15 +146,15 @@ class SqliteLinks:
             db.executemany(DELETE, keys)
             return [kept.request for kept in found if kept.request.state != "linked"]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
         """The identities that are linked with this one, without itself."""
-        return await self._engine.run(lambda db: _others(db, tenant, person))
+        return await self._engine.run_job(lambda db: _others(db, tenant, person))
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
         """Take an identity out of its links; the identities it was linked with."""
-        return await self._engine.run(lambda db: leave(db, tenant, person))
+        return await self._engine.run_job(lambda db: leave(db, tenant, person))
 
 
 def leave(db: sqlite3.Connection, tenant: str, person: str) -> list[Linked]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
@@ -16,7 +17,6 @@ from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedd
 from memory.store.rows import origin, storable
 from memory.store.sqlite import inserting
 from memory.store.sqlite.conditions import HOLDS, VISIBLE
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.filing import file_again, file_these, unfiled
 from memory.store.sqlite.finding import find, tally
 from memory.store.sqlite.reach import MAY_CHANGE, OWN, parameters
@@ -97,7 +97,7 @@ PRUNE: Final = f"""
 class SqliteMemories:
     """Implements `memory.store.ports.MemoryStore`."""
 
-    def __init__(self, engine: SqliteEngine, clock: Clock) -> None:
+    def __init__(self, engine: SqliteDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
 
@@ -107,7 +107,7 @@ class SqliteMemories:
         """Store a record, in one step with everything that speaks against it."""
         check_writable(reach, record)
         filed, now = filed_under(reach, record, threshold), self._now()
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: inserting.insert(
                 db, reach, record, filed, threshold=threshold, quota=quota, now=now
             )
@@ -117,7 +117,7 @@ class SqliteMemories:
         """The current memory that would keep `insert` from storing this one as a duplicate."""
         filed = filed_under(reach, record, threshold)
         asked = parameters(reach) | {"now": self._now(), "target": record.supersedes}
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: inserting.like(db, record, filed, asked, threshold)
         )
 
@@ -125,18 +125,18 @@ class SqliteMemories:
         """Store turns of a conversation, without any check; the same id again is replaced."""
         for record in records:
             check_turn(reach, record)
-        await self._engine.run(lambda db: inserting.keep_turns(db, reach, records))
+        await self._engine.run_job(lambda db: inserting.keep_turns(db, reach, records))
 
     async def find(self, reach: Reach, wanted: Filter) -> list[Match]:
         """What may be seen and fits, without its vectors."""
         check_limit(wanted)
         now = self._now()
-        return await self._engine.run(lambda db: find(db, reach, wanted, now))
+        return await self._engine.run_job(lambda db: find(db, reach, wanted, now))
 
     async def get(self, reach: Reach, memory_id: str) -> Record | None:
         """One memory with its vector, None when there is none or it may not be seen."""
         asked = parameters(reach) | {"now": self._now(), "id": storable(memory_id)}
-        row = await self._engine.run(lambda db: db.execute(GET, asked).fetchone())
+        row = await self._engine.run_job(lambda db: db.execute(GET, asked).fetchone())
         if row is None:
             return None
         *columns, model, data = row
@@ -146,22 +146,22 @@ class SqliteMemories:
     async def visible(self, reach: Reach, memory_ids: Sequence[str]) -> set[str]:
         """Which of these memories are still there and true, and may be seen."""
         asked = parameters(reach) | {"now": self._now(), "ids": _json(memory_ids)}
-        return set(await self._engine.run(lambda db: _ids(db, THERE, asked)))
+        return set(await self._engine.run_job(lambda db: _ids(db, THERE, asked)))
 
     async def count(self, reach: Reach) -> int:
         """How many memories count towards this person's plan."""
         asked = parameters(reach) | {"now": self._now()}
-        return await self._engine.run(lambda db: inserting.count(db, asked))
+        return await self._engine.run_job(lambda db: inserting.count(db, asked))
 
     async def tally(self, reach: Reach, wanted: Filter) -> dict[Kind, int]:
         """How many of the person's own there are of each kind."""
         now = self._now()
-        return await self._engine.run(lambda db: tally(db, reach, wanted, now))
+        return await self._engine.run_job(lambda db: tally(db, reach, wanted, now))
 
     async def delete(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete what may be changed; the ids that went."""
         asked = parameters(reach) | {"ids": _json(memory_ids)}
-        return await self._engine.run(lambda db: _ids(db, DELETE, asked))
+        return await self._engine.run_job(lambda db: _ids(db, DELETE, asked))
 
     async def take_back(self, reach: Reach, memory_ids: Sequence[str]) -> list[str]:
         """Delete these, and restore what they superseded; the ids that went."""
@@ -170,19 +170,19 @@ class SqliteMemories:
         def job(db: sqlite3.Connection) -> list[str]:
             return [one for id_ in memory_ids for one in _take_back(db, asked, storable(id_))]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def clear(self, reach: Reach, tiers: Sequence[Tier]) -> int:
         """Delete everything of the person's own in these tiers."""
         asked = parameters(reach) | {"tiers": _json(tiers)}
-        return await self._engine.run(lambda db: db.execute(CLEAR, asked).rowcount)
+        return await self._engine.run_job(lambda db: db.execute(CLEAR, asked).rowcount)
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
         """True when a memory, or one that waits, goes back to one of these messages."""
         asked = _messages(tenant, channel, message_ids)
-        return await self._engine.run(lambda db: bool(db.execute(KNOWS, asked).fetchone()[0]))
+        return await self._engine.run_job(lambda db: bool(db.execute(KNOWS, asked).fetchone()[0]))
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
@@ -193,7 +193,7 @@ class SqliteMemories:
         def job(db: sqlite3.Connection) -> list[Touched]:
             return [*_touched(db, UNASKED, asked), *_touched(db, FORGET, asked)]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
@@ -209,11 +209,11 @@ class SqliteMemories:
             file_again(db, [int(row[0]) for row in revised])
             return gone + [Touched(person, id_) for _, person, id_ in revised]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         """Set the vectors of these memories, where they still exist; returns how many do."""
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: sum(inserting.put_vector(db, storable(id_), one) for id_, one in vectors)
         )
 
@@ -225,28 +225,28 @@ class SqliteMemories:
         upper = before or MAX_SEQ
         while len(found) < limit and upper > after + 1:
             asked = {"model": model, "limit": limit - len(found), "now": self._now()}
-            some, upper = await self._engine.run(partial(_window, asked, upper, after))
+            some, upper = await self._engine.run_job(partial(_window, asked, upper, after))
             found += some
         return found
 
     async def embedded(self, model: str) -> tuple[int, int]:
         """How many memories have a vector of this model, of how many."""
         asked = {"model": model}
-        done, every = await self._engine.run(lambda db: db.execute(EMBEDDED, asked).fetchone())
+        done, every = await self._engine.run_job(lambda db: db.execute(EMBEDDED, asked).fetchone())
         return int(done), int(every)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
         """Delete some of what expired, or was superseded before then; the ids."""
         asked = {"now": now.timestamp(), "superseded": superseded_before.timestamp()}
-        return await self._engine.run(lambda db: _ids(db, PRUNE, asked))
+        return await self._engine.run_job(lambda db: _ids(db, PRUNE, asked))
 
     async def unfiled(self, limit: int, passed: Sequence[str]) -> list[str]:
         """Ids of some of what an older version of the program stored, the newest first."""
-        return await self._engine.run(lambda db: unfiled(db, limit, passed))
+        return await self._engine.run_job(lambda db: unfiled(db, limit, passed))
 
     async def file(self, ids: Sequence[str]) -> int:
         """File these under their words; how many were not filed yet."""
-        return await self._engine.run(lambda db: file_these(db, ids))
+        return await self._engine.run_job(lambda db: file_these(db, ids))
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the
@@ -255,7 +255,7 @@ class SqliteMemories:
         FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make
         the file unreadable to SQLite before 3.42).
         """
-        return await self._engine.run(_merge)
+        return await self._engine.run_job(_merge)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

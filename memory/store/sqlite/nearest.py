@@ -14,13 +14,13 @@ from typing import Final
 
 import structlog
 
+from db.sqlite import SqliteDatabase
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.rows import storable
 from memory.store.shelves import owners_within, room_key
 from memory.store.sqlite.conditions import conditions_of
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.matrix import Matrices, Matrix, Shelf, best_first
 
 READ_AT_ONCE: Final = 1_000
@@ -61,7 +61,7 @@ log = structlog.get_logger(__name__)
 class NearestVectors:
     """The vectors of a file, as far as they are in memory."""
 
-    def __init__(self, engine: SqliteEngine, matrices: Matrices) -> None:
+    def __init__(self, engine: SqliteDatabase, matrices: Matrices) -> None:
         self._engine = engine
         self._matrices = matrices
 
@@ -91,7 +91,7 @@ class NearestVectors:
             self._matrices.put(shelf, matrix)
         more = True
         while more:
-            rows = await self._engine.run(partial(_new, shelf=shelf, last=matrix.last))
+            rows = await self._engine.run_job(partial(_new, shelf=shelf, last=matrix.last))
             matrix.add(rows)
             more = len(rows) == READ_AT_ONCE
         return matrix
@@ -99,7 +99,7 @@ class NearestVectors:
     async def _begun(self, shelf: Shelf) -> Matrix:
         rows = self._matrices.max_rows(shelf.dimension)
         asked = {"name": shelf.name, "model": shelf.model, "rows": rows}
-        oldest = await self._engine.run(
+        oldest = await self._engine.run_job(
             lambda db: db.execute(OLDEST[shelf.column], asked).fetchone()
         )
         if oldest is not None:
@@ -124,7 +124,7 @@ class NearestVectors:
                 return picked, []
             return picked, [int(row[0]) for row in db.execute(GONE, values)]
 
-        picked, gone = await self._engine.run(job)
+        picked, gone = await self._engine.run_job(job)
         if gone:
             for matrix in matrices:
                 matrix.drop(gone)

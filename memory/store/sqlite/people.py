@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.scope import Reach
 from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
@@ -15,7 +16,6 @@ from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.sqlite.brain import newest
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.rows import moment, seconds
 
 AT_ONCE: Final = 500
@@ -84,7 +84,7 @@ BRIEF: Final = """
 class SqlitePeople:
     """Implements `memory.store.ports.PeopleStore`."""
 
-    def __init__(self, engine: SqliteEngine, clock: Clock) -> None:
+    def __init__(self, engine: SqliteDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
 
@@ -113,7 +113,7 @@ class SqlitePeople:
                 known = replace(known, seen=seen)
             return Arrival(known, _session(db, who, at), documents, remembers)
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def seen_in(self, tenant: str, person: str, project: str, title: str) -> None:
         """The person spoke in a room of this project."""
@@ -128,12 +128,12 @@ class SqlitePeople:
                 (tenant, person, MAX_PROJECTS),
             )
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def unsee(self, tenant: str, project: str, person: str = "") -> int:
         """This person, or without one nobody, is in the project any more."""
         asked = {"tenant": tenant, "project": project, "person": person}
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: (
                 db.execute(
                     "DELETE FROM people_projects WHERE tenant = :tenant AND project = :project"
@@ -147,7 +147,7 @@ class SqlitePeople:
         self, tenant: str, persons: Sequence[str], project: str
     ) -> tuple[tuple[str, datetime], ...]:
         """Which of these identities were seen in a project, and when last."""
-        return await self._engine.run(lambda db: _seen(db, tenant, persons, project))
+        return await self._engine.run_job(lambda db: _seen(db, tenant, persons, project))
 
     async def projects(
         self, tenant: str, persons: Sequence[str], since: datetime
@@ -167,7 +167,7 @@ class SqlitePeople:
             latest = sorted(found, key=lambda project: (-found[project][0], project))
             return [(project, found[project][1]) for project in latest[:MAX_PROJECTS]]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None:
         """What is meant in private, for all linked identities."""
@@ -179,7 +179,7 @@ class SqlitePeople:
                 [(tenant, one, project) for one in _linked(db, tenant, person)],
             )
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
         """Whether rooms may see what is their own, for all linked identities."""
@@ -192,7 +192,7 @@ class SqlitePeople:
                 [(tenant, one, allowed) for one in _linked(db, tenant, person)],
             )
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
         """Memory is on or off for all linked identities."""
@@ -215,7 +215,7 @@ class SqlitePeople:
             db.execute(TURN_IN, (tenant, person, json.dumps(off)))
             return True
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def wait_to_tell(
         self, tenant: str, person: str, entries: Sequence[str], most: int
@@ -226,7 +226,7 @@ class SqlitePeople:
             waiting = [*_strings(db.execute(UNTOLD, (tenant, person)).fetchone()), *entries]
             db.execute(TO_TELL, (tenant, person, json.dumps(waiting[-most:])))
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
         """These entries wait no longer."""
@@ -237,18 +237,18 @@ class SqlitePeople:
             if left != waiting:
                 db.execute(TO_TELL, (tenant, person, json.dumps(left)))
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def _choose(self, sql: str, tenant: str, person: str, choice: bool) -> None:
         def job(db: sqlite3.Connection) -> None:
             linked = _linked(db, tenant, person)
             db.executemany(sql, [(tenant, one, choice) for one in linked])
 
-        await self._engine.run(job)
+        await self._engine.run_job(job)
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         """Count one use; False when the limit is reached already."""
-        counted = await self._engine.run(
+        counted = await self._engine.run_job(
             lambda db: db.execute(USE[what], (session_id, limit)).rowcount
         )
         return counted == 1
@@ -256,12 +256,12 @@ class SqlitePeople:
     async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
         """Of when the session's brief is from now on."""
         asked = {"id": session_id, "at": at.timestamp(), "before": seconds(before)}
-        rows = await self._engine.run(lambda db: db.execute(BRIEF, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(BRIEF, asked).fetchall())
         return moment(rows[0][0]) if rows else at
 
     async def prune(self, now: datetime) -> int:
         """Delete some of the sessions that are over; how many."""
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: (
                 db.execute(
                     "DELETE FROM memory_sessions WHERE id IN"
@@ -273,7 +273,7 @@ class SqlitePeople:
 
     async def prune_seen(self, before: datetime) -> int:
         """Forget some of who was last seen in a project before then; how many."""
-        return await self._engine.run(
+        return await self._engine.run_job(
             lambda db: (
                 db.execute(
                     "DELETE FROM people_projects WHERE (tenant, person, project) IN"

@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from db.sqlite import SqliteDatabase
 from memory.store.personal import ERASED, TABLES
 from memory.store.rows import storable
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.links import leave
 
 PERSONS: Final = "(SELECT value FROM json_each(:persons))"
@@ -16,7 +16,7 @@ PERSONS: Final = "(SELECT value FROM json_each(:persons))"
 class SqliteMemoryPersonal:
     """Implements `memory.store.ports.HoldsPersonal`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
@@ -26,7 +26,7 @@ class SqliteMemoryPersonal:
         def job(db: sqlite3.Connection) -> list[dict[str, object]]:
             return [row for table in TABLES for row in _rows(db, table.name, table.whose, asked)]
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
         """Delete what is theirs; take their name off what belongs to a project."""
@@ -40,7 +40,7 @@ class SqliteMemoryPersonal:
                 for sql in ERASED
             )
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
 
 def _rows(

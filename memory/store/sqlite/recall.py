@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.recall.ports import Hit
 from memory.record import Embedding, Record
@@ -11,7 +12,6 @@ from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.rows import storable
 from memory.store.sqlite.conditions import VISIBLE
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.lexical import lexical
 from memory.store.sqlite.reach import parameters
 from memory.store.sqlite.rows import SELECTED, record_from
@@ -46,7 +46,7 @@ NEIGHBOURS: Final = f"""
 class SqliteRecall:
     """Implements `memory.recall.ports.RecallStore`."""
 
-    def __init__(self, engine: SqliteEngine, clock: Clock) -> None:
+    def __init__(self, engine: SqliteDatabase, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
         self._vectors: NearestVectors | None = None
@@ -54,7 +54,7 @@ class SqliteRecall:
     async def lexical(self, reach: Reach, query: str, wanted: Filter, limit: int) -> list[Hit]:
         """By the words of `query` (BM25), best first."""
         now = self._now()
-        found = await self._engine.run(lambda db: lexical(db, reach, query, wanted, limit, now))
+        found = await self._engine.run_job(lambda db: lexical(db, reach, query, wanted, limit, now))
         return [Hit(*hit) for hit in found]
 
     async def nearest(
@@ -78,7 +78,7 @@ class SqliteRecall:
         lending = [storable(one) for one in ids]
         asked["lending"] = json.dumps(lending if span > 0 else [])
         asked["ids"] = json.dumps([*lending, *map(storable, alone)])
-        rows = await self._engine.run(lambda db: db.execute(NEIGHBOURS, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(NEIGHBOURS, asked).fetchall())
         return [record_from(row) for row in rows]
 
     def _now(self) -> float:

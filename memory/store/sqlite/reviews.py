@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from memory.scope import Reach
 from memory.store.guard import check_submitted
 from memory.store.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
 from memory.store.ports import Pending, ReviewState
 from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
 from memory.store.rows import storable
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.reach import OWN, parameters
 from memory.store.sqlite.rows import moment, seconds
 
@@ -65,7 +65,7 @@ FORGET: Final = f"""
 class SqliteReviews:
     """Implements `memory.store.ports.ReviewStore`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def add(self, reach: Reach, pending: Pending) -> bool:
@@ -92,7 +92,7 @@ class SqliteReviews:
             db.execute(ADD, row)
             return True
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def waiting(self, reach: Reach, limit: int) -> list[Pending]:
         """What waits for this person's word, oldest first."""
@@ -102,7 +102,7 @@ class SqliteReviews:
         """How many entries wait for an operator's word, by project."""
         names = json.dumps([storable(project) for project in projects])
         asked = parameters(reach) | {"projects": names}
-        rows = await self._engine.run(lambda db: db.execute(PROPOSED, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(PROPOSED, asked).fetchall())
         return {str(project): int(count) for project, count in rows}
 
     async def history(self, reach: Reach, limit: int) -> list[Pending]:
@@ -139,20 +139,20 @@ class SqliteReviews:
             db.execute(SETTLE, kept)
             return pending
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def put_back(self, reach: Reach, pending: Pending) -> None:
         """What was approved could not be stored: it waits again."""
         record = record_to_json(pending.record)
         asked = parameters(reach) | {"id": storable(pending.id), "record": record}
-        await self._engine.run(lambda db: db.execute(PUT_BACK, asked))
+        await self._engine.run_job(lambda db: db.execute(PUT_BACK, asked))
 
     async def _select(
         self, reach: Reach, condition: str, limit: int, review_id: str = ""
     ) -> list[Pending]:
         asked = parameters(reach) | {"limit": limit, "id": storable(review_id)}
         sql = f"{SELECT} AND {condition}"
-        rows = await self._engine.run(lambda db: db.execute(sql, asked).fetchall())
+        rows = await self._engine.run_job(lambda db: db.execute(sql, asked).fetchall())
         return [_pending(row) for row in rows]
 
 

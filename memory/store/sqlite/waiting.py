@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from db.sqlite import SqliteDatabase
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
 from memory.store.guard import check_turn
 from memory.store.ports import TakenUp
 from memory.store.rows import storable
 from memory.store.sqlite import inserting
-from memory.store.sqlite.engine import SqliteEngine
 from memory.store.sqlite.reach import parameters
 
 TURN: Final = (
@@ -51,7 +51,7 @@ Row = tuple[str, str, str, str, str, str, float, str]
 class SqliteWaitingTurns:
     """Implements `memory.store.ports.WaitingTurns`."""
 
-    def __init__(self, engine: SqliteEngine) -> None:
+    def __init__(self, engine: SqliteDatabase) -> None:
         self._engine = engine
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
@@ -82,7 +82,7 @@ class SqliteWaitingTurns:
                     done.add(taken.turn.id)
             return done
 
-        return await self._engine.run(job) if turns else set()
+        return await self._engine.run_job(job) if turns else set()
 
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
@@ -96,15 +96,15 @@ class SqliteWaitingTurns:
                 db.executemany(statement, found)
             return len(found)
 
-        return await self._engine.run(job)
+        return await self._engine.run_job(job)
 
     async def count(self) -> int:
         """How many wait."""
         sql = "SELECT count(*) FROM waiting_turns"
-        return int(await self._engine.run(lambda db: db.execute(sql).fetchone()[0]))
+        return int(await self._engine.run_job(lambda db: db.execute(sql).fetchone()[0]))
 
     async def _read(self, sql: str, asked: dict[str, object]) -> list[WaitingTurn]:
-        rows: list[Row] = await self._engine.run(lambda db: db.execute(sql, asked).fetchall())
+        rows: list[Row] = await self._engine.run_job(lambda db: db.execute(sql, asked).fetchall())
         return [_turn(row) for row in rows]
 
 

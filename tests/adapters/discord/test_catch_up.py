@@ -13,17 +13,17 @@ from gateway.message import MessageReceived, Place
 from gateway.people import Audience
 from gateway.ports import AdapterState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.database import Database
 from simulators.base import Fault, FaultKind, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, connected, text
+from tests.support.databases import sqlite_database
 
 HISTORY = "GET /channels/{id}/messages"
 
 
 @pytest.fixture
 async def state() -> AsyncIterator[AdapterState]:
-    database = Database(":memory:")
+    database = sqlite_database(":memory:")
     await database.start()
     yield SqliteAdapterStates(database, SystemClock()).of("discord", "main")
     await database.stop()

@@ -12,8 +12,8 @@ from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import KnownIds
 from gateway.ports import kept_ids
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.database import Database
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.messages import direct, message
 
 P, Q = "4915550000001", "4915550000002"
@@ -38,7 +38,7 @@ class Rig:
 
 @pytest.fixture
 async def rig() -> AsyncIterator[Rig]:
-    clock, database = FakeClock(), Database(":memory:")
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     states = SqliteAdapterStates(database, clock)
     yield Rig(Identities(states.of("whatsapp", "main")), clock, states)

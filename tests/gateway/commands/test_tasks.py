@@ -81,7 +81,7 @@ async def test_a_task_that_is_too_long_is_refused_and_the_old_one_stays() -> Non
 async def test_no_secret_is_kept_in_a_task() -> None:
     async with gateway() as g:
         await g.take(command("task", "Log in with AKIAIOSFODNN7EXAMPLE", by=MessageAuthor("b")))
-        rows = await g.database.run(
+        rows = await g.database.run_job(
             lambda db: db.execute("SELECT task FROM conversation_notes").fetchall()
         )
         assert "AKIAIOSFODNN7EXAMPLE" not in rows[0][0]

@@ -11,10 +11,10 @@ from gateway.context.calibrations import Calibrations, KeptCalibrations, read, w
 from gateway.errors import StoreUnavailable
 from gateway.ports import AdapterState
 from gateway.storage.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
-from gateway.storage.sqlite.database import Database
 from gateway.turn.calibration import EXACT, Calibration
 from gateway.turn.tokens import by_script
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 
 TRUE = Calibration(1.15, 0.8, 0.7, 1.3, 346)
 
@@ -38,7 +38,7 @@ def of_script(text: str) -> Calibration:
 
 @pytest.fixture
 async def state() -> AsyncIterator[AdapterState]:
-    database = Database(":memory:")
+    database = sqlite_database(":memory:")
     await database.start()
     yield SqliteAdapterStates(database, FakeClock()).of("parley", "counting")
     await database.stop()

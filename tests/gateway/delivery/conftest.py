@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
 from gateway.delivery.pacing import Pacer
 from gateway.ports import SendPace
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 
 
 @dataclass
@@ -20,7 +21,7 @@ class Bench:
     adapter: RecordingAdapter
     outbox: SqliteOutbox
     clock: FakeClock
-    database: Database
+    database: SqliteDatabase
     line: Line
 
     async def send(self, *items, seconds: float = 100.0) -> list[str]:  # type: ignore[no-untyped-def]
@@ -30,7 +31,7 @@ class Bench:
         return self.adapter.texts
 
     async def states(self) -> dict[str, str]:
-        rows = await self.database.run(
+        rows = await self.database.run_job(
             lambda db: db.execute("SELECT key, state FROM outbox ORDER BY seq").fetchall()
         )
         return dict(rows)
@@ -39,7 +40,7 @@ class Bench:
 @pytest.fixture
 async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
     options = getattr(request, "param", {})
-    clock, database = FakeClock(), Database(":memory:")
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     outbox = SqliteOutbox(database, clock)
     adapter = RecordingAdapter(options.get("capabilities"))

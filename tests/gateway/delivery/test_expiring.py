@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from db.sqlite import SqliteDatabase
 from gateway.delivery.expiring import AT_ONCE, MAX_SHOWN, ExpiringButtons
 from gateway.message import Button, Outbound, Receipt
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.messages import outbound
 
 MINUTE = timedelta(minutes=1)
@@ -23,7 +24,7 @@ def question(clock: FakeClock, key: str = "q:0", person: str = "test:main:ada") 
 class Kept:
     """Expiring buttons over a real outbox, and what was submitted of them."""
 
-    def __init__(self, database: Database, clock: FakeClock) -> None:
+    def __init__(self, database: SqliteDatabase, clock: FakeClock) -> None:
         self.outbox, self.clock = SqliteOutbox(database, clock), clock
         self.submitted: list[Outbound] = []
         self.buttons = ExpiringButtons(self.outbox, self._submit, clock)
@@ -33,7 +34,7 @@ class Kept:
 
 
 async def opened(clock: FakeClock) -> Kept:
-    database = Database(":memory:")
+    database = sqlite_database(":memory:")
     await database.start()
     return Kept(database, clock)
 

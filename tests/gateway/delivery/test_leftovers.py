@@ -13,10 +13,10 @@ from gateway.delivery.pacing import Pacer
 from gateway.errors import Permanent, StoreUnavailable
 from gateway.message import Receipt
 from gateway.ports import SendPace
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.messages import direct, outbound
 
 
@@ -42,7 +42,7 @@ class Bench:
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
-    clock, database, adapter = FakeClock(), Database(":memory:"), RecordingAdapter()
+    clock, database, adapter = FakeClock(), sqlite_database(":memory:"), RecordingAdapter()
     await database.start()
     outbox = Flaky(database, clock)
     line = Line(adapter, Pacer(SendPace(), clock))
@@ -149,7 +149,7 @@ async def test_other_chats_go_on_meanwhile(bench: Bench) -> None:
 
 async def test_a_full_disk_loses_and_doubles_nothing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """SQLite itself refuses: the file may not grow any more."""
-    clock, database = FakeClock(), Database(tmp_path / "full.db")
+    clock, database = FakeClock(), sqlite_database(tmp_path / "full.db")
     await database.start()
     outbox, adapter = SqliteOutbox(database, clock), RecordingAdapter()
     line = Line(adapter, Pacer(SendPace(), clock))
@@ -157,12 +157,12 @@ async def test_a_full_disk_loses_and_doubles_nothing(tmp_path) -> None:  # type:
     deliverer = Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), lambda *_: None)
     items = [outbound(f"r:{n}", str(n)) for n in range(3)]
     await outbox.add(items)
-    await database.run(_fill)
+    await database.run_job(_fill)
     with pytest.raises(StoreUnavailable, match="full"):
         await outbox.add([outbound("s:0", "x" * 100_000)])
     deliverer.submit(items)
     await clock.advance(30)
-    await database.run(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
+    await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
     await clock.advance(120)
     await asyncio.sleep(0)
     assert adapter.texts == ["0", "1", "2"]

@@ -212,7 +212,9 @@ async def test_a_model_sums_up_in_its_own_words_beside_the_answer() -> None:
         assert len(asked) == 1
         assert "[user] question 0" in texts(asked[0].messages[0])[0]
         assert "They asked about rye." in texts(g.model.requests[-1].messages[0])[0]
-        usage = await g.database.run(lambda db: db.execute("SELECT count(*) FROM usage").fetchone())
+        usage = await g.database.run_job(
+            lambda db: db.execute("SELECT count(*) FROM usage").fetchone()
+        )
         assert usage == (7,), "the summary is on the bill of its turn"
 
 

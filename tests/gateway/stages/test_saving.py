@@ -49,7 +49,7 @@ async def test_a_copy_of_a_key_is_not_kept_in_a_later_turn() -> None:
         g.model.reply = lambda request: "backwards: x98zz21yX"
         await g.take(received("say it backwards", message_id="m2"))
         sql = "SELECT text FROM turns WHERE role = 'assistant' ORDER BY id"
-        rows = await g.database.run(lambda db: db.execute(sql).fetchall())
+        rows = await g.database.run_job(lambda db: db.execute(sql).fetchall())
         assert rows[-1][0] == f"backwards: {GONE}"
 
 
@@ -59,7 +59,7 @@ async def test_a_key_as_a_name_reaches_neither_the_model_nor_the_history() -> No
         author = replace(event.message.author, name=KEY)
         await g.take(replace(event, message=replace(event.message, author=author)))
         assert KEY not in str(g.model.requests[-1])
-        rows = await g.database.run(lambda db: db.execute("SELECT * FROM turns").fetchall())
+        rows = await g.database.run_job(lambda db: db.execute("SELECT * FROM turns").fetchall())
         assert KEY not in str([tuple(row) for row in rows])
 
 

@@ -106,7 +106,7 @@ async def test_no_more_files_are_fetched_than_are_read() -> None:
 async def test_a_message_that_is_answered_again_does_not_stand_before_itself() -> None:
     async with gateway() as g:
         await g.take(received("hello", message_id="m1"))
-        await g.database.run(lambda db: db.execute("UPDATE inbox SET id = 'other'"))
+        await g.database.run_job(lambda db: db.execute("UPDATE inbox SET id = 'other'"))
         await g.take(received("hello", message_id="m1"))
         assert len(g.model.requests) == 2
         assert shape(g.model.requests[1].messages) == [("user", ["hello"])]

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.storage.postgres.conversations import PostgresConversations
 from gateway.storage.postgres.keeper import PostgresKeeper
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.traces import PostgresTraces
 from gateway.storage.postgres.usage import PostgresUsage
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.outbox import SqliteOutbox
@@ -32,7 +32,7 @@ from gateway.stores import (
 )
 from tests.gateway.storage.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer, postgres_server
 
 
@@ -42,8 +42,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(tmp_path / "test.db")
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = sqlite_database(tmp_path / "test.db")
     await opened.start()
     yield opened
     await opened.stop()
@@ -64,9 +64,9 @@ async def redis_state(redis: str, clock: FakeClock) -> AsyncIterator[RedisHotSta
 
 
 @pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.xdist_group("redis"))])
-def hot(request: pytest.FixtureRequest) -> Database | RedisHotState:
+def hot(request: pytest.FixtureRequest) -> SqliteDatabase | RedisHotState:
     """Each test of what moves runs once on either store."""
-    opened: Database | RedisHotState = request.getfixturevalue(
+    opened: SqliteDatabase | RedisHotState = request.getfixturevalue(
         "database" if request.param == "sqlite" else "redis_state"
     )
     return opened
@@ -74,7 +74,7 @@ def hot(request: pytest.FixtureRequest) -> Database | RedisHotState:
 
 @pytest.fixture
 def pass_time(
-    hot: Database | RedisHotState, clock: FakeClock
+    hot: SqliteDatabase | RedisHotState, clock: FakeClock
 ) -> Callable[[float], Awaitable[None]]:
     """Lets seconds pass, in the store as well."""
 
@@ -87,23 +87,23 @@ def pass_time(
 
 
 @pytest.fixture
-def inbox(hot: Database | RedisHotState, clock: FakeClock) -> Inbox:
-    return SqliteInbox(hot, clock) if isinstance(hot, Database) else hot.inbox
+def inbox(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Inbox:
+    return SqliteInbox(hot, clock) if isinstance(hot, SqliteDatabase) else hot.inbox
 
 
 @pytest.fixture
-def outbox(hot: Database | RedisHotState, clock: FakeClock) -> Outbox:
-    return SqliteOutbox(hot, clock) if isinstance(hot, Database) else hot.outbox
+def outbox(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Outbox:
+    return SqliteOutbox(hot, clock) if isinstance(hot, SqliteDatabase) else hot.outbox
 
 
 @pytest.fixture
-def buckets(hot: Database | RedisHotState, clock: FakeClock) -> Buckets:
-    return SqliteBuckets(hot, clock) if isinstance(hot, Database) else hot.buckets
+def buckets(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Buckets:
+    return SqliteBuckets(hot, clock) if isinstance(hot, SqliteDatabase) else hot.buckets
 
 
 @pytest.fixture
-def states(hot: Database | RedisHotState, clock: FakeClock) -> AdapterStates:
-    return SqliteAdapterStates(hot, clock) if isinstance(hot, Database) else hot.states
+def states(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> AdapterStates:
+    return SqliteAdapterStates(hot, clock) if isinstance(hot, SqliteDatabase) else hot.states
 
 
 @pytest.fixture(scope="session")
@@ -113,8 +113,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresPool]:
-    opened = PostgresPool(await migrated_database(postgres), PATIENT)
+async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresDatabase]:
+    opened = postgres_database(await migrated_database(postgres), PATIENT)
     await opened.start()
     yield opened
     await opened.stop()
@@ -123,37 +123,41 @@ async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresPool]:
 @pytest.fixture(
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 )
-def long_lived(request: pytest.FixtureRequest) -> Database | PostgresPool:
+def long_lived(request: pytest.FixtureRequest) -> SqliteDatabase | PostgresDatabase:
     """Each test of what lasts runs once on either database."""
-    opened: Database | PostgresPool = request.getfixturevalue(
+    opened: SqliteDatabase | PostgresDatabase = request.getfixturevalue(
         "database" if request.param == "sqlite" else "pool"
     )
     return opened
 
 
 @pytest.fixture
-def conversations(long_lived: Database | PostgresPool) -> Conversations:
-    if isinstance(long_lived, Database):
+def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversations:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteConversations(long_lived)
     return PostgresConversations(long_lived)
 
 
 @pytest.fixture
-def usage(long_lived: Database | PostgresPool, clock: FakeClock) -> UsageLedger:
-    if isinstance(long_lived, Database):
+def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> UsageLedger:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteUsage(long_lived, clock)
     return PostgresUsage(long_lived, clock)
 
 
 @pytest.fixture
-def traces(long_lived: Database | PostgresPool) -> Traces:
+def traces(long_lived: SqliteDatabase | PostgresDatabase) -> Traces:
     return (
-        SqliteTraces(long_lived) if isinstance(long_lived, Database) else PostgresTraces(long_lived)
+        SqliteTraces(long_lived)
+        if isinstance(long_lived, SqliteDatabase)
+        else PostgresTraces(long_lived)
     )
 
 
 @pytest.fixture
-def keeper(long_lived: Database | PostgresPool) -> Keeper:
+def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> Keeper:
     return (
-        SqliteKeeper(long_lived) if isinstance(long_lived, Database) else PostgresKeeper(long_lived)
+        SqliteKeeper(long_lived)
+        if isinstance(long_lived, SqliteDatabase)
+        else PostgresKeeper(long_lived)
     )

@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
 from gateway.storage.postgres.activity import PostgresActivity
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.sqlite.activity import SqliteActivity
-from gateway.storage.sqlite.database import Database
 from gateway.stores import Trace as Traced
 from gateway.stores import Traces, UsageLedger, UsageRow
 
@@ -19,8 +19,8 @@ WEEK = AT - timedelta(days=7)
 
 
 @pytest.fixture
-def activity(long_lived: Database | PostgresPool) -> ActivityLog:
-    if isinstance(long_lived, Database):
+def activity(long_lived: SqliteDatabase | PostgresDatabase) -> ActivityLog:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteActivity(long_lived)
     return PostgresActivity(long_lived)
 

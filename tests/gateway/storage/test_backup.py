@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from db.sqlite import Job
 from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.backup import back_up, restore, verify
-from gateway.storage.sqlite.database import Database, Job
 from gateway.storage.sqlite.lock import GatewayLock
+from parley.storage.schemas import SCHEMAS
+from tests.support.databases import sqlite_database
 
 WRITER = Path(__file__).parent / "writing.py"
 BIG = 20_000
@@ -32,9 +34,9 @@ def answered(file: Path) -> int:
 
 
 async def filled(file: Path, keys: int) -> None:
-    database = Database(file)
+    database = sqlite_database(file)
     await database.start()
-    await database.run(
+    await database.run_job(
         lambda db: db.executemany(
             "INSERT INTO once VALUES (?, 1)", [(f"{n}{'x' * 400}",) for n in range(keys)]
         )
@@ -74,9 +76,9 @@ async def test_a_copy_taken_while_another_process_writes_is_whole_and_complete(
             pass
         for _ in range(3):
             before = answered(file)
-            await asyncio.to_thread(back_up, file, copy, overwrite=True)
+            await asyncio.to_thread(back_up, file, copy, SCHEMAS, overwrite=True)
             restored = tmp_path / "restored.db"
-            restore(copy, restored, overwrite=True)
+            restore(copy, restored, SCHEMAS, overwrite=True)
             assert rows(restored, "PRAGMA integrity_check") == [("ok",)]
             done = answered(restored)
             assert before <= done < answered(file)
@@ -94,12 +96,12 @@ async def test_a_copy_taken_while_another_process_writes_is_whole_and_complete(
 async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "parley.db"
     await filled(file, BIG)
-    database = Database(file)
+    database = sqlite_database(file)
     await database.start()
-    copying = asyncio.create_task(asyncio.to_thread(back_up, file, tmp_path / "copy.db"))
+    copying = asyncio.create_task(asyncio.to_thread(back_up, file, tmp_path / "copy.db", SCHEMAS))
     written = 0
     while not copying.done() and written < 100_000:
-        await database.run(inserting(written))
+        await database.run_job(inserting(written))
         written += 1
         await asyncio.sleep(0)
     await copying
@@ -110,11 +112,11 @@ async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
 async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 1)
-    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("db.sqlite.MAX_LOG", 1)
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
     file = tmp_path / "parley.db"
     await filled(file, 10)
-    database = Database(file)
+    database = sqlite_database(file)
     await database.start()
     with closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -122,7 +124,7 @@ async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
         longest = 0.0
         for number in range(300):
             began = time.perf_counter()
-            await database.run(inserting(number))
+            await database.run_job(inserting(number))
             longest = max(longest, time.perf_counter() - began)
             await asyncio.sleep(0.001)
     await database.stop()
@@ -133,7 +135,7 @@ async def test_a_copy_is_one_file_that_only_its_owner_reads(tmp_path: Path) -> N
     folder = tmp_path / "copies"
     folder.mkdir()
     await filled(tmp_path / "parley.db", 10)
-    size = back_up(tmp_path / "parley.db", folder / "copy.db")
+    size = back_up(tmp_path / "parley.db", folder / "copy.db", SCHEMAS)
     assert [path.name for path in folder.iterdir()] == ["copy.db"]
     assert (folder / "copy.db").stat().st_size == size
     assert stat.S_IMODE((folder / "copy.db").stat().st_mode) == 0o600
@@ -144,7 +146,7 @@ async def test_what_a_killed_gateway_left_in_its_log_is_copied(tmp_path: Path) -
     with writing(file) as process:
         while (count := finished(process)) < 50:
             pass
-    back_up(file, copy)
+    back_up(file, copy, SCHEMAS)
     assert answered(copy) >= count
 
 
@@ -153,18 +155,18 @@ async def test_an_older_copy_is_replaced_only_when_asked(tmp_path: Path) -> None
     await filled(file, 10)
     copy.write_text("precious")
     with pytest.raises(BadInput, match="--force"):
-        back_up(file, copy)
+        back_up(file, copy, SCHEMAS)
     assert copy.read_text() == "precious"
-    back_up(file, copy, overwrite=True)
-    verify(copy)
+    back_up(file, copy, SCHEMAS, overwrite=True)
+    verify(copy, SCHEMAS)
 
 
 async def test_a_copy_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     await filled(tmp_path / "parley.db", 10)
     with pytest.raises(StoreUnavailable, match="cannot copy"):
-        back_up(tmp_path / "parley.db", tmp_path / "nowhere" / "copy.db")
+        back_up(tmp_path / "parley.db", tmp_path / "nowhere" / "copy.db", SCHEMAS)
     with pytest.raises(BadInput, match="no database"):
-        back_up(tmp_path / "other.db", tmp_path / "copy.db")
+        back_up(tmp_path / "other.db", tmp_path / "copy.db", SCHEMAS)
     assert not (tmp_path / "copy.db").exists()
 
 
@@ -173,24 +175,24 @@ async def test_a_database_is_replaced_only_when_asked_and_never_under_a_gateway(
 ) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 10)
-    back_up(file, copy)
+    back_up(file, copy, SCHEMAS)
     with pytest.raises(BadInput, match="--force"):
-        restore(copy, file)
+        restore(copy, file, SCHEMAS)
     with GatewayLock(file), pytest.raises(StoreUnavailable, match="belongs to a Parley"):
-        restore(copy, file, overwrite=True)
-    restore(copy, file, overwrite=True)
+        restore(copy, file, SCHEMAS, overwrite=True)
+    restore(copy, file, SCHEMAS, overwrite=True)
 
 
 async def test_what_was_written_after_the_copy_is_gone_after_a_restore(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 10)
-    back_up(file, copy)
+    back_up(file, copy, SCHEMAS)
     with closing(sqlite3.connect(file)) as killed:  # its log is left behind, as by a kill
         killed.execute("INSERT INTO once VALUES ('later', 1)")
         killed.commit()
-        restore(copy, file, overwrite=True)
+        restore(copy, file, SCHEMAS, overwrite=True)
     assert rows(file, "SELECT count(*) FROM once") == [(10,)]
-    database = Database(file)
+    database = sqlite_database(file)
     await database.start()
     await database.stop()
 
@@ -201,7 +203,7 @@ async def test_what_is_no_sound_copy_is_refused_before_anything_happens(
 ) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 2_000)
-    back_up(file, copy)
+    back_up(file, copy, SCHEMAS)
     data = copy.read_bytes()
     if spoiled == "text":
         copy.write_text("this is no database" * 100)
@@ -217,7 +219,7 @@ async def test_what_is_no_sound_copy_is_refused_before_anything_happens(
     else:
         copy.unlink()
     with pytest.raises(BadInput, match=r"copy\.db"):
-        restore(copy, file, overwrite=True)
+        restore(copy, file, SCHEMAS, overwrite=True)
     assert rows(file, "SELECT count(*) FROM once") == [(2_000,)]
 
 
@@ -225,16 +227,16 @@ async def test_a_copy_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 1)
     with closing(sqlite3.connect(file)) as connection:
-        connection.execute("INSERT INTO schema_migrations VALUES (999, 'later', 'then')")
+        connection.execute("INSERT INTO schema_migrations VALUES ('later', 999)")
         connection.commit()
     with pytest.raises(StoreUnavailable, match="newer version of Parley"):
-        back_up(file, copy)
+        back_up(file, copy, SCHEMAS)
     assert not copy.exists()
 
 
 async def test_a_restore_that_fails_leaves_no_empty_database(tmp_path: Path) -> None:
     await filled(tmp_path / "parley.db", 1)
-    back_up(tmp_path / "parley.db", tmp_path / "copy.db")
+    back_up(tmp_path / "parley.db", tmp_path / "copy.db", SCHEMAS)
     (tmp_path / "taken.db").mkdir()
     with pytest.raises(StoreUnavailable, match="cannot restore"):
-        restore(tmp_path / "copy.db", tmp_path / "taken.db", overwrite=True)
+        restore(tmp_path / "copy.db", tmp_path / "taken.db", SCHEMAS, overwrite=True)

@@ -12,18 +12,19 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import StoreUnavailable
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.stores import InboxEntry
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.messages import outbound, received
 from tests.support.patience import PATIENCE
 
 
-async def count(database: Database) -> int:
-    row = await database.run(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
+async def count(database: SqliteDatabase) -> int:
+    row = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
     return int(row[0])
 
 
@@ -36,8 +37,8 @@ def insert(key: str):  # type: ignore[no-untyped-def]
     return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (key,))
 
 
-async def test_a_job_that_fails_takes_nothing_of_the_others_along(database: Database) -> None:
-    jobs = [database.run(insert(key)) for key in ("a", "b", "a", "c")]
+async def test_a_job_that_fails_takes_nothing_of_the_others_along(database: SqliteDatabase) -> None:
+    jobs = [database.run_job(insert(key)) for key in ("a", "b", "a", "c")]
     results = await asyncio.gather(*jobs, return_exceptions=True)
     assert [isinstance(result, StoreUnavailable) for result in results] == [
         False,
@@ -48,68 +49,68 @@ async def test_a_job_that_fails_takes_nothing_of_the_others_along(database: Data
     assert await count(database) == 3
 
 
-async def test_a_failed_job_leaves_nothing_half_done(database: Database) -> None:
+async def test_a_failed_job_leaves_nothing_half_done(database: SqliteDatabase) -> None:
     def half(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO once VALUES ('x', 1)")
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError, match="in the middle"):
-        await database.run(half)
+        await database.run_job(half)
     assert await count(database) == 0
 
 
 async def test_what_was_confirmed_is_there_after_a_restart(tmp_path: Path) -> None:
-    first = Database(tmp_path / "again.db")
+    first = sqlite_database(tmp_path / "again.db")
     await first.start()
-    await first.run(insert("kept"))
+    await first.run_job(insert("kept"))
     await first.stop()
-    second = Database(tmp_path / "again.db")
+    second = sqlite_database(tmp_path / "again.db")
     await second.start()
     assert await count(second) == 1
     await second.stop()
 
 
-async def test_a_closed_database_says_so(database: Database) -> None:
+async def test_a_closed_database_says_so(database: SqliteDatabase) -> None:
     await database.stop()
     with pytest.raises(StoreUnavailable, match="not open"):
-        await database.run(insert("late"))
+        await database.run_job(insert("late"))
 
 
 async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "newer.db"
-    database = Database(path)
+    database = sqlite_database(path)
     await database.start()
-    await database.run(
-        lambda db: db.execute("INSERT INTO schema_migrations VALUES (999, 'later', 'then')")
+    await database.run_job(
+        lambda db: db.execute("INSERT INTO schema_migrations VALUES ('later', 999)")
     )
     await database.stop()
     with pytest.raises(StoreUnavailable, match="newer version of Parley"):
-        await Database(path).start()
+        await sqlite_database(path).start()
 
 
 async def test_a_folder_where_no_file_can_be_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreUnavailable, match="cannot open the database"):
-        await Database(tmp_path / "file" / "test.db").start()
+        await sqlite_database(tmp_path / "file" / "test.db").start()
 
 
 async def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("this is not a database, only text" * 100)
     with pytest.raises(StoreUnavailable, match="cannot open the database"):
-        await Database(tmp_path / "text.db").start()
+        await sqlite_database(tmp_path / "text.db").start()
 
 
 async def test_under_load_the_log_is_begun_anew_in_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 200_000)
-    database, wal = Database(tmp_path / "busy.db"), tmp_path / "busy.db-wal"
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("db.sqlite.MAX_LOG", 200_000)
+    database, wal = sqlite_database(tmp_path / "busy.db"), tmp_path / "busy.db-wal"
     await database.start()
     begun, sizes, over_again = {begun_anew(wal)}, [0], []
     async with asyncio.timeout(PATIENCE):
         while len(begun) < 4:
-            await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            await database.run_job(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
             sizes.append(wal.stat().st_size)
             if begun_anew(wal) not in begun:
                 begun.add(begun_anew(wal))
@@ -123,15 +124,15 @@ async def test_under_load_the_log_is_begun_anew_in_the_same_file(
 async def test_a_file_of_the_log_that_became_too_large_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 200_000)
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_FILE", 200_000)
-    database, wal = Database(tmp_path / "large.db"), tmp_path / "large.db-wal"
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("db.sqlite.MAX_LOG", 200_000)
+    monkeypatch.setattr("db.sqlite.MAX_FILE", 200_000)
+    database, wal = sqlite_database(tmp_path / "large.db"), tmp_path / "large.db-wal"
     await database.start()
     largest = 0
     async with asyncio.timeout(PATIENCE):
         while not 0 <= wal.stat().st_size < largest:
-            await database.run(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            await database.run_job(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
             largest = max(largest, wal.stat().st_size)
     assert largest > 200_000
     await database.stop()
@@ -140,16 +141,16 @@ async def test_a_file_of_the_log_that_became_too_large_is_made_anew(
 async def test_after_a_while_without_work_nothing_is_left_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
-    database, wal = Database(tmp_path / "quiet.db"), tmp_path / "quiet.db-wal"
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    database, wal = sqlite_database(tmp_path / "quiet.db"), tmp_path / "quiet.db-wal"
     await database.start()
-    await database.run(insert("deleted soon"))
-    await database.run(lambda db: db.execute("DELETE FROM once"))
+    await database.run_job(insert("deleted soon"))
+    await database.run_job(lambda db: db.execute("DELETE FROM once"))
     async with asyncio.timeout(PATIENCE):
         while wal.stat().st_size:
             await asyncio.sleep(0.01)
     assert b"deleted soon" not in (tmp_path / "quiet.db").read_bytes()
-    await database.run(insert("later"))
+    await database.run_job(insert("later"))
     assert await count(database) == 1
     await database.stop()
 
@@ -157,9 +158,9 @@ async def test_after_a_while_without_work_nothing_is_left_in_the_log(
 async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.FOLD_EVERY", 0.01)
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_LOG", 0)
-    monkeypatch.setattr("gateway.storage.sqlite.database.BUSY_SECONDS", 5.0)
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    monkeypatch.setattr("db.sqlite.MAX_LOG", 0)
+    monkeypatch.setattr("db.sqlite.BUSY_SECONDS", 5.0)
     begun, go_on = threading.Event(), threading.Event()
 
     def emptied(path: str) -> None:
@@ -169,12 +170,12 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
             assert go_on.wait(10)
             other.execute("ROLLBACK")
 
-    monkeypatch.setattr("gateway.storage.sqlite.database._begun_anew", emptied)
-    database = Database(tmp_path / "anew.db")
+    monkeypatch.setattr("db.sqlite._begun_anew", emptied)
+    database = sqlite_database(tmp_path / "anew.db")
     await database.start()
-    await database.run(insert("first"))
+    await database.run_job(insert("first"))
     assert await asyncio.to_thread(begun.wait, 10)
-    waiting = asyncio.ensure_future(database.run(insert("second")))
+    waiting = asyncio.ensure_future(database.run_job(insert("second")))
     began = time.monotonic()
     await asyncio.sleep(0.01)
     assert time.monotonic() - began < 4
@@ -188,12 +189,12 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
 async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.CLOSE_SECONDS", 0.05)
-    database = Database(tmp_path / "locked.db")
+    monkeypatch.setattr("db.sqlite.CLOSE_SECONDS", 0.05)
+    database = sqlite_database(tmp_path / "locked.db")
     await database.start()
     other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    late = asyncio.ensure_future(database.run(insert("late")))
+    late = asyncio.ensure_future(database.run_job(insert("late")))
     stopping = asyncio.create_task(database.stop())
     with pytest.raises(StoreUnavailable, match="closed"):
         await asyncio.wait_for(late, PATIENCE)
@@ -204,26 +205,26 @@ async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_w
 async def test_another_process_that_never_ends_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.BUSY_TRIES", 3)
-    database = Database(tmp_path / "locked.db")
+    monkeypatch.setattr("db.sqlite.BUSY_TRIES", 3)
+    database = sqlite_database(tmp_path / "locked.db")
     await database.start()
     other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked"):
-        await asyncio.wait_for(database.run(insert("a")), PATIENCE)
+        await asyncio.wait_for(database.run_job(insert("a")), PATIENCE)
     other.execute("COMMIT")
     other.close()
-    await database.run(insert("b"))
+    await database.run_job(insert("b"))
     assert await count(database) == 1
     await database.stop()
 
 
 async def test_another_process_is_waited_for(tmp_path: Path) -> None:
-    database = Database(tmp_path / "shared.db")
+    database = sqlite_database(tmp_path / "shared.db")
     await database.start()
     other = sqlite3.connect(tmp_path / "shared.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    waiting = asyncio.ensure_future(database.run(insert("patient")))
+    waiting = asyncio.ensure_future(database.run_job(insert("patient")))
     await asyncio.sleep(0.1)
     assert not waiting.done()
     other.execute("COMMIT")
@@ -234,9 +235,9 @@ async def test_another_process_is_waited_for(tmp_path: Path) -> None:
 
 
 async def test_a_full_disk_refuses_the_whole_round_and_harms_nothing(tmp_path: Path) -> None:
-    database = Database(tmp_path / "full.db")
+    database = sqlite_database(tmp_path / "full.db")
     await database.start()
-    await database.run(insert("kept"))
+    await database.run_job(insert("kept"))
 
     def limit(db: sqlite3.Connection, pages: int) -> None:
         db.execute(f"PRAGMA max_page_count = {pages}")
@@ -244,53 +245,59 @@ async def test_a_full_disk_refuses_the_whole_round_and_harms_nothing(tmp_path: P
     def large(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO once VALUES (?, 1)", ("x" * 1_000_000,))
 
-    await database.run(lambda db: limit(db, 1))
-    jobs = [database.run(insert("small")), database.run(large), database.run(insert("other"))]
+    await database.run_job(lambda db: limit(db, 1))
+    jobs = [
+        database.run_job(insert("small")),
+        database.run_job(large),
+        database.run_job(insert("other")),
+    ]
     results = await asyncio.gather(*jobs, return_exceptions=True)
     assert isinstance(results[1], StoreUnavailable)
     assert all(r is None or isinstance(r, StoreUnavailable | sqlite3.Cursor) for r in results)
     kept = sum(not isinstance(result, StoreUnavailable) for result in results)
     assert await count(database) == 1 + kept
-    await database.run(lambda db: limit(db, 1_000_000))
-    await database.run(large)
+    await database.run_job(lambda db: limit(db, 1_000_000))
+    await database.run_job(large)
     assert await count(database) == 2 + kept
     await database.stop()
 
 
 async def test_nobody_else_on_the_machine_may_read_what_people_wrote(tmp_path: Path) -> None:
-    database = Database(tmp_path / "private.db")
+    database = sqlite_database(tmp_path / "private.db")
     await database.start()
-    await database.run(insert("a"))
+    await database.run_job(insert("a"))
     for file in tmp_path.glob("private.db*"):
         assert file.stat().st_mode & 0o077 == 0, file
     await database.stop()
 
 
 async def test_too_much_waiting_work_is_refused_at_once(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.sqlite.database.MAX_WAITING", 2)
-    jobs = [database.run(insert(key)) for key in ("a", "b")]
+    monkeypatch.setattr("db.sqlite.MAX_WAITING", 2)
+    jobs = [database.run_job(insert(key)) for key in ("a", "b")]
     with pytest.raises(StoreUnavailable, match="too much waiting"):
-        database.run(insert("c"))
+        database.run_job(insert("c"))
     await asyncio.gather(*jobs)
     assert await count(database) == 2
 
 
-async def test_a_job_whose_caller_went_away_is_done_all_the_same(database: Database) -> None:
-    job = database.run(insert("orphan"))
+async def test_a_job_whose_caller_went_away_is_done_all_the_same(database: SqliteDatabase) -> None:
+    job = database.run_job(insert("orphan"))
     job.cancel()
     assert await count(database) == 1
 
 
-async def test_a_long_queue_is_worked_off_in_order(database: Database) -> None:
-    jobs = [database.run(insert(str(number))) for number in range(1_000)]
+async def test_a_long_queue_is_worked_off_in_order(database: SqliteDatabase) -> None:
+    jobs = [database.run_job(insert(str(number))) for number in range(1_000)]
     await asyncio.gather(*jobs)
-    rows = await database.run(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
+    rows = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
     assert rows == (1_000,)
 
 
-async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(database: Database) -> None:
+async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(
+    database: SqliteDatabase,
+) -> None:
     clock = FakeClock()
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
     for name in ("m1", "m2"):
@@ -298,10 +305,10 @@ async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(database: Da
         await inbox.add(entry, timedelta(days=1))
         await outbox.add((outbound(f"{name}:0", "private words"),))
     broken = """{"kind": "message", "message": "private words"}"""
-    await database.run(
+    await database.run_job(
         lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
     )
-    await database.run(
+    await database.run_job(
         lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
     )
     with capture_logs() as logs:
@@ -311,12 +318,14 @@ async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(database: Da
     assert "private words" not in str(logs)
 
 
-async def test_each_piece_of_work_runs_in_the_context_of_its_caller(database: Database) -> None:
+async def test_each_piece_of_work_runs_in_the_context_of_its_caller(
+    database: SqliteDatabase,
+) -> None:
     """The watchdog names what runs by its context, also where one transaction does it for many."""
     asked: ContextVar[str] = ContextVar("asked", default="nobody")
 
     async def ask(name: str) -> str:
         asked.set(name)
-        return await database.run(lambda _: asked.get())
+        return await database.run_job(lambda _: asked.get())
 
     assert await asyncio.gather(*map(ask, ("ada", "bert", "cleo"))) == ["ada", "bert", "cleo"]

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
 from gateway.message import Receipt
 from gateway.storage.lifetimes import KEEP_RECEIPTS
 from gateway.storage.postgres.feedback import PostgresFeedback
 from gateway.storage.postgres.personal import PostgresConversationPersonal
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
@@ -23,8 +23,8 @@ HERE = stands_at(place("C1"), "5")
 
 
 @pytest.fixture
-def feedback(long_lived: Database | PostgresPool) -> FeedbackStore:
-    if isinstance(long_lived, Database):
+def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteFeedback(long_lived)
     return PostgresFeedback(long_lived)
 
@@ -63,11 +63,11 @@ async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
 
 
 async def test_it_is_given_out_and_erased_with_its_person(
-    feedback: FeedbackStore, long_lived: Database | PostgresPool, clock: FakeClock
+    feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> None:
     personal = (
         SqliteConversationPersonal(long_lived, clock)
-        if isinstance(long_lived, Database)
+        if isinstance(long_lived, SqliteDatabase)
         else PostgresConversationPersonal(long_lived, clock)
     )
     await feedback.put(thumb(ADA, 1))

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.notes import NO_NOTES, NoteStore, SetTask, Summary
 from gateway.storage.postgres.notes import PostgresNotes
 from gateway.storage.postgres.personal import PostgresConversationPersonal
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.stores import Conversations, StoredTurn
@@ -24,17 +24,17 @@ SUMMARY = Summary("They chose rye.", "m1", "assistant", AT, (ADA, BOB))
 
 
 @pytest.fixture
-def notes(long_lived: Database | PostgresPool) -> NoteStore:
-    if isinstance(long_lived, Database):
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteNotes(long_lived)
     return PostgresNotes(long_lived)
 
 
 @pytest.fixture
 def personal(
-    long_lived: Database | PostgresPool, clock: FakeClock
+    long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> SqliteConversationPersonal | PostgresConversationPersonal:
-    if isinstance(long_lived, Database):
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteConversationPersonal(long_lived, clock)
     return PostgresConversationPersonal(long_lived, clock)
 

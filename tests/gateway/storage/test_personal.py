@@ -9,6 +9,8 @@ from typing import Protocol
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, key_of
 from gateway.message import MessageAuthor, MessageReceived, Receipt
 from gateway.notes import NoteStore, SetTask, Summary
@@ -18,10 +20,8 @@ from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.storage.postgres.notes import PostgresNotes
 from gateway.storage.postgres.personal import PostgresConversationPersonal
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.personal import RedisHotPersonal
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.personal import SqliteConversationPersonal, SqliteHotPersonal
 from gateway.stores import (
@@ -60,23 +60,25 @@ class Working(Personal, Protocol):
 
 
 @pytest.fixture
-def lasting(long_lived: Database | PostgresPool, clock: FakeClock) -> Working:
-    if isinstance(long_lived, Database):
+def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Working:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteConversationPersonal(long_lived, clock)
     return PostgresConversationPersonal(long_lived, clock)
 
 
 @pytest.fixture
-def moving(hot: Database | RedisHotState, clock: FakeClock) -> Personal:
-    if isinstance(hot, Database):
+def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
+    if isinstance(hot, SqliteDatabase):
         return SqliteHotPersonal(hot)
     return RedisHotPersonal(hot.client, clock)
 
 
 @pytest.fixture
-def notes(long_lived: Database | PostgresPool) -> NoteStore:
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
     return (
-        SqliteNotes(long_lived) if isinstance(long_lived, Database) else PostgresNotes(long_lived)
+        SqliteNotes(long_lived)
+        if isinstance(long_lived, SqliteDatabase)
+        else PostgresNotes(long_lived)
     )
 
 

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Receipt
 from gateway.policy.rate_limits import BucketRule
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.pruning import delete_some
@@ -30,7 +30,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
-    database: Database, clock: FakeClock
+    database: SqliteDatabase, clock: FakeClock
 ) -> None:
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
     buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
@@ -66,7 +66,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
         assert [await prune() for _ in range(3)] == [2, 1, 0]
     for table in ("inbox", "outbox", "buckets", "adapter_state", "turns", "traces"):
         sql = f"SELECT count(*) FROM {table}"
-        assert await database.run(lambda db, sql=sql: db.execute(sql).fetchone()) == (1,), table  # type: ignore[misc]
+        assert await database.run_job(lambda db, sql=sql: db.execute(sql).fetchone()) == (1,), table  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
     ],
 )
 async def test_tables_that_grow_are_not_read_whole(
-    database: Database, table: str, key: str, where: str, values: tuple[float, ...]
+    database: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
 ) -> None:
     asked: list[str] = []
 
@@ -93,4 +93,4 @@ async def test_tables_that_grow_are_not_read_whole(
         plan = db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
         assert not [row for row in plan if row[3].startswith("SCAN")], plan
 
-    await database.run(job)
+    await database.run_job(job)

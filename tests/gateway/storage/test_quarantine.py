@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.crash_loop.deaths import KILLED, MAX_DEATHS, NAMED, Deaths
 from gateway.crash_loop.guard import KEEP, MAX_LISTED, CrashLoopGuard
 from gateway.crash_loop.record import Death, WorkRecord
 from gateway.ports.work_guard import Owner, WorkItem
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.quarantine import PostgresQuarantine
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.stores import AdapterStates, Quarantined, QuarantineStore
 from tests.support.clock import FakeClock
@@ -22,8 +22,8 @@ POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 
 
 @pytest.fixture
-def store(long_lived: Database | PostgresPool) -> QuarantineStore:
-    if isinstance(long_lived, Database):
+def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteQuarantine(long_lived)
     return PostgresQuarantine(long_lived)
 
@@ -100,7 +100,7 @@ class World:
 
 
 @pytest.fixture
-def world(states: AdapterStates, database: Database, clock: FakeClock) -> World:
+def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> World:
     return World(states, SqliteQuarantine(database), clock)
 
 

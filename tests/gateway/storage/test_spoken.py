@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.message import Place
@@ -12,9 +14,7 @@ from gateway.notes import NoteStore, SetTask, Summary
 from gateway.people import Audience
 from gateway.spoken import History, SpokenRef, Whose
 from gateway.storage.postgres.notes import PostgresNotes
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.spoken import PostgresHistory
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.spoken import SqliteHistory
 from gateway.stores import Conversations, StoredTurn
@@ -28,16 +28,18 @@ HERE = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
 
 
 @pytest.fixture
-def history(long_lived: Database | PostgresPool) -> History:
-    if isinstance(long_lived, Database):
+def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
+    if isinstance(long_lived, SqliteDatabase):
         return SqliteHistory(long_lived)
     return PostgresHistory(long_lived)
 
 
 @pytest.fixture
-def notes(long_lived: Database | PostgresPool) -> NoteStore:
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
     return (
-        SqliteNotes(long_lived) if isinstance(long_lived, Database) else PostgresNotes(long_lived)
+        SqliteNotes(long_lived)
+        if isinstance(long_lived, SqliteDatabase)
+        else PostgresNotes(long_lived)
     )
 
 

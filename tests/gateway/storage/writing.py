@@ -11,10 +11,10 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.stores import Completed, InboxEntry, StoredTurn, Trace
+from tests.support.databases import sqlite_database
 from tests.support.messages import outbound, received
 
 KEY = ConversationKey("t", "test", "main", "W1", "C1")
@@ -22,7 +22,7 @@ KEY = ConversationKey("t", "test", "main", "W1", "C1")
 
 async def main(file: Path) -> None:
     clock = SystemClock()
-    database = Database(file)
+    database = sqlite_database(file)
     await database.start()
     inbox, journal = SqliteInbox(database, clock), SqliteJournal(database, database, clock)
     for number in count(1):

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 
@@ -18,13 +16,13 @@ from tests.support.servers import PostgresServer
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 )
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    clock, database = FakeClock(), Database(tmp_path / "test.db")
+    clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
         yield rig_on(on_sqlite(database, clock), database, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        pool = PostgresPool(await migrated_database(server), PATIENT)
+        pool = postgres_database(await migrated_database(server), PATIENT)
         await pool.start()
         yield rig_on(on_postgres(pool, clock), database, clock)
         await pool.stop()

@@ -12,11 +12,9 @@ from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.remembering import Asker, WaitingTurn
 from gateway.storage.postgres.conversations import PostgresConversations
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.spoken import PostgresHistory
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
 from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.database import Database
 from gateway.stores import Conversations, StoredTurn
 from memory.commands import words
 from memory.deleting import MAX_FOUND
@@ -26,7 +24,7 @@ from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.commands.test_people_commands import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 ADA = "telegram:main:ada"
@@ -39,17 +37,17 @@ KEY = ConversationKey("default", "telegram", "main", "", "ada-dm")
 async def kept(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[tuple[Rig, Conversations]]:
-    clock, database = FakeClock(), Database(tmp_path / "test.db")
+    clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
         yield rig_on(on_sqlite(database, clock), database, clock), SqliteConversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        pool = PostgresPool(await migrated_database(server), PATIENT)
+        pool = postgres_database(await migrated_database(server), PATIENT)
         await pool.start()
 
         async def keep(turn: WaitingTurn) -> None:
-            await pool.change(PUT_WAITING, waiting_parameters(turn))
+            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
 
         rig = rig_on(
             on_postgres(pool, clock), database, clock, keep=keep, history=PostgresHistory(pool)

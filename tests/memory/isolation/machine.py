@@ -18,12 +18,12 @@ from typing import Final, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from db.sqlite import SqliteDatabase
 from gateway.authorship import Authorship, Material, without_quotations
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.remembering import Asker, TurnMemory, WaitingTurn
-from gateway.storage.sqlite.database import Database
 from memory.record import Draft, Kind, Scope
 from memory.store.ports import Filter
 from memory.transfer.exporting import personal_file
@@ -60,7 +60,7 @@ class Opened:
 
     runner: asyncio.Runner
     stores: MemoryStores
-    database: Database
+    database: SqliteDatabase
     clock: FakeClock
     waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
     keep: Callable[[WaitingTurn], Awaitable[None]]

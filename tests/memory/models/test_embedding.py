@@ -8,7 +8,6 @@ from structlog.testing import capture_logs
 
 from gateway.crash_loop.deaths import MAX_DEATHS
 from gateway.errors import ModelRefused, ModelUnavailable
-from gateway.storage.sqlite.database import Database
 from memory.models.embedding import (
     AFTER_FAILURE,
     AFTER_REFUSAL,
@@ -23,6 +22,7 @@ from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.recall import SqliteRecall
 from tests.memory.store.records import reach, record, store
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 from tests.support.work import deadly, suspected
 
 
@@ -65,7 +65,7 @@ class Rig:
 
 @pytest.fixture
 async def rig(clock: FakeClock) -> AsyncIterator[Rig]:
-    database = Database(":memory:")
+    database = sqlite_database(":memory:")
     await database.start()
     yield Rig(SqliteMemories(database, clock), SqliteRecall(database, clock), clock, Model())
     await database.stop()

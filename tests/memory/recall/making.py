@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gateway.storage.sqlite.database import Database
 from memory.recall.provenance import Recollection
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
@@ -16,6 +15,7 @@ from memory.scope import Reach
 from parley.storage.memory_stores import MemoryStores, on_sqlite
 from tests.memory.store.records import AT, reach, record
 from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
 
 NOW: Final = AT + timedelta(days=1)
 ALIKE: Final = {"car": "vehicle", "automobile": "vehicle", "physician": "doctor"}
@@ -92,7 +92,7 @@ class Asking:
 @asynccontextmanager
 async def asking() -> AsyncIterator[Asking]:
     """An empty store."""
-    clock, database = FakeClock(), Database(":memory:")
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     yield Asking(on_sqlite(database, clock), clock)
     await database.stop()

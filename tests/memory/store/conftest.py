@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from memory.recall.ports import RecallStore
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
 from memory.store.postgres.brain import PostgresBrain
@@ -23,10 +23,10 @@ from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
-Engine = Database | PostgresPool
+Engine = SqliteDatabase | PostgresDatabase
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(tmp_path / "test.db")
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = sqlite_database(tmp_path / "test.db")
     await opened.start()
     yield opened
     await opened.stop()
@@ -48,8 +48,8 @@ async def url(postgres: PostgresServer) -> str:
 
 
 @pytest.fixture
-async def pool(url: str) -> AsyncIterator[PostgresPool]:
-    opened = PostgresPool(url, PATIENT)
+async def pool(url: str) -> AsyncIterator[PostgresDatabase]:
+    opened = postgres_database(url, PATIENT)
     await opened.start()
     yield opened
     await opened.stop()
@@ -70,7 +70,7 @@ def memories(engine: Engine, clock: FakeClock) -> MemoryStore:
 
 def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
     """The records of an open engine."""
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteMemories(engine, clock)
     return PostgresMemories(engine, clock)
 
@@ -82,7 +82,7 @@ def recall(engine: Engine, clock: FakeClock) -> RecallStore:
 
 def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
     """What finds candidates in an open engine."""
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteRecall(engine, clock)
     return PostgresRecall(engine, clock, PostgresVectors(engine))
 
@@ -91,24 +91,24 @@ def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
 def people(engine: Engine, clock: FakeClock) -> PeopleStore:
     return (
         SqlitePeople(engine, clock)
-        if isinstance(engine, Database)
+        if isinstance(engine, SqliteDatabase)
         else PostgresPeople(engine, clock)
     )
 
 
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
-    return SqliteReviews(engine) if isinstance(engine, Database) else PostgresReviews(engine)
+    return SqliteReviews(engine) if isinstance(engine, SqliteDatabase) else PostgresReviews(engine)
 
 
 @pytest.fixture
 def links(engine: Engine) -> LinkStore:
-    return SqliteLinks(engine) if isinstance(engine, Database) else PostgresLinks(engine)
+    return SqliteLinks(engine) if isinstance(engine, SqliteDatabase) else PostgresLinks(engine)
 
 
 @pytest.fixture
 def brain(engine: Engine) -> BrainStore:
-    return SqliteBrain(engine) if isinstance(engine, Database) else PostgresBrain(engine)
+    return SqliteBrain(engine) if isinstance(engine, SqliteDatabase) else PostgresBrain(engine)
 
 
 @pytest.fixture
@@ -117,10 +117,10 @@ async def again(
 ) -> AsyncIterator[tuple[MemoryStore, RecallStore]]:
     """The same database once more, over a connection of its own."""
     other: Engine
-    if isinstance(engine, Database):
-        other = Database(engine.path)
+    if isinstance(engine, SqliteDatabase):
+        other = sqlite_database(engine.path)
     else:
-        other = PostgresPool(request.getfixturevalue("url"), PATIENT)
+        other = postgres_database(request.getfixturevalue("url"), PATIENT)
     await other.start()
     yield memories_on(other, clock), recall_on(other, clock)
     await other.stop()

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.record import Record
 from memory.store.ports import Filter, MemoryStore
 from tests.memory.store.conftest import Engine
@@ -27,7 +27,7 @@ async def one_writer(engine: str, url: str, seed: int) -> tuple[int, list[str]]:
 
 
 def url_of(engine: Engine) -> tuple[str, str]:
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return "sqlite", engine.path
     return "postgres", engine._conninfo
 

@@ -6,8 +6,8 @@ from typing import LiteralString
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import StoreUnavailable
-from gateway.storage.sqlite.database import Database
 from memory.audit import chained, first_broken
 from memory.store.audit_rows import link_from, row_of
 from memory.store.ports import AuditEntry, Link
@@ -20,16 +20,16 @@ AT = datetime(2026, 11, 21, 9, 30, 15, 123456, tzinfo=UTC)
 
 
 def log_on(engine: Engine) -> SqliteAuditLog | PostgresAuditLog:
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteAuditLog(engine, KEY)
     return PostgresAuditLog(engine, KEY)
 
 
 async def run(engine: Engine, sql: LiteralString) -> None:
-    if isinstance(engine, Database):
-        await engine.run(lambda db: db.execute(sql))
+    if isinstance(engine, SqliteDatabase):
+        await engine.run_job(lambda db: db.execute(sql))
     else:
-        await engine.change(sql, ())
+        await engine.change_raw(sql, ())
 
 
 def entry(number: int) -> AuditEntry:

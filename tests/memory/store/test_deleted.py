@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.record import Embedding, Tier
 from memory.store.ports import MemoryStore
 from memory.store.shelves import owner_of
@@ -23,14 +23,14 @@ SECRET = "xylophonist"
 
 async def rows(engine: Engine, table: str) -> int:
     sql = f"SELECT count(*) FROM {table}"
-    if isinstance(engine, Database):
-        return int(await engine.run(lambda db: db.execute(sql).fetchone()[0]))
-    return int((await engine.fetch(sql))[0][0])
+    if isinstance(engine, SqliteDatabase):
+        return int(await engine.run_job(lambda db: db.execute(sql).fetchone()[0]))
+    return int((await engine.fetch_raw(sql))[0][0])
 
 
-async def indexed(engine: Database, word: str) -> int:
+async def indexed(engine: SqliteDatabase, word: str) -> int:
     sql = "SELECT count(*) FROM memories_text WHERE memories_text MATCH ?"
-    return int(await engine.run(lambda db: db.execute(sql, (word,)).fetchone()[0]))
+    return int(await engine.run_job(lambda db: db.execute(sql, (word,)).fetchone()[0]))
 
 
 @pytest.mark.parametrize("how", ["delete", "clear", "forget_message", "prune"])
@@ -42,7 +42,7 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
     kept = record(f"plays the {SECRET}", message_id="m1", embedding=vector, expires_at=until)
     await store(memories, kept)
     assert all([await rows(engine, table) for table in TABLES])
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         assert await indexed(engine, f"{owner_of(kept)}{SECRET}") == 1
     match how:
         case "delete":
@@ -55,14 +55,14 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
             assert await memories.prune(until, until) == [kept.id]
     assert [await rows(engine, table) for table in TABLES] == [0, 0, 0, 0]
     assert await texts(memories, text=SECRET) == []
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         assert await indexed(engine, f"{owner_of(kept)}{SECRET}") == 0
         assert [await rows(engine, table) for table in FILED] == [0, 0]
         check = "INSERT INTO memories_text (memories_text, rank) VALUES ('integrity-check', 1)"
-        await engine.run(lambda db: db.execute(check))
+        await engine.run_job(lambda db: db.execute(check))
 
 
-def pages(database: Database) -> bytes:
+def pages(database: SqliteDatabase) -> bytes:
     """Everything that lies on the disk once the log was folded in."""
     with closing(sqlite3.connect(database.path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -71,7 +71,7 @@ def pages(database: Database) -> bytes:
 
 
 async def test_no_word_of_a_deleted_memory_stays_in_the_file(
-    database: Database, clock: FakeClock
+    database: SqliteDatabase, clock: FakeClock
 ) -> None:
     memories = SqliteMemories(database, clock)
     for number in range(300):
@@ -91,7 +91,7 @@ async def test_no_word_of_a_deleted_memory_stays_in_the_file(
     assert len(await texts(memories, text="walk", limit=1_000)) == 600
 
 
-async def test_a_replaced_text_goes_as_well(database: Database, clock: FakeClock) -> None:
+async def test_a_replaced_text_goes_as_well(database: SqliteDatabase, clock: FakeClock) -> None:
     memories = SqliteMemories(database, clock)
     await store(memories, record(f"I play the {SECRET}", role="user", message_id="m1"))
     await memories.revise_message("t", ("test", "main", "C1"), "m1", "I play nothing")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from gateway.storage.postgres.pool import PostgresPool
+from db.postgres import PostgresDatabase
 from memory.record import Embedding, Kind
 from memory.store.ports import Filter
 from memory.store.postgres import nearest
@@ -30,7 +30,7 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def memories(pool: PostgresPool, clock: FakeClock) -> PostgresMemories:
+async def memories(pool: PostgresDatabase, clock: FakeClock) -> PostgresMemories:
     kept = PostgresMemories(pool, clock)
     turns = [
         record(f"turn {number}", role="user", kind=Kind.DECISION if number % 50 == 7 else Kind.FACT)
@@ -49,7 +49,7 @@ async def memories(pool: PostgresPool, clock: FakeClock) -> PostgresMemories:
 
 
 async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
-    pool: PostgresPool, memories: PostgresMemories, clock: FakeClock
+    pool: PostgresDatabase, memories: PostgresMemories, clock: FakeClock
 ) -> None:
     recall = PostgresRecall(pool, clock, memories.vectors)
     query = around(100)
@@ -72,13 +72,13 @@ async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
 
 
 async def test_an_index_that_was_broken_off_is_made_again(
-    pool: PostgresPool, memories: PostgresMemories
+    pool: PostgresDatabase, memories: PostgresMemories
 ) -> None:
     wanted = Indexed("m'1", 3)
     assert await memories.vectors.index_of("m'1", 3) is None
     await memories.vectors.make_index()
-    await pool.change("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)",
-                      (wanted.name,))  # fmt: skip
+    invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)"
+    await pool.change_raw(invalid, (wanted.name,))
     memories.vectors._indexed.clear()
     assert await memories.vectors.index_of("m'1", 3) is None
     await memories.vectors.make_index()

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.store.ports import Filter
 from memory.store.sqlite import lexical
 from memory.store.sqlite.memories import SqliteMemories
@@ -24,7 +24,7 @@ def text(chance: random.Random, words: int) -> str:
 
 
 @pytest.fixture
-async def recall(database: Database, clock: FakeClock) -> SqliteRecall:
+async def recall(database: SqliteDatabase, clock: FakeClock) -> SqliteRecall:
     memories, chance = SqliteMemories(database, clock), random.Random(1)
     mine = [record(text(chance, 6), role="user") for _ in range(120)]
     theirs = [record(text(chance, 6), role="user", person=BOB) for _ in range(120)]
@@ -53,7 +53,7 @@ async def test_both_ways_find_the_same_with_the_same_scores(
 
 
 async def test_only_of_whoever_has_little_everything_is_read(
-    recall: SqliteRecall, database: Database, monkeypatch: pytest.MonkeyPatch
+    recall: SqliteRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []
 
@@ -63,6 +63,6 @@ async def test_only_of_whoever_has_little_everything_is_read(
         await recall.lexical(reach(), "kayak", Filter(), 10)
         return [sql for sql in statements if "MATCH" in sql]
 
-    await database.run(lambda db: db.set_trace_callback(statements.append))
+    await database.run_job(lambda db: db.set_trace_callback(statements.append))
     assert await looked_up(108) == []
     assert await looked_up(107) != []

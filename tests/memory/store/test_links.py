@@ -1,21 +1,13 @@
 """Requests to link, and links: the contract on both engines."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import closing
 from datetime import timedelta
 from itertools import pairwise
-from pathlib import Path
 
-import psycopg
 import pytest
 
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.storage.migrations.ledger import MIGRATIONS
-from gateway.storage.migrations.step import statements
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from memory.store.linking import obstacle, place_of, place_text
 from memory.store.ports import Linked, LinkOutcome, LinkStep, LinkStore, PeopleStore, Side
 from memory.store.postgres.links import PostgresLinks
@@ -23,9 +15,6 @@ from memory.store.sqlite.links import SqliteLinks
 from tests.memory.store.arrivals import known
 from tests.memory.store.linking import LATER, link
 from tests.memory.store.records import ADA, AT, BOB
-from tests.memory.store.test_upgrade import old_database
-from tests.support.databases import PATIENT, new_database
-from tests.support.servers import PostgresServer
 
 EVE = "other:main:eve"
 PLACE = Place("test", "main", "D1", Audience.DIRECT)
@@ -213,9 +202,9 @@ async def force(links: LinkStore, one: str, other: str) -> int:
         f" SELECT tenant, '{other}', human FROM people_links WHERE person = '{one}'"
     )
     if isinstance(links, SqliteLinks):
-        await links._engine.run(lambda db: db.execute(sql))
+        await links._engine.run_job(lambda db: db.execute(sql))
     elif isinstance(links, PostgresLinks):
-        await links._engine.change(sql, ())
+        await links._engine.change_raw(sql, ())
     return len(await links.linked("t", other))
 
 
@@ -276,49 +265,6 @@ def test_an_account_has_one_of_its_identities_in_a_link(
     persons: set[str], reason: str | None
 ) -> None:
     assert obstacle(persons) == reason
-
-
-OLD = [
-    ("a:main:1", "same"), ("a:main:2", "same"), ("b:main:1", "same"),
-    ("a:main:3", "two"), ("a:second:3", "two"), ("b:main:x:1", "two"),
-]  # fmt: skip
-KEPT = [person for person, human in OLD if human == "two"]
-
-
-async def test_an_older_file_loses_links_within_one_account(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    with closing(old_database(path, [s for s in MIGRATIONS if s.version < 18])) as old:
-        old.executemany("INSERT INTO people_links VALUES ('t', ?, ?)", OLD)
-        old.commit()
-    database = Database(path)
-    await database.start()
-    assert await left(SqliteLinks(database)) == KEPT
-    await database.stop()
-
-
-@pytest.mark.xdist_group("postgres")
-async def test_an_older_postgres_loses_links_within_one_account(postgres: PostgresServer) -> None:
-    url = new_database(postgres)
-    with psycopg.connect(url, autocommit=True) as old:
-        old.execute(
-            "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL,"
-            " applied_at timestamptz NOT NULL DEFAULT now())"
-        )
-        for step in (s for s in MIGRATIONS if s.version < 18):
-            for statement in statements(step.postgres):
-                old.execute(statement.encode())
-            row = (step.version, step.name)
-            old.execute("INSERT INTO schema_migrations (version, name) VALUES (%s, %s)", row)
-        for person, human in OLD:
-            old.execute("INSERT INTO people_links VALUES ('t', %s, %s)", (person, human))
-    pool = PostgresPool(url, PATIENT)
-    await pool.start()
-    assert await left(PostgresLinks(pool)) == KEPT
-    await pool.stop()
-
-
-async def left(links: LinkStore) -> Sequence[str]:
-    return [person for person, _ in OLD if await links.linked("t", person)]
 
 
 async def test_a_confirmation_does_not_hold_for_who_joined_the_other_side_afterwards(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.record import Scope
 from memory.store.ports import (
     BrainStore,
@@ -209,10 +209,10 @@ async def test_where_nothing_is_remembered_nobody_looks(
     async def remembers(person: str = ADA, project: str | None = None) -> bool:
         return (await people.arrive("t", person, "c", AT, project)).remembers
 
-    assert await remembers() is not isinstance(engine, Database)
+    assert await remembers() is not isinstance(engine, SqliteDatabase)
     assert await remembers(project="p")
     await store(memories, record("a fact", BOB))
-    assert await remembers() is not isinstance(engine, Database)
+    assert await remembers() is not isinstance(engine, SqliteDatabase)
     await link(links, ADA, BOB)
     assert await remembers()
     everybody = record("for all", "root", scope=Scope.GLOBAL)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.record import Embedding, Record, Scope
 from memory.store.ports import (
     BrainStore,
@@ -30,7 +30,7 @@ EVE = "other:main:eve"
 
 @pytest.fixture
 def personal(engine: Engine) -> HoldsPersonal:
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteMemoryPersonal(engine)
     return PostgresMemoryPersonal(engine)
 

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
-from gateway.storage.migrations.steps import reviews_settled
-from gateway.storage.sqlite.database import Database
 from memory.forgetting import waiting_about
 from memory.record import Record, Scope
 from memory.store.ports import HoldsPersonal, Pending, ReviewStore
@@ -23,7 +22,7 @@ ROOM = "test:main:W1:C1"
 
 @pytest.fixture
 def personal(engine: Engine) -> HoldsPersonal:
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteMemoryPersonal(engine)
     return PostgresMemoryPersonal(engine)
 
@@ -172,24 +171,6 @@ async def test_the_whole_queue_and_its_history_are_bounded(
         await reviews.take(reach(f"p{number}"), f"r{number}", "rejected", "", at)
     kept = [len(await reviews.history(reach(f"p{number}"), 10)) for number in range(4)]
     assert kept == [0, 0, 1, 1]
-
-
-async def test_an_older_database_forgets_the_text_of_what_was_decided(
-    reviews: ReviewStore, engine: Engine
-) -> None:
-    for number in range(2):
-        await reviews.add(reach(), pending(number, record(f"old word {number}", tags=("telling",))))
-    old = "UPDATE memory_reviews SET state = 'rejected', decided_at = submitted_at WHERE id = 'r0'"
-    if isinstance(engine, Database):
-        await engine.run(lambda db: [db.execute(sql) for sql in (old, reviews_settled.SQLITE)])
-    else:
-        await engine.change(old, ())
-        await engine.change(reviews_settled.POSTGRES, ())
-    (entry,) = await reviews.history(reach(), 10)
-    assert entry.record.content == entry.record.evidence.claim == ""
-    assert entry.record.tags == ()
-    assert entry.record.provenance == record().provenance
-    assert [one.record.content for one in await reviews.waiting(reach(), 10)] == ["old word 1"]
 
 
 async def test_operators_learn_where_proposals_wait(reviews: ReviewStore) -> None:

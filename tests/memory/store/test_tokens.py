@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.store.postgres.tokens import PostgresTokens
 from memory.store.sqlite.tokens import SqliteTokens
 from memory.store.tokens import KeptToken, TokenStore
@@ -18,7 +18,7 @@ PHONE = KeptToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + ti
 
 @pytest.fixture
 def tokens(engine: Engine) -> TokenStore:
-    return SqliteTokens(engine) if isinstance(engine, Database) else PostgresTokens(engine)
+    return SqliteTokens(engine) if isinstance(engine, SqliteDatabase) else PostgresTokens(engine)
 
 
 async def test_a_token_is_good_until_it_is_taken_back(tokens: TokenStore) -> None:

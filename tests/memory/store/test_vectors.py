@@ -4,13 +4,13 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.standing import standing
 from memory.record import Embedding
 from memory.store.postgres.memories import PostgresMemories
+from parley.storage.schemas import SCHEMAS
 from tests.memory.store.records import reach, record, store, texts
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, new_database, postgres_database
 from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -28,14 +28,14 @@ def plain_url(postgres: PostgresServer) -> str:
 
 
 async def test_the_doctor_can_tell(postgres: PostgresServer, plain_url: str) -> None:
-    assert (await standing(postgres.url)).vectors
-    assert not (await standing(plain_url)).vectors
+    assert (await standing(postgres.url, SCHEMAS)).vectors
+    assert not (await standing(plain_url, SCHEMAS)).vectors
 
 
 async def test_memories_are_kept_and_found_without_the_extension(
     plain_url: str, clock: FakeClock
 ) -> None:
-    pool = PostgresPool(plain_url, PATIENT)
+    pool = postgres_database(plain_url, PATIENT)
     await pool.start()
     memories = PostgresMemories(pool, clock)
     kept = record("likes tea", embedding=Embedding("m", (1.0,)))

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
 from gateway.storage.postgres.quarantine import PostgresQuarantine
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.quarantine import SqliteQuarantine
 from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
 from gateway.stores import Quarantined, QuarantineStore
@@ -28,17 +28,17 @@ from tests.support.clock import FakeClock
 
 @pytest.fixture
 def waiting(engine: Engine, clock: FakeClock) -> WaitingTurns:
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         return SqliteWaitingTurns(engine)
     return PostgresWaitingTurns(engine, clock)
 
 
 async def put(engine: Engine, *turns: WaitingTurn) -> None:
     for turn in turns:
-        if isinstance(engine, Database):
-            await engine.run(lambda db, turn=turn: insert_waiting_turn(db, turn))  # type: ignore[misc] # default
+        if isinstance(engine, SqliteDatabase):
+            await engine.run_job(lambda db, turn=turn: insert_waiting_turn(db, turn))  # type: ignore[misc] # default
         else:
-            await engine.change(PUT_WAITING, waiting_parameters(turn))
+            await engine.change_raw(PUT_WAITING, waiting_parameters(turn))
 
 
 def turn(number: int, person: str = ADA, room: str = "", tenant: str = "t") -> WaitingTurn:
@@ -128,7 +128,11 @@ async def test_nothing_is_kept_on_behalf_of_somebody_else(
 
 @pytest.fixture
 def quarantine(engine: Engine) -> QuarantineStore:
-    return SqliteQuarantine(engine) if isinstance(engine, Database) else PostgresQuarantine(engine)
+    return (
+        SqliteQuarantine(engine)
+        if isinstance(engine, SqliteDatabase)
+        else PostgresQuarantine(engine)
+    )
 
 
 async def test_what_is_quarantined_waits_for_an_operator(
@@ -164,7 +168,7 @@ async def test_a_quarantined_turn_goes_with_its_message_its_age_and_its_person(
     assert [one.id for one in await quarantine.listed(10)] == ["turn-4", "turn-3"]
     assert await waiting.count() == 2
     personal: HoldsPersonal
-    if isinstance(engine, Database):
+    if isinstance(engine, SqliteDatabase):
         personal = SqliteMemoryPersonal(engine)
     else:
         personal = PostgresMemoryPersonal(engine)

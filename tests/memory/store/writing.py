@@ -11,14 +11,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.clock import SystemClock
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
 from memory.store.ports import MemoryStore
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.sqlite.memories import SqliteMemories
 from tests.memory.store.records import reach, record, store
-from tests.support.databases import PATIENT
+from tests.support.databases import PATIENT, postgres_database, sqlite_database
 
 DISTINCT = 500
 CHAINS = 5
@@ -68,13 +68,13 @@ async def write(memories: MemoryStore, seed: int) -> tuple[int, list[str]]:
 
 async def main(engine: str, url: str, seed: int) -> None:
     """Run as a process."""
-    opened: Database | PostgresPool
+    opened: SqliteDatabase | PostgresDatabase
     if engine == "sqlite":
-        opened = Database(Path(url))
+        opened = sqlite_database(Path(url))
         await opened.start()
         memories: MemoryStore = SqliteMemories(opened, SystemClock())
     else:
-        opened = PostgresPool(url, replace(PATIENT, connections=1))
+        opened = postgres_database(url, replace(PATIENT, connections=1))
         await opened.start()
         memories = PostgresMemories(opened, SystemClock())
     stored, won = await write(memories, seed)

@@ -12,9 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.storage.postgres.personal import WHOSE
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.database import Database
 from memory.commands.words import KINDS
 from memory.handle import MemoryHandle
 from memory.record import (
@@ -36,7 +34,7 @@ from memory.transfer.lines import MEMORIES, TABLES
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
@@ -47,17 +45,17 @@ OWN = "telegram:main:ada"
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 )
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    clock, database = FakeClock(), Database(tmp_path / "memory.db")
+    clock, database = FakeClock(), sqlite_database(tmp_path / "memory.db")
     await database.start()
     if request.param == "sqlite":
         yield rig_on(on_sqlite(database, clock), database, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        pool = PostgresPool(await migrated_database(server), PATIENT)
+        pool = postgres_database(await migrated_database(server), PATIENT)
         await pool.start()
 
         async def keep(turn: Any) -> None:
-            await pool.change(PUT_WAITING, waiting_parameters(turn))
+            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
 
         yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
         await pool.stop()

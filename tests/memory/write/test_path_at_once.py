@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.storage.postgres.pool import PostgresPool
-from gateway.storage.sqlite.database import Database
+from db.sqlite import SqliteDatabase
 from memory.record import Draft, Kind
 from memory.store.ports import Filter
 from memory.write.outcome import Outcome
@@ -18,7 +17,7 @@ from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
 from tests.memory.rig import rig_on
 from tests.memory.store.writing import text_of
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 WRITERS = 8
@@ -28,7 +27,7 @@ CLOCK = FakeClock()
 @asynccontextmanager
 async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
     """Every writer has a connection of its own, as a process would."""
-    opened = [Database(folder / "memory.db") for _ in range(WRITERS)]
+    opened = [sqlite_database(folder / "memory.db") for _ in range(WRITERS)]
     for database in opened:
         await database.start()
     yield [on_sqlite(database, CLOCK) for database in opened]
@@ -40,7 +39,7 @@ async def sqlite(folder: Path) -> AsyncIterator[list[MemoryStores]]:
 async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemoryStores]]:
     """Every writer has a pool of its own, as a process would."""
     url = new_database(server)
-    opened = [PostgresPool(url, PATIENT) for _ in range(WRITERS)]
+    opened = [postgres_database(url, PATIENT) for _ in range(WRITERS)]
     for pool in opened:
         await pool.start()
     yield [on_postgres(pool, CLOCK) for pool in opened]
@@ -48,7 +47,7 @@ async def postgres_pools(server: PostgresServer) -> AsyncIterator[list[MemorySto
         await pool.stop()
 
 
-async def written(stores: MemoryStores, states: Database, texts: list[str]) -> Counter[str]:
+async def written(stores: MemoryStores, states: SqliteDatabase, texts: list[str]) -> Counter[str]:
     """One writer after the other of its texts; what became of them."""
     rig, outcomes = rig_on(stores, states, CLOCK), Counter[str]()
     for text in texts:
@@ -58,7 +57,7 @@ async def written(stores: MemoryStores, states: Database, texts: list[str]) -> C
 
 
 async def check(opened: list[MemoryStores], writes: int, distinct: int) -> None:
-    states = Database(":memory:")
+    states = sqlite_database(":memory:")
     await states.start()
     every = [text_of(number % distinct) for number in range(writes)]
     random.Random(1).shuffle(every)  # the same order for all, so that they meet

@@ -25,9 +25,9 @@ from gateway.message import Outbound, Part, Place, Receipt
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.database import Database
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads, settle
+from tests.support.databases import sqlite_database
 from tests.support.messages import place
 
 PIECES = [f"Sentence number {n} of the answer. " for n in range(12)]
@@ -155,7 +155,7 @@ async def on_bench(
     pace: SendPace = NO_PACE,
 ) -> None:
     asyncio.get_running_loop().set_default_executor(InlineThreads())
-    clock, database = FakeClock(), Database(":memory:")
+    clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
     outbox = SqliteOutbox(database, clock)
     screen = Screen(clock, style=style, troubles=list(troubles))

@@ -9,11 +9,10 @@ import pytest
 
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.storage.postgres.pool import PostgresPool
 from gateway.storage.postgres.usage import PostgresUsage
 from gateway.stores import UsageRow
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, new_database
+from tests.support.databases import PATIENT, new_database, postgres_database
 from tests.support.messages import AT
 from tests.support.servers import PostgresServer
 
@@ -34,7 +33,7 @@ async def ledgers(
 ) -> AsyncIterator[tuple[PostgresUsage, PostgresUsage]]:
     """Two ledgers on one database, each with connections of its own."""
     url = new_database(postgres)
-    pools = PostgresPool(url, PATIENT), PostgresPool(url, PATIENT)
+    pools = postgres_database(url, PATIENT), postgres_database(url, PATIENT)
     await asyncio.gather(*(pool.start() for pool in pools))
     yield PostgresUsage(pools[0], clock), PostgresUsage(pools[1], clock)
     await asyncio.gather(*(pool.stop() for pool in pools))

@@ -1,13 +1,14 @@
 """What is asked often is found by an index, and forgotten in steps."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pytest
 
+from db.postgres import PostgresDatabase
 from gateway.conversation import key_of
 from gateway.storage.postgres import conversations, traces, usage
 from gateway.storage.postgres.conversations import PostgresConversations
-from gateway.storage.postgres.pool import Parameters, PostgresPool
 from gateway.stores import StoredTurn
 from tests.support.messages import AT, place
 
@@ -34,7 +35,7 @@ FILL = (
     "INSERT INTO spent SELECT 'k' || n, 1 FROM generate_series(1, 20000) AS n",
     "ANALYZE",
 )
-ASKED: tuple[tuple[str, Parameters], ...] = (
+ASKED: tuple[tuple[str, Sequence[object] | Mapping[str, object]], ...] = (
     (conversations.LATEST, ("c", 10)),
     (conversations.KNOWS, ("c", ["m"])),
     (conversations.OPENED, {"conversation": "c", "limit": 10}),
@@ -54,16 +55,16 @@ ASKED: tuple[tuple[str, Parameters], ...] = (
 )
 
 
-async def test_no_statement_reads_a_whole_table(pool: PostgresPool) -> None:
+async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
     for statement in FILL:
-        await pool.change(statement, ())
+        await pool.change_raw(statement, ())
     for statement, parameters in ASKED:
-        plan = "\n".join(row[0] for row in await pool.fetch(f"EXPLAIN {statement}", parameters))
+        plan = "\n".join(row[0] for row in await pool.fetch_raw(f"EXPLAIN {statement}", parameters))
         assert "Seq Scan" not in plan, plan
 
 
 async def test_old_turns_are_forgotten_in_steps(
-    pool: PostgresPool, monkeypatch: pytest.MonkeyPatch
+    pool: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversations, "PRUNED_AT_ONCE", 2)
     store, key = PostgresConversations(pool), key_of("t", place())

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.errors import ConfigurationError, StoreUnavailable
-from gateway.storage.postgres.pool import Connection, PoolLimits, PostgresPool
-from tests.support.databases import new_database
+from db.errors import AddressInvalid
+from db.postgres import Connection, PoolLimits, PostgresDatabase
+from gateway.errors import StoreUnavailable
+from tests.support.databases import new_database, postgres_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 
@@ -24,8 +25,8 @@ def own_server() -> Iterator[PostgresServer]:
 
 
 @asynccontextmanager
-async def opened(url: str, limits: PoolLimits) -> AsyncIterator[PostgresPool]:
-    pool = PostgresPool(url, limits)
+async def opened(url: str, limits: PoolLimits) -> AsyncIterator[PostgresDatabase]:
+    pool = postgres_database(url, limits)
     await pool.start()
     try:
         yield pool
@@ -33,11 +34,11 @@ async def opened(url: str, limits: PoolLimits) -> AsyncIterator[PostgresPool]:
         await pool.stop()
 
 
-async def answers_within(pool: PostgresPool, seconds: float) -> bool:
+async def answers_within(pool: PostgresDatabase, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
-            await pool.ping()
+            await pool.fetch_raw("SELECT 1")
         except StoreUnavailable:
             continue
         return True
@@ -60,29 +61,31 @@ async def test_a_server_that_was_away_is_used_again_without_a_restart(
     own_server: PostgresServer, kill: bool
 ) -> None:
     async with opened(own_server.url, PoolLimits(connections=4, checkout=2.0)) as pool:
-        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
         own_server.stop(kill=kill)
         began = time.monotonic()
-        outcomes = await asyncio.gather(*(pool.ping() for _ in range(20)), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(pool.fetch_raw("SELECT 1") for _ in range(20)), return_exceptions=True
+        )
         assert all(isinstance(outcome, StoreUnavailable) for outcome in outcomes)
         assert time.monotonic() - began < 20 * 2.0, "one after the other"
         own_server.start()
         assert await answers_within(pool, PATIENCE)
-        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
 
 
 async def test_a_restart_between_two_calls_is_not_noticed(own_server: PostgresServer) -> None:
     async with opened(own_server.url, PoolLimits(connections=4)) as pool:
-        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
         own_server.stop()
         own_server.start()
-        await asyncio.gather(*(pool.ping() for _ in range(20)))
+        await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
 
 
 async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: PostgresServer) -> None:
     async with opened(own_server.url, PoolLimits(connections=2, checkout=20)) as pool:
         own_server.stop()
-        waiting = [asyncio.create_task(pool.ping()) for _ in range(5)]
+        waiting = [asyncio.create_task(pool.fetch_raw("SELECT 1")) for _ in range(5)]
         await asyncio.sleep(0)
         await asyncio.to_thread(own_server.start)
         await asyncio.gather(*waiting)
@@ -91,38 +94,38 @@ async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: Postg
 async def test_a_connection_that_the_server_ends_is_replaced(postgres: PostgresServer) -> None:
     async with opened(new_database(postgres), PoolLimits(connections=2)) as pool:
         for _ in range(3):
-            await pool.ping()
+            await pool.fetch_raw("SELECT 1")
             async with opened(postgres.url, PoolLimits(connections=1)) as other:
-                await other.fetch(
+                await other.fetch_raw(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                     " WHERE application_name = 'parley' AND pid <> pg_backend_pid()"
                 )
-            await pool.ping()
+            await pool.fetch_raw("SELECT 1")
 
 
 async def test_a_statement_that_takes_too_long_is_ended(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.storage.postgres.pool.ON_THE_WAY", PATIENCE)
+    monkeypatch.setattr("db.postgres.CLIENT_GRACE", PATIENCE)
     async with opened(new_database(postgres), PoolLimits(connections=1, statement=0.2)) as pool:
         began = time.monotonic()
         with pytest.raises(StoreUnavailable, match="statement timeout"):
-            await pool.run(Sleeping())
+            await pool.with_connection(Sleeping())
         assert time.monotonic() - began < 15
-        await pool.ping()
+        await pool.fetch_raw("SELECT 1")
 
 
 async def test_who_waits_too_long_for_a_connection_is_told(postgres: PostgresServer) -> None:
     limits = PoolLimits(connections=1, checkout=0.2, statement=4)
     async with opened(new_database(postgres), limits) as pool:
         work = Sleeping()
-        long = asyncio.create_task(pool.run(work))
+        long = asyncio.create_task(pool.with_connection(work))
         await work.begun.wait()
         with pytest.raises(StoreUnavailable, match=r"couldn't get a connection"):
-            await pool.ping()
+            await pool.fetch_raw("SELECT 1")
         with pytest.raises(StoreUnavailable):
             await long
-        await pool.ping()
+        await pool.fetch_raw("SELECT 1")
 
 
 async def test_work_that_is_cancelled_leaves_the_connection_usable(
@@ -130,12 +133,12 @@ async def test_work_that_is_cancelled_leaves_the_connection_usable(
 ) -> None:
     async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
         work = Sleeping()
-        running = asyncio.create_task(pool.run(work))
+        running = asyncio.create_task(pool.with_connection(work))
         await work.begun.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        await asyncio.wait_for(pool.ping(), PATIENCE)
+        await asyncio.wait_for(pool.fetch_raw("SELECT 1"), PATIENCE)
 
 
 async def test_work_that_fails_half_way_leaves_nothing(postgres: PostgresServer) -> None:
@@ -146,31 +149,31 @@ async def test_work_that_fails_half_way_leaves_nothing(postgres: PostgresServer)
 
     async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
         with pytest.raises(RuntimeError, match="in the middle"):
-            await pool.run(half)
-        assert await pool.fetch("SELECT * FROM spent") == []
+            await pool.with_connection(half)
+        assert await pool.fetch_raw("SELECT * FROM spent") == []
 
 
 async def test_a_closed_pool_says_so(postgres: PostgresServer) -> None:
-    pool = PostgresPool(new_database(postgres))
+    pool = postgres_database(new_database(postgres))
     with pytest.raises(StoreUnavailable, match="not open"):
-        await pool.ping()
+        await pool.fetch_raw("SELECT 1")
     await pool.start()
     await pool.stop()
     await pool.stop()
     with pytest.raises(StoreUnavailable, match="not open"):
-        await pool.ping()
+        await pool.fetch_raw("SELECT 1")
 
 
 async def test_a_server_that_is_not_there_is_a_clear_error(own_server: PostgresServer) -> None:
     url = own_server.url.replace("postgres@", "someone:pa55word@")
     own_server.stop()
     with pytest.raises(StoreUnavailable, match=r"cannot open PostgreSQL at 127.0.0.1") as caught:
-        await PostgresPool(url).start()
+        await postgres_database(url).start()
     assert "pa55word" not in str(caught.value)
 
 
 def test_an_address_that_cannot_be_read_is_refused_without_showing_it() -> None:
-    with pytest.raises(ConfigurationError, match=r"write postgresql://") as caught:
-        PostgresPool("postgresql://someone:pa55word@host:x:y/?what=ever")
+    with pytest.raises(AddressInvalid, match=r"write postgresql://") as caught:
+        postgres_database("postgresql://someone:pa55word@host:x:y/?what=ever")
     assert "pa55word" not in str(caught.value)
     assert caught.value.__cause__ is None

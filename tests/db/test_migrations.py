@@ -1,0 +1,118 @@
+"""Every step is applied once, also when several processes start at the same moment."""
+
+import asyncio
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from db.errors import SchemaTooNew, StoreUnavailable
+from db.fragments import either
+from db.migrations import Schema, applied_in, migrate_sqlite
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from parley.storage.schemas import SCHEMAS
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+in_postgres = pytest.mark.xdist_group("databases")
+FIRST = ("CREATE TABLE a (id bigint)", either(sqlite="", postgres="CREATE TABLE p (id bigint)"))
+A = Schema("a", (FIRST,))
+LATER = Schema("a", (FIRST, ("ALTER TABLE a ADD COLUMN b bigint", "INSERT INTO a VALUES (1, 2)")))
+B = Schema("b", (("CREATE TABLE b (id bigint)",),))
+OLD_LEDGER = "CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL)"
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    return connection
+
+
+def test_a_file_takes_every_step_once(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "test.db")) as connection:
+        migrate_sqlite(connection, (A,))
+        migrate_sqlite(connection, (LATER, B))
+        migrate_sqlite(connection, (LATER, B))
+        assert applied_in(connection) == {("a", 1), ("a", 2), ("b", 1)}
+        assert connection.execute("SELECT * FROM a").fetchall() == [(1, 2)]
+
+
+def test_files_that_many_open_at_once_take_every_step_once(tmp_path: Path) -> None:
+    opened(tmp_path / "test.db").close()
+
+    def start(_: int) -> int:
+        with closing(opened(tmp_path / "test.db")) as connection:
+            migrate_sqlite(connection, SCHEMAS)
+            return len(applied_in(connection))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(start, range(8))) == [sum(len(s.steps) for s in SCHEMAS)] * 8
+
+
+def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "test.db")) as connection:
+        connection.execute("CREATE TABLE outbox (unexpected INTEGER)")
+        with pytest.raises(sqlite3.OperationalError, match="outbox already exists"):
+            migrate_sqlite(connection, SCHEMAS)
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        assert tables.fetchall() == [("outbox",)]
+
+
+async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    newer = SqliteDatabase(tmp_path / "test.db", (LATER,))
+    await newer.start()
+    await newer.stop()
+    with pytest.raises(SchemaTooNew, match="newer version of Parley"):
+        await SqliteDatabase(tmp_path / "test.db", (A,)).start()
+
+
+async def test_a_file_from_before_the_first_release_is_named(tmp_path: Path) -> None:
+    with closing(opened(tmp_path / "test.db")) as connection:
+        connection.execute(OLD_LEDGER)
+    with pytest.raises(StoreUnavailable, match="before its first release"):
+        await SqliteDatabase(tmp_path / "test.db", (A,)).start()
+
+
+@in_postgres
+async def test_a_database_that_many_open_at_once_takes_every_step_once(
+    server: PostgresServer,
+) -> None:
+    url = new_database(server)
+    databases = [PostgresDatabase(url, SCHEMAS) for _ in range(6)]
+    await asyncio.gather(*(database.start() for database in databases))
+    rows = await databases[0].fetch_raw("SELECT schema, version FROM schema_migrations")
+    assert sorted(rows) == [("gateway", 1), ("memory", 1)]
+    await asyncio.gather(*(database.stop() for database in databases))
+
+
+@in_postgres
+async def test_a_database_of_a_newer_program_or_an_older_one_is_left_alone(
+    server: PostgresServer,
+) -> None:
+    url = new_database(server)
+    newer = PostgresDatabase(url, (LATER,))
+    await newer.start()
+    await newer.stop()
+    with pytest.raises(SchemaTooNew, match="newer version of Parley"):
+        await PostgresDatabase(url, (A,)).start()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP TABLE schema_migrations")
+        connection.execute(OLD_LEDGER)
+    with pytest.raises(StoreUnavailable, match="before its first release"):
+        await PostgresDatabase(url, (A,)).start()
+
+
+@in_postgres
+async def test_a_step_that_fails_in_postgres_leaves_nothing_behind(server: PostgresServer) -> None:
+    url = new_database(server)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE b (unexpected integer)")
+        with pytest.raises(StoreUnavailable, match='"b" already exists'):
+            await PostgresDatabase(url, (A, B)).start()
+        done = connection.execute("SELECT schema, version FROM schema_migrations").fetchall()
+        assert done == [("a", 1)]
+        assert connection.execute("SELECT to_regclass('p')").fetchone() == ("p",)
