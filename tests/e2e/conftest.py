@@ -31,6 +31,12 @@ def patient_slack(mode: Literal["socket", "http"]) -> SlackSimulator:
     return SlackSimulator(mode=mode, ack_within=PATIENCE)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loaded_library() -> None:
+    """It takes seconds to load on a busy machine, which are no part of any answer."""
+    import_module("anthropic")
+
+
 @pytest.fixture(autouse=True)
 def patient_slack_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other half of `patient_slack`: the adapter leaves nothing to be delivered again."""
@@ -66,7 +72,6 @@ async def open_lab_with_model(
     variant: str, folder: Path, overrides: Mapping[str, object] | Overrides | None = None
 ) -> AsyncIterator[tuple[Lab, AnthropicSimulator]]:
     """As `open_lab`, with a model behind the real Anthropic library that tests can look into."""
-    import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
     model = AnthropicSimulator()
     await model.start()
     section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}

@@ -1,7 +1,6 @@
 """A SQLite file that may not grow: nothing accepted is lost, nothing is said twice."""
 
 import asyncio
-from importlib import import_module
 from pathlib import Path
 
 from structlog.testing import capture_logs
@@ -51,7 +50,6 @@ def _no_room(db) -> None:  # type: ignore[no-untyped-def]
 async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_room(
     tmp_path: Path,
 ) -> None:
-    import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
     sim, model = TelegramSimulator(), AnthropicSimulator()
     await model.start()
     section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
