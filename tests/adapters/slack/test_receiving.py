@@ -199,7 +199,11 @@ async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
     assert (await rig.sink.first(MessageReceived)).message.content == "slow"
 
 
-async def test_messages_of_a_channel_stay_in_order(rig: Rig) -> None:
+async def test_messages_of_a_channel_stay_in_order(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+    rig.slack.sockets.ack_within = rig.slack.http.ack_within = PATIENCE
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     texts = [str(number) for number in range(50)]
     for text in texts:
