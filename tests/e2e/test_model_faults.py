@@ -57,9 +57,11 @@ async def test_the_next_model_answers_once(
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
 async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
-    variant: str, tmp_path: Path
+    variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More failures than one round of attempts: on the old limit of two this was an apology."""
+    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("gateway.delivery.live.answer.HELD_AFTER", 0.3)
     model = AnthropicSimulator(reply=lambda _: LONG)
     model.faults.add(Fault("*", "server_error", times=8))
     await model.start()
