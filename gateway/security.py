@@ -20,6 +20,7 @@ from gateway.errors import StoreUnavailable
 from gateway.observe.logs import AUDIT
 from gateway.people import DEFAULT_TENANT
 from gateway.ports import AlarmClock
+from gateway.uninterrupted import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)
 """For how long an event that happens again is only counted."""
@@ -81,6 +82,7 @@ class SecurityLog:
         self._groups: Counter[str] = Counter()
         self._queue: deque[tuple[SecurityEvent, int]] = deque(maxlen=MAX_QUEUED)
         self._waits = False
+        self._flushing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def note(self, event: SecurityEvent) -> None:
@@ -129,13 +131,18 @@ class SecurityLog:
         await self.flush()
 
     async def flush(self) -> None:
-        """Hand to the sink what waits for it. What it does not take waits on."""
+        """Hand to the sink what waits for it, once. What it does not take waits on."""
         if self._sink is None:
             self._queue.clear()
-        while self._queue and self._sink is not None:
+            return
+        async with self._flushing:  # two at a time would both hand on what is first
+            await self._hand_on(self._sink)
+
+    async def _hand_on(self, sink: SecuritySink) -> None:
+        while self._queue:
             first = self._queue[0]
             try:
-                await self._sink.keep(*first)
+                await uninterrupted(sink.keep(*first))
             except StoreUnavailable as error:
                 if not self._waits:
                     log.warning("security_events_wait", error=str(error))

@@ -251,7 +251,8 @@ class HttpCourier:
         challenge = uuid.uuid4().hex
         body = json.dumps({"type": "url_verification", "token": "x", "challenge": challenge})
         headers = {"Content-Type": "application/json"}
-        status, text = await self.post(body.encode(), headers, VERIFY_SECONDS)
+        within = max(self.ack_within, VERIFY_SECONDS)
+        status, text = await self.post(body.encode(), headers, within)
         if status != 200 or challenge not in text:
             raise RuntimeError(f"the address did not answer the challenge: {status} {text[:200]}")
 

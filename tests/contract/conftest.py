@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from simulators.slack import SlackSimulator
 from tests.contract.stage import Stage, on_stage
 from tests.contract.variants import VARIANTS, Variant
+from tests.support.patience import PATIENCE
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,3 +41,12 @@ def _fits(variant: Variant, mark: pytest.Mark) -> bool:
 async def stage(variant: Variant) -> AsyncIterator[Stage]:
     async with on_stage(variant) as made:
         yield made
+
+
+@pytest.fixture
+def unhurried(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is delivered again because the machine is slow: Slack would do so after 3 s."""
+    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+    if isinstance(stage.platform, SlackSimulator):
+        for courier in (stage.platform.sockets, stage.platform.http):
+            courier.ack_within = PATIENCE

@@ -64,6 +64,7 @@ def _tells_of_deletions(variant: Variant) -> bool:
 # --- order, repetition, failures ----------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("unhurried")
 async def test_a_burst_in_one_channel_arrives_in_order(stage: Stage) -> None:
     said = [f"number {number}" for number in range(BURST)]
     for text in said:
@@ -73,6 +74,7 @@ async def test_a_burst_in_one_channel_arrives_in_order(stage: Stage) -> None:
     assert len({dedupe_key(event) for event in stage.sink.events}) == BURST
 
 
+@pytest.mark.usefixtures("unhurried")
 async def test_two_people_at_once_each_keep_their_order(stage: Stage) -> None:
     ben = stage.platform.person("Ben")
     for number in range(20):

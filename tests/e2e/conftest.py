@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import pytest
 
@@ -24,10 +25,28 @@ def patient_discord() -> DiscordSimulator:
     return simulator
 
 
+def patient_slack(mode: Literal["socket", "http"]) -> SlackSimulator:
+    """How quickly a delivery is acknowledged is the adapter's as well. A command that is late does
+    not come again, and an event that is late twice comes after a minute."""
+    return SlackSimulator(mode=mode, ack_within=PATIENCE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded_library() -> None:
+    """It takes seconds to load on a busy machine, which are no part of any answer."""
+    import_module("anthropic")
+
+
+@pytest.fixture(autouse=True)
+def patient_slack_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other half of `patient_slack`: the adapter leaves nothing to be delivered again."""
+    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+
+
 VARIANTS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {
     "discord": patient_discord,
-    "slack-socket": lambda: SlackSimulator(mode="socket"),
-    "slack-http": lambda: SlackSimulator(mode="http"),
+    "slack-socket": lambda: patient_slack("socket"),
+    "slack-http": lambda: patient_slack("http"),
     "telegram-polling": lambda: TelegramSimulator(mode="polling"),
     "telegram-webhook": lambda: TelegramSimulator(mode="webhook"),
     "whatsapp": WhatsAppSimulator,

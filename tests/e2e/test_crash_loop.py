@@ -10,7 +10,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.e2e.test_program import lines_until, slow_model, written
 from tests.parley.cli.kit import parley, started
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 
 
 async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -
             assert "the program stopped each time it worked on it" in by_bot(shown)[0].text
             other = telegram.direct(bert)
             await telegram.say(bert, other, "and me?")
-            await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), PATIENCE)
+            await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), LAUNCH)
             listed = await parley("outbox", "list", "--config", config, cwd=tmp_path)
         assert len(model.requests) == MAX_TAKEOVERS + 2
     assert "never answered: the program died each time it tried" in listed.out
@@ -44,7 +44,7 @@ async def until_it_dies_of_it(
 ) -> None:
     """One life: the program is killed as soon as it has asked the model."""
     async with started("run", "--config", config, cwd=folder) as process:
-        asked = asyncio.create_task(model.wait_for_requests(requests))
+        asked = asyncio.create_task(model.wait_for_requests(requests, 2 * LAUNCH))
         await lines_until(process, "ready gateway")
         await asked
         process.kill()

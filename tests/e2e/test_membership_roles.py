@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,6 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def model(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AnthropicSimulator]:
-    import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
     for kept in ("BELIEVED_FOR", "DOUBTED_FOR"):
         monkeypatch.setattr(f"gateway.membership.{kept}", timedelta(0))
     simulator = AnthropicSimulator()

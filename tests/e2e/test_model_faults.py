@@ -9,7 +9,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, FaultKind
 from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab, by_bot
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 
 LONG = "A whale is a mammal and breathes air. " * 10 + "That is all."
 FAULTS: tuple[FaultKind, ...] = (
@@ -36,7 +36,11 @@ def section(model: AnthropicSimulator) -> dict[str, object]:
 
 @only("discord", "telegram-polling", "whatsapp")
 @pytest.mark.parametrize("kind", FAULTS)
-async def test_the_next_model_answers_once(variant: str, tmp_path: Path, kind: FaultKind) -> None:
+async def test_the_next_model_answers_once(
+    variant: str, tmp_path: Path, kind: FaultKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown already is never begun anew; a slow machine would show some of it."""
+    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", LAUNCH)
     first = AnthropicSimulator(reply=lambda _: LONG)
     second = AnthropicSimulator(reply=lambda _: LONG)
     first.faults.add(Fault("*", kind, times=9, delay=2.0 if kind == "slow" else 0.0))
@@ -53,9 +57,11 @@ async def test_the_next_model_answers_once(variant: str, tmp_path: Path, kind: F
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
 async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
-    variant: str, tmp_path: Path
+    variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More failures than one round of attempts: on the old limit of two this was an apology."""
+    monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("gateway.delivery.live.answer.HELD_AFTER", 0.3)
     model = AnthropicSimulator(reply=lambda _: LONG)
     model.faults.add(Fault("*", "server_error", times=8))
     await model.start()

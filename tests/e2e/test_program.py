@@ -16,14 +16,14 @@ from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import by_bot, configuration, simulated
 from tests.parley.cli.kit import started
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 
 
 async def lines_until(process: asyncio.subprocess.Process, last: str) -> list[str]:
     """What the program prints, up to this line."""
     assert process.stdout is not None
     seen: list[str] = []
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(LAUNCH):
         while last not in seen:
             raw = await process.stdout.readline()
             assert raw, f"it ended after {seen}"
@@ -95,12 +95,12 @@ async def test_a_killed_program_loses_no_accepted_message(tmp_path: Path) -> Non
         async with started("run", "--config", config, cwd=tmp_path) as process:
             await lines_until(process, "ready gateway")
             await telegram.say(ada, room, "do not forget me")
-            await model.wait_for_requests(1)
+            await model.wait_for_requests(1, LAUNCH)
             process.kill()
             await process.wait()
         assert by_bot(telegram.shown(room)) == []
         async with started("run", "--config", config, cwd=tmp_path) as process:
-            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), PATIENCE)
+            shown = await telegram.wait_for(room, lambda seen: bool(by_bot(seen)), LAUNCH)
             assert "do not forget me" in by_bot(shown)[0].text
             status = await end(process)
         assert status == 0

@@ -16,7 +16,7 @@ from simulators.base import Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab
 from tests.e2e.harness import FAST, LIFTED, by_bot
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -123,7 +123,7 @@ async def _parley(config: Path, *arguments: str) -> AsyncIterator[asyncio.subpro
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LAUNCH):
             while b"ready gateway" not in (line := await process.stdout.readline()):
                 assert line, "parley ended before it was ready"
         yield process

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.clock import SystemClock
 from gateway.llm.anthropic import DEFAULT_MODEL
 from parley.app import App
 from parley.cli.why import described
@@ -29,11 +30,20 @@ async def why(app: App, stage: str) -> str:
     return described(trace)
 
 
+def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit gives something back every few seconds, however long the questions take."""
+    now = SystemClock().now()
+    monkeypatch.setattr(SystemClock, "now", lambda _: now)
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-async def test_a_limit_of_linked_accounts_is_one(first: str, second: str, tmp_path: Path) -> None:
+async def test_a_limit_of_linked_accounts_is_one(
+    first: str, second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = {"user_per_minute": 12, "reserve_per_minute": 0}
     async with two(first, second, tmp_path, {"limits": limits}) as (app, ada, bob):
         await link(ada, bob)
+        no_time_passes(monkeypatch)
         for number in range(12):  # linking took some of them
             text = (await ada.say(f"question {number}")).text
             if "Rate limit exceeded" in text:
@@ -74,9 +84,12 @@ async def test_a_budget_of_linked_accounts_is_one(first: str, second: str, tmp_p
         await model.stop()
 
 
-async def test_an_account_that_is_not_linked_has_a_limit_of_its_own(tmp_path: Path) -> None:
+async def test_an_account_that_is_not_linked_has_a_limit_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits = {"user_per_minute": 2, "reserve_per_minute": 0}
     async with two("telegram", "slack", tmp_path, {"limits": limits}) as (_, ada, bob):
+        no_time_passes(monkeypatch)
         for number in range(3):
             text = (await ada.say(f"question {number}")).text
         assert re.fullmatch(r"Rate limit exceeded\. Try again in [0-9]+s\.", text)

@@ -19,11 +19,11 @@ from tests.e2e.harness import by_bot, configuration, simulated
 from tests.e2e.test_program import written
 from tests.parley.cli.kit import environment, parley
 from tests.support.hanging import BEGUN
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH
 
 SECONDS: Final = 3.0
-LIFE: Final = 60.0
-"""Seconds that a program which hangs may take to end, its start included; the machine is busy."""
+LIFE: Final = LAUNCH
+"""Seconds that a program which hangs may take to end, its start included."""
 OTHERS: Final = "how are you?"
 
 
@@ -211,7 +211,7 @@ async def test_a_delivery_that_hangs_before_it_is_stored_is_acknowledged_in_the_
 
 
 async def until_quarantined(config: str, folder: Path, kind: str) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(LAUNCH):
         while True:
             listed = await parley("quarantine", "list", "--config", config, cwd=folder)
             if kind in listed.out:

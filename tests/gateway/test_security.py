@@ -1,5 +1,6 @@
 """Security events are recorded at any log level, and a flood of them leaves few entries."""
 
+import asyncio
 import io
 import json
 import logging
@@ -11,9 +12,17 @@ from gateway.errors import StoreUnavailable
 from gateway.observe.logs import configure_logs
 from gateway.policy.access import AccessPolicy
 from gateway.policy.rate_limits import RateLimits
-from gateway.security import MAX_NAMED, MAX_QUEUED, OTHERS, WINDOW, SecurityEvent, SecurityLog
+from gateway.security import (
+    FLUSH_SECONDS,
+    MAX_NAMED,
+    MAX_QUEUED,
+    OTHERS,
+    WINDOW,
+    SecurityEvent,
+    SecurityLog,
+)
 from gateway.services import Policies
-from tests.support.clock import FakeClock
+from tests.support.clock import FakeClock, settle
 from tests.support.gateway import gateway
 from tests.support.messages import received
 
@@ -24,11 +33,14 @@ class Kept:
     def __init__(self) -> None:
         self.entries: list[tuple[SecurityEvent, int]] = []
         self.away = False
+        self.open = asyncio.Event()
+        self.open.set()
 
     async def keep(self, event: SecurityEvent, times: int) -> None:
         if self.away:
             raise StoreUnavailable("down")
         self.entries.append((event, times))
+        await self.open.wait()
 
 
 def denied(number: int = 0, event: str = "api_denied") -> SecurityEvent:
@@ -138,3 +150,30 @@ async def test_the_end_writes_what_was_counted() -> None:
     assert [times for _, times in kept.entries] == [1, 4]
     await security.stop()
     assert timedelta(0) < WINDOW
+
+
+async def test_two_who_flush_at_once_hand_each_entry_on_once() -> None:
+    kept = Kept()
+    security = SecurityLog(FakeClock(), kept)
+    kept.open.clear()
+    for number in range(3):
+        security.note(denied(number))
+    flushing = [asyncio.create_task(security.flush()) for _ in range(2)]
+    await settle()
+    kept.open.set()
+    await asyncio.gather(*flushing)
+    assert kept.entries == [(denied(number), 1) for number in range(3)]
+
+
+async def test_an_end_in_the_middle_of_an_entry_hands_it_on_once() -> None:
+    clock, kept = FakeClock(), Kept()
+    security = SecurityLog(clock, kept)
+    kept.open.clear()
+    security.start()
+    security.note(denied())
+    await clock.advance(FLUSH_SECONDS)
+    stopping = asyncio.create_task(security.stop())
+    await settle()
+    kept.open.set()
+    await stopping
+    assert kept.entries == [(denied(), 1)]

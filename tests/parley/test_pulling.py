@@ -15,7 +15,8 @@ from aiohttp import web
 
 from memory.models.catalogue import EMBEDDING
 from parley.pulling import PullFailed, pull
-from tests.parley.cli.kit import PROGRAM, SECONDS, environment
+from tests.parley.cli.kit import PROGRAM, environment
+from tests.support.patience import LAUNCH
 
 BIG = b"weights " * 100_000
 
@@ -165,7 +166,7 @@ async def test_on_a_terminal_every_file_has_a_bar(hub: Hub, tmp_path: Path) -> N
         stderr=inside,
     )
     os.close(inside)
-    async with asyncio.timeout(SECONDS):
+    async with asyncio.timeout(LAUNCH):
         shown = await asyncio.to_thread(_everything, terminal)
         out, _ = await process.communicate()
     assert process.returncode == 0, shown

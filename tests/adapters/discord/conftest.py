@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+import discord
 import pytest
 
 from simulators.discord import DiscordSimulator
@@ -14,6 +15,16 @@ async def sim() -> AsyncIterator[DiscordSimulator]:
     await simulator.start()
     yield simulator
     await simulator.stop()
+
+
+@pytest.fixture
+def identifying_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library waits 5 s before it identifies anew, for Discord's limit alone."""
+
+    async def at_once(*_: object, initial: bool = False) -> None:
+        del initial
+
+    monkeypatch.setattr(discord.Client, "before_identify_hook", at_once)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext, AdapterState, CommandSpec, WebhookHandler
 from simulators.base import ChangeSignal, SimRoom
 from simulators.discord import DiscordSimulator
+from tests.support.patience import PATIENCE
 
 COMMANDS = (
     CommandSpec("ask", "Ask a question", takes_arguments=True),
@@ -125,3 +126,13 @@ async def connected(
         yield rig
     finally:
         await rig.adapter.disconnect()
+
+
+async def begun_anew(sim: DiscordSimulator, gone: str) -> None:
+    """Return once a client listens in another session than the one that is gone."""
+
+    def another() -> bool:
+        sessions = (line.session for line in sim.gateway.connections)
+        return any(one and one.introduced and one.id != gone for one in sessions)
+
+    await sim.wait_until(another, PATIENCE)

@@ -15,7 +15,7 @@ from gateway.ports import AdapterState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from simulators.base import Fault, FaultKind, SimRoom
 from simulators.discord import DiscordSimulator
-from tests.adapters.discord.rig import Rig, connected, text
+from tests.adapters.discord.rig import Rig, begun_anew, connected, text
 from tests.support.databases import sqlite_database
 
 HISTORY = "GET /channels/{id}/messages"
@@ -64,6 +64,7 @@ async def test_after_a_restart_what_was_missed_comes_first_and_in_order(
         assert contents(rig) == ["later"], "what was fetched is not fetched again"
 
 
+@pytest.mark.usefixtures("identifying_at_once")
 async def test_after_a_session_that_is_gone_as_well(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
@@ -71,11 +72,11 @@ async def test_after_a_session_that_is_gone_as_well(
     async with connected(sim, state=state) as rig:
         await written(sim, room, "0")
         await rig.inbox.wait(1)
+        (gone,) = sim.gateway.sessions
         sim.forget_sessions()
         await sim.drop_connections()
         await written(sim, room, "1", "2", "3")
-        await sim.wait_until(lambda: len(sim.gateway.connections) == 0)
-        await sim.wait_connected(15)
+        await begun_anew(sim, gone)
         await written(sim, room, "4")
         await rig.inbox.wait(5)
         assert contents(rig) == list("01234")

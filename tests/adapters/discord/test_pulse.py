@@ -17,8 +17,7 @@ HEARTBEAT_MS = 400
 
 
 @pytest.fixture
-async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
-    monkeypatch.setattr("adapters.discord.pulse.ACK_SECONDS", 2.0)
+async def rig() -> AsyncIterator[Rig]:
     sim = DiscordSimulator()
     sim.gateway.heartbeat_ms = HEARTBEAT_MS
     await sim.start()
@@ -51,7 +50,10 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
     assert rig.inbox.events == []
 
 
-async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(rig: Rig) -> None:
+async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.pulse.ACK_SECONDS", 1.0)
     session = next(iter(rig.sim.gateway.sessions))
     rig.sim.go_deaf()
     ada = rig.sim.person("Ada")

@@ -20,7 +20,7 @@ from gateway.message import (
 from gateway.people import Audience
 from simulators.base import SimFile
 from simulators.discord import DiscordSimulator
-from tests.adapters.discord.rig import Rig, connected, text
+from tests.adapters.discord.rig import Rig, begun_anew, connected, text
 
 
 async def test_a_direct_message_arrives_as_one(rig: Rig) -> None:
@@ -224,12 +224,13 @@ async def test_what_was_said_while_the_line_was_cut_arrives_after_it(rig: Rig) -
     assert len(rig.sim.gateway.sessions) == 1, "resumed, not started anew"
 
 
+@pytest.mark.usefixtures("identifying_at_once")
 async def test_a_forgotten_session_is_started_anew(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
+    (gone,) = rig.sim.gateway.sessions
     rig.sim.forget_sessions()
     await rig.sim.drop_connections()
-    await rig.sim.wait_until(lambda: len(rig.sim.gateway.connections) == 0)
-    await rig.sim.wait_connected(15)
+    await begun_anew(rig.sim, gone)
     await rig.sim.say(ann, rig.sim.direct(ann), "again")
     event = await rig.inbox.next(MessageReceived)
     assert event.message.content == "again"

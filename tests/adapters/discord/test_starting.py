@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.connection import Connection
 from adapters.discord.manifest import MANIFEST, DiscordSettings
 from gateway.errors import StartError
 from gateway.message import MessageReceived
@@ -143,14 +144,20 @@ async def test_an_account_that_stays_deaf_says_so(
 async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 2.0)
+    lost, giving_up = Connection._lost, list[asyncio.TimerHandle | None]()
+
+    def noted(connection: Connection) -> None:
+        lost(connection)
+        giving_up.append(connection._deaf)
+
+    monkeypatch.setattr(Connection, "_lost", noted)
     async with connected(sim) as rig:
         await sim.drop_connections()
         ann = sim.person("Ann")
         await sim.say(ann, sim.direct(ann), "hello")
         await rig.inbox.next(MessageReceived)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(rig.adapter.wait_closed(), 2.5)
+        assert giving_up
+        assert all(timer is not None and timer.cancelled() for timer in giving_up)
 
 
 async def test_disconnecting_ends_the_wait_and_may_be_done_twice(sim: DiscordSimulator) -> None:

@@ -19,6 +19,7 @@ from gateway.ports import AdapterContext
 from parley.http.webhooks import WebhookListener
 from simulators.base import ChangeSignal
 from simulators.slack import SlackSimulator
+from tests.support.patience import PATIENCE
 
 E = TypeVar("E")
 Mode = Literal["socket", "http"]
@@ -80,7 +81,7 @@ class Sink:
         return self.of(kind)[count - 1]
 
     async def until(self, ready: Callable[[], bool]) -> None:
-        assert await self._changed.wait_until(ready, 10.0), self.events
+        assert await self._changed.wait_until(ready, PATIENCE), self.events
 
 
 @dataclass

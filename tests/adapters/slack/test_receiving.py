@@ -20,6 +20,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from simulators.base import SimFile
+from simulators.slack.couriers import VERIFY_SECONDS
 from simulators.slack.world import Channel
 from tests.adapters.slack.conftest import Rig
 from tests.support.patience import PATIENCE
@@ -180,19 +181,29 @@ async def test_what_is_not_stored_is_not_acknowledged_and_comes_again(rig: Rig) 
     assert rig.counts["unacknowledged", "message"] == 1
 
 
-async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(rig: Rig) -> None:
+async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ACK_SECONDS < VERIFY_SECONDS, "Slack's own patience"
+    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", 0.1)
     anna = rig.slack.person("Anna")
     rig.sink.hold = asyncio.Event()
-    rig.slack.sockets.ack_within = rig.slack.http.ack_within = ACK_SECONDS + 1.0
+    for courier in (rig.slack.sockets, rig.slack.http):
+        courier.ack_within, courier.retry_after = 0.5, (0.1,) * 100
     await rig.slack.say(anna, rig.slack.direct(anna), "slow")
-    async with asyncio.timeout(ACK_SECONDS + 3.0):
+    async with asyncio.timeout(PATIENCE):
         while not rig.counts["unacknowledged", "message"]:
             await asyncio.sleep(0.02)
+    monkeypatch.undo()
     rig.sink.hold.set()
     assert (await rig.sink.first(MessageReceived)).message.content == "slow"
 
 
-async def test_messages_of_a_channel_stay_in_order(rig: Rig) -> None:
+async def test_messages_of_a_channel_stay_in_order(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+    rig.slack.sockets.ack_within = rig.slack.http.ack_within = PATIENCE
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     texts = [str(number) for number in range(50)]
     for text in texts:

@@ -167,14 +167,14 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")  # what a transaction would meet
             begun.set()
-            assert go_on.wait(10)
+            assert go_on.wait(PATIENCE)
             other.execute("ROLLBACK")
 
     monkeypatch.setattr("db.sqlite._begun_anew", emptied)
     database = sqlite_database(tmp_path / "anew.db")
     await database.start()
     await database.run_job(insert("first"))
-    assert await asyncio.to_thread(begun.wait, 10)
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
     waiting = asyncio.ensure_future(database.run_job(insert("second")))
     began = time.monotonic()
     await asyncio.sleep(0.01)

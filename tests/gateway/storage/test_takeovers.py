@@ -20,6 +20,7 @@ from gateway.stores import AdapterStates, Inbox, InboxEntry
 from gateway.takeovers import MAX_TAKEOVERS, OneByOne, Takeovers
 from tests.support.clock import FakeClock
 from tests.support.messages import received
+from tests.support.patience import PATIENCE
 from tests.support.work import KnownDeaths
 
 DAY = timedelta(days=1)
@@ -175,7 +176,7 @@ async def test_one_by_one_goes_by_rank_and_survives_who_leaves() -> None:
     await asyncio.sleep(0)
     tasks.pop("gone").cancel()
     await asyncio.gather(*tasks.values())
-    await asyncio.wait_for(work("later", 9), 5)
+    await asyncio.wait_for(work("later", 9), PATIENCE)
     assert order == ["first", "second", "late", "later"]
 
 
@@ -188,9 +189,9 @@ async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
             await asyncio.Event().wait()
 
     hanging = asyncio.create_task(work())
-    await asyncio.wait_for(inside.wait(), 5)
+    await asyncio.wait_for(inside.wait(), PATIENCE)
     hanging.cancel()
-    async with asyncio.timeout(5), turns.turn(0):
+    async with asyncio.timeout(PATIENCE), turns.turn(0):
         pass
 
 

@@ -359,7 +359,6 @@ async def test_a_turn_ends_when_its_time_is_over(
 async def test_what_was_said_before_the_time_was_over_stays(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    await provider.warm()
     claude.script("word " * 200)
     claude.faults.add(Fault("messages", "slow_stream", delay=0.5))
 

@@ -21,7 +21,7 @@ from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
 
@@ -37,7 +37,7 @@ def stdio(name: str = "test", **changes: Any) -> McpServer:
     return McpServer(name, command=sys.executable, args=(str(PROGRAM), "stdio"), **changes)
 
 
-async def eventually(holds: Callable[[], bool], timeout: float = PATIENCE) -> None:
+async def eventually(holds: Callable[[], bool], timeout: float = LAUNCH) -> None:
     async with asyncio.timeout(timeout):
         while not holds():
             await asyncio.sleep(0.02)
@@ -94,7 +94,7 @@ class WebServer:
         self._process = subprocess.Popen(
             [sys.executable, str(PROGRAM), "http", str(self._port_file)]
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + LAUNCH
         while not (self._port_file.exists() and self._port_file.read_text()):
             assert time.monotonic() < deadline
             assert self._process.poll() is None
@@ -182,7 +182,7 @@ async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
                 return await local.call("test__add", {"a": 1, "b": 2})
             await asyncio.sleep(0.02)
 
-    assert await asyncio.wait_for(call_until_it_works(), PATIENCE) == "3"
+    assert await asyncio.wait_for(call_until_it_works(), LAUNCH) == "3"
     assert children() != [pid]
 
 

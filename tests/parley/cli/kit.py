@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.parley.cli.warm import warm
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH
 
-SECONDS = 30.0
 PROGRAM = (sys.executable, "-c", "from parley.cli.main import main; main()")
 ROOT = Path(__file__).parents[3]
 
@@ -60,7 +59,7 @@ async def parley(
     typed."""
     imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
     status, out, err = await imported.run(
-        arguments, cwd=cwd, env=environment(env), typed=answers.encode(), seconds=SECONDS
+        arguments, cwd=cwd, env=environment(env), typed=answers.encode(), seconds=LAUNCH
     )
     return Ended(status, out.decode(), err.decode())
 
@@ -70,7 +69,7 @@ async def parley_alone(
 ) -> Ended:
     """Run `parley` to its end in an interpreter of its own, which imports what the command does."""
     async with started(*arguments, cwd=cwd, env=env) as process:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(LAUNCH):
             out, err = await process.communicate(answers.encode())
         assert process.returncode is not None
         return Ended(process.returncode, out.decode(), err.decode())
@@ -80,7 +79,7 @@ async def read_until(stream: asyncio.StreamReader | None, line: str) -> list[str
     """The lines up to this one."""
     assert stream is not None
     seen: list[str] = []
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(LAUNCH):
         while line not in seen:
             raw = await stream.readline()
             assert raw, f"ended before {line!r}: {seen}"

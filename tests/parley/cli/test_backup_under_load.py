@@ -17,7 +17,7 @@ from simulators.base import Fault, SimPerson, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import parley, parley_alone, read_until, started
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 
 CHATS = 10
 OPEN = 3
@@ -111,7 +111,7 @@ class Town:
                 await asyncio.sleep(0.01)
 
     async def until_answered(self, at_least: int) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LAUNCH):
             while len(self.answers()) < at_least:
                 await asyncio.sleep(0.02)
 
@@ -156,7 +156,7 @@ async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_noth
         town.enough.set()
         await writing
         expected = {number: at_kill[number] + 1 for number in found.unanswered | found.unsent}
-        async with asyncio.timeout(3 * PATIENCE):
+        async with asyncio.timeout(LAUNCH):
             while any(town.answers()[number] < count for number, count in expected.items()):
                 await asyncio.sleep(0.05)
         async with asyncio.timeout(PATIENCE):

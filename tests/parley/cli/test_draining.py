@@ -9,19 +9,18 @@ import aiohttp
 import pytest
 import yaml
 
-from parley.app import DRAIN_SECONDS
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import read_until, started
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.ports import free_port
 
 CHATS = 40
 EACH = 5
-DRAIN_BOUND = 60.0
-"""Seconds: what the program allows itself, and as much again and more for a busy machine."""
+DRAIN_BOUND = LAUNCH
+"""Seconds: what the program allows itself, and much more for a busy machine."""
 
 
 class Town:
@@ -93,7 +92,7 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
         await read_until(process.stdout, "ready gateway")
         for number in range(EACH):
             await town.everybody_says(number)
-        await town.until(lambda: sum(town.answers()) >= CHATS * EACH // 5)
+        await town.until(lambda: sum(town.answers()) >= CHATS * EACH // 5, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DRAIN_BOUND):
             _, err = await process.communicate()
@@ -104,7 +103,7 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
         await read_until(process.stdout, "ready gateway")
-        await town.until(lambda: min(town.answers()) >= EACH)
+        await town.until(lambda: min(town.answers()) >= EACH, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DRAIN_BOUND):
             await process.communicate()
@@ -118,7 +117,7 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
         await read_until(process.stdout, "ready gateway")
         assert (await town.readiness())["ready"] is True
         await town.everybody_says(0)
-        await town.model.wait_for_requests(1)
+        await town.model.wait_for_requests(1, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE):
             while (told := await town.readiness())["ready"]:
@@ -127,12 +126,12 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
         assert isinstance(parts, dict)
         assert parts["gateway"] == "stopping"
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(DRAIN_SECONDS / 2):
+        async with asyncio.timeout(DRAIN_BOUND):  # its status tells how it ended
             _, err = await process.communicate()
     assert process.returncode == 130
     assert "ended at once" in err.decode()
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
         await read_until(process.stdout, "ready gateway")
-        await town.until(lambda: min(town.answers()) >= 1)
+        await town.until(lambda: min(town.answers()) >= 1, LAUNCH)
     assert town.answers() == [1] * CHATS

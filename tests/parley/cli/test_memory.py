@@ -31,7 +31,6 @@ from parley.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import (
     PROGRAM,
-    SECONDS,
     environment,
     parley,
     parley_alone,
@@ -39,7 +38,7 @@ from tests.parley.cli.kit import (
     started,
 )
 from tests.support.databases import new_database
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 from tests.support.turns import answered
 
@@ -453,7 +452,7 @@ async def terminal(folder: Path, *arguments: str) -> AsyncIterator[Terminal]:
     )
     os.close(theirs)
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(LAUNCH):
             yield Terminal(process, end)
     finally:
         if process.returncode is None:

@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH
 
-START_SECONDS: Final = 4 * PATIENCE
 """Importing everything takes two seconds of a processor, of which a busy machine gives a share."""
 READY: Final = b"ready"
 LONGEST: Final = 100_000
@@ -43,7 +42,7 @@ class Warm:
                 stdin=theirs.fileno(),
                 env=environment,
             )
-        self._asks.settimeout(START_SECONDS)
+        self._asks.settimeout(LAUNCH)
         if not self._asks.recv(len(READY)):
             raise RuntimeError("the program cannot be imported: see above")
 

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
@@ -128,18 +129,37 @@ async def behind_proxy() -> AsyncIterator[WebhookListener]:
         yield listener
 
 
+SMALL = ConnectionBounds(
+    connections=8,
+    per_address=3,
+    head_seconds=PATIENCE,
+    body_seconds=PATIENCE,
+    idle_seconds=PATIENCE,
+    held_bytes=100_000,
+)
+
+
 @pytest.fixture
 async def small() -> AsyncIterator[WebhookListener]:
-    bounds = ConnectionBounds(
-        connections=8,
-        per_address=3,
-        head_seconds=0.4,
-        body_seconds=0.4,
-        idle_seconds=0.6,
-        held_bytes=100_000,
-    )
+    """Little room, and time enough for a busy machine: what is ended is ended for the room."""
+    async for listener in serve(WebhookListener(bounds=SMALL, proxies=LOOPBACK)):
+        yield listener
+
+
+@pytest.fixture
+async def brief() -> AsyncIterator[WebhookListener]:
+    """Little time as well."""
+    bounds = replace(SMALL, head_seconds=0.2, body_seconds=0.2, idle_seconds=0.2)
     async for listener in serve(WebhookListener(bounds=bounds, proxies=LOOPBACK)):
         yield listener
+
+
+def much_later(connections: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at deadlines as if all of them had passed."""
+    now = connections._now()
+    with monkeypatch.context() as patched:
+        patched.setattr(connections, "_now", lambda: now + 10 * PATIENCE)
+        connections.sweep()
 
 
 @pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.2"], ids=["through the proxy", "direct"])
@@ -166,9 +186,9 @@ async def test_genuine_webhooks_are_answered_while_halves_of_requests_are_held(
             assert len(behind_proxy.connections) <= ConnectionBounds().per_address
 
 
-async def test_one_byte_after_another_gains_no_time(small: WebhookListener) -> None:
+async def test_one_byte_after_another_gains_no_time(brief: WebhookListener) -> None:
     for start in (HALF_HEAD, HALF_BODY):
-        reader, writer = await asyncio.open_connection("127.0.0.1", small.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", brief.port)
         writer.write(start)
         ended = asyncio.create_task(reader.read())
         began = time.monotonic()
@@ -198,13 +218,13 @@ async def test_one_byte_after_another_gains_no_time(small: WebhookListener) -> N
     ids=["head", "body", "chunks", "pipelined", "kept alive", "HTTP/1.0", "silent"],
 )
 async def test_every_kind_of_unfinished_connection_is_ended(
-    small: WebhookListener, data: bytes
+    brief: WebhookListener, data: bytes
 ) -> None:
-    with closing([connected(small.port, data)]):
+    with closing([connected(brief.port, data)]):
         async with asyncio.timeout(PATIENCE):
-            while not len(small.connections) and not small.connections.ended:
+            while not len(brief.connections) and not brief.connections.ended:
                 await asyncio.sleep(0.01)
-            while len(small.connections):
+            while len(brief.connections):
                 await asyncio.sleep(0.01)
 
 
@@ -260,15 +280,14 @@ async def test_bytes_of_unfinished_requests_are_bounded_together(small: WebhookL
         assert len(small.connections) == 1
 
 
-async def test_what_is_being_answered_is_never_ended() -> None:
+async def test_what_is_being_answered_is_never_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = asyncio.Event()
 
     async def slow(request: WebhookRequest) -> WebhookResponse:
         await opened.wait()
         return WebhookResponse()
 
-    bounds = ConnectionBounds(2, 2, 0.2, 0.2, 0.2)
-    listener = WebhookListener(bounds=bounds)
+    listener = WebhookListener(bounds=replace(SMALL, connections=2, per_address=2))
     listener.add("/slow", slow)
     await listener.start()
     request = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -277,7 +296,7 @@ async def test_what_is_being_answered_is_never_ended() -> None:
         while listener.connections.count(Phase.WORK) < 2:
             await asyncio.sleep(0.01)
     assert (await asked(listener.port, request))[0] == b"", "there is no room"
-    await asyncio.sleep(0.6)
+    much_later(listener.connections, monkeypatch)
     opened.set()
     assert [answer for answer, _ in await asyncio.gather(*waiting)] == [b"HTTP/1.1 200"] * 2
     await listener.stop()
@@ -305,27 +324,35 @@ async def test_too_many_headers_are_refused(small: WebhookListener) -> None:
     assert (await asked(small.port, many))[0].endswith(b" 400")
 
 
-async def test_the_local_listener_has_the_same_bounds_and_long_streams() -> None:
+async def test_the_local_listener_has_the_same_bounds_and_long_streams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    streaming, go_on = asyncio.Event(), asyncio.Event()
+
     async def events(request: web.Request) -> web.StreamResponse:
         stream = web.StreamResponse()
         await stream.prepare(request)
         for _ in range(8):
             await stream.write(b"data: still here\n\n")
-            await asyncio.sleep(0.1)
+            streaming.set()
+            await go_on.wait()
         return stream
 
-    bounds = ConnectionBounds(6, 6, 0.2, 0.2, 0.2)
-    listener = LocalListener(bounds=bounds)
+    listener = LocalListener(bounds=replace(SMALL, connections=6, per_address=6))
     listener.add_routes([web.get("/events", events)])
     await listener.start()
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     writer.write(b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    await asyncio.wait_for(streaming.wait(), PATIENCE)
     with closing([connected(listener.port, HALF_HEAD) for _ in range(20)]):
         answer, seconds = await asked(
             listener.port, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         )
         assert answer == b"HTTP/1.1 200"
         assert seconds < SOON
+        much_later(listener.connections, monkeypatch)
+        assert len(listener.connections) == 1, "the stream, and no half of a request"
+        go_on.set()
         async with asyncio.timeout(PATIENCE):
             assert (await reader.read()).count(b"still here") == 8
     writer.close()

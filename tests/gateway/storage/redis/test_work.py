@@ -15,6 +15,7 @@ from gateway.storage.redis.keys import PARTITIONS, partition_of
 from tests.gateway.storage.redis.conftest import Hire, Open
 from tests.gateway.storage.redis.support import HELD, LEASE, UNHURRIED, age, all_keys, eventually
 from tests.gateway.storage.redis.workers import DAY, all_answered, entry, feed, in_order, number_of
+from tests.support.patience import PATIENCE
 
 
 async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hire: Hire) -> None:
@@ -169,7 +170,7 @@ async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
     monkeypatch.setattr(state.client, "run", finishing_meanwhile)
     leases = [state.client.key("lease", "work", str(partition)) for partition in range(PARTITIONS)]
     await state.client.command("DEL", *leases)  # as when they ran out: what is open is read again
-    await asyncio.wait_for(read_again.wait(), 10)
+    await asyncio.wait_for(read_again.wait(), PATIENCE)
     await feed(state, range(2, 3), lanes=1)
     await eventually(lambda: len(worker.taken) > 2)
     assert [item.id for item in worker.taken] == ["id-0", "id-1", "id-2"]

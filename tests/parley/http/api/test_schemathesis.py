@@ -57,7 +57,7 @@ async def run_schemathesis(program: Program, folder: Path, *options: str) -> tup
     return process.returncode, out.decode()
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 async def test_every_endpoint_keeps_what_the_description_says(
     program: Program, tmp_path: Path
 ) -> None:
