@@ -19,6 +19,7 @@ from gateway.message import (
 from gateway.observe.correlation import about, correlation_id
 from gateway.people import PersonId
 from gateway.revision import message_of, revised
+from gateway.slots import Slots
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
@@ -47,7 +48,8 @@ class _Lane:
 
 
 class Lanes:
-    """Runs `handle` for the entries of each lane in order, at most `concurrency` at a time.
+    """Runs `handle` for the entries of each lane in order, as many at a time as there are
+    `slots`.
 
     A lane exists only while it has work. `dropped` gets what the overlap "drop" turns away and
     what was stopped, `withdrawn` what its author deleted before its turn began.
@@ -59,19 +61,19 @@ class Lanes:
         dropped: Handle,
         *,
         withdrawn: Handle | None = None,
-        concurrency: int = 32,
+        slots: Slots | None = None,
         overlap: Overlap = "collect",
     ) -> None:
         self._handle = handle
         self._dropped = dropped
         self._withdrawn = withdrawn or dropped
         self._overlap = overlap
-        self._concurrency = concurrency
+        self._slots = slots or Slots()
+        self._slots.begin = self._begin_next
         self._lanes: dict[str, _Lane] = {}
         self._ready: deque[str] = deque()
         self._waiting = 0
         self._of_person: dict[tuple[str, str, str], int] = {}
-        self._running = 0
         self._tasks = Tasks("lane_failed")
         self._left: set[tuple[str, str]] = set()
         self._closed = False
@@ -83,8 +85,13 @@ class Lanes:
 
     @property
     def running(self) -> int:
-        """Turns that run at this moment."""
-        return self._running
+        """Turns that work at this moment."""
+        return self._slots.taken
+
+    @property
+    def aside(self) -> int:
+        """Turns that have begun, and wait for a model that does not answer."""
+        return self._slots.aside
 
     @property
     def idle(self) -> bool:
@@ -118,7 +125,7 @@ class Lanes:
             self._revise(lane, entry.event)
         lane.waiting.append(entry)
         self._count([entry], 1)
-        self._start_ready()
+        self._slots.offer()
 
     def holds(self, lane: str, message_ids: Collection[str]) -> bool:
         """True when one of these messages waits in the lane, is being answered, or is left to the
@@ -203,17 +210,20 @@ class Lanes:
             await self._handle(lane.batch)
         lane.stopped = False  # it was done before a stop could take effect
 
-    def _start_ready(self) -> None:
-        while self._ready and self._running < self._concurrency:
-            name = self._ready.popleft()
-            lane = self._lanes[name]
-            lane.batch, lane.begun, lane.stopped = self._next_batch(lane), False, False
-            self._count(lane.batch, -1)
-            self._running += 1
-            # Who happens to start the turn is about another message, more often than not.
-            with about(correlation_id(lane.batch[-1].id)):
-                lane.running = self._tasks.spawn(self._turn(lane))
-                lane.running.add_done_callback(partial(self._finished, name))
+    def _begin_next(self) -> bool:
+        """Begin the turn of the lane that has waited longest for a slot; False without one."""
+        if not self._ready:
+            return False
+        name = self._ready.popleft()
+        lane = self._lanes[name]
+        lane.batch, lane.begun, lane.stopped = self._next_batch(lane), False, False
+        self._count(lane.batch, -1)
+        self._slots.take()
+        # Who happens to start the turn is about another message, more often than not.
+        with about(correlation_id(lane.batch[-1].id)):
+            lane.running = self._tasks.spawn(self._turn(lane))
+            lane.running.add_done_callback(partial(self._finished, name))
+        return True
 
     def _next_batch(self, lane: _Lane) -> list[InboxEntry]:
         batch = [lane.waiting.popleft()]
@@ -227,7 +237,6 @@ class Lanes:
         return batch
 
     def _finished(self, name: str, _task: "asyncio.Task[None]") -> None:
-        self._running -= 1
         lane = self._lanes[name]
         lane.running = None
         if lane.stopped:
@@ -237,7 +246,7 @@ class Lanes:
             self._ready.append(name)
         else:
             self._leave_waiting(self._lanes.pop(name))
-        self._start_ready()
+        self._slots.give()
 
 
 def _person_of(entry: InboxEntry) -> tuple[str, str, str] | None:

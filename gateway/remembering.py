@@ -119,6 +119,12 @@ class TurnMemory(Protocol):
         it."""
         ...
 
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Say this with the person's next direct message. For a place where nothing can be said to
+        one person alone; before `finish`. The sentence quotes nothing of what was said, and takes
+        the place of those that memory would say `instead_of` it."""
+        ...
+
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """The turn is over: what to tell, and what to keep of it."""
         ...
@@ -223,6 +229,9 @@ class Forgetful:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """Nothing."""
         return ()
+
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Nothing waits without a memory."""
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """Keeps nothing."""

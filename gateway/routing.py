@@ -15,6 +15,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import about, correlation_id
 from gateway.pipeline import Pipeline
+from gateway.slots import Slots
 from gateway.stores import InboxEntry
 from gateway.tasks import Tasks
 
@@ -30,7 +31,7 @@ class Router:
         pipeline: Pipeline,
         control: Control,
         *,
-        concurrency: int,
+        slots: Slots,
         overlap: Overlap,
     ) -> None:
         self._pipeline = pipeline
@@ -41,7 +42,7 @@ class Router:
             self._in_lane,
             pipeline.drop,
             withdrawn=pipeline.withdraw,
-            concurrency=concurrency,
+            slots=slots,
             overlap=overlap,
         )
         self._controls = Tasks("control_failed")

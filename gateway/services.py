@@ -38,6 +38,7 @@ from gateway.ports import (
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.security import SecurityLog
+from gateway.slots import Slots
 from gateway.stores import (
     AdapterStates,
     Buckets,
@@ -155,7 +156,8 @@ class Connected:
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything a stage may use. `observe` sees every trace, also of what is not stored;
-    `observer` is told what happens, and when; `signs` are reactions that come and go."""
+    `observer` is told what happens, and when; `slots` bound the turns that work;
+    `signs` are reactions that come and go."""
 
     assistant: Assistant
     policies: Policies
@@ -178,5 +180,6 @@ class Services:
     guard: WorkGuard = UNGUARDED
     calibrations: Calibrations = field(default_factory=Calibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    slots: Slots = field(default_factory=Slots)
     signs: Tasks = field(default_factory=lambda: Tasks("sign_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)

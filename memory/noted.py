@@ -25,6 +25,8 @@ MAX_CHARACTERS: Final = 80
 """Characters of each."""
 UNTOLD_FOR: Final = timedelta(days=7)
 """How long something waits to be told in private."""
+SAID_ONCE_FOR: Final = timedelta(days=1)
+"""How long a sentence that waits stands for further ones of the same wording."""
 MAX_SENTENCE: Final = 200
 MAX_WAITING: Final = 100
 SENTENCE: Final = "="
@@ -67,15 +69,37 @@ def noted_of(results: Sequence[WriteResult], written: Sequence[str]) -> tuple[No
     return (Noted(" ".join(lines), short_id(first), _button("Undo", first)), *documents)
 
 
-def untold_of(results: Sequence[WriteResult], notices: Sequence[str], *, notes: bool) -> list[str]:
+def untold_of(
+    results: Sequence[WriteResult],
+    notices: Sequence[str],
+    *,
+    notes: bool,
+    without: Sequence[str] = (),
+) -> list[str]:
     """What has to wait until the person can be told alone: ids, and `notices` that quote nothing.
-    Without `notes` only what asks for a decision."""
+    Without `notes` only what asks for a decision; `without` sentences that are said otherwise."""
     stored = [one.memory_id for one in results if one.outcome is Outcome.STORED and notes]
     waiting = [one.review_id for one in results if one.outcome is Outcome.REVIEW]
     said = [n for one in results for n in one.notices if n != one.told_replaced]
     sentences = dict.fromkeys((*said, *notices))
-    told = [f"{SENTENCE}{one[:MAX_SENTENCE]}" for one in sentences]
+    told = [entry_of_sentence(one) for one in sentences if one not in without]
     return [one for one in (*stored, *waiting, *told) if one]
+
+
+def entry_of_sentence(sentence: str) -> str:
+    """What waits for a sentence that quotes nothing of what was said."""
+    return f"{SENTENCE}{sentence[:MAX_SENTENCE]}"
+
+
+def waits_already(handle: MemoryHandle, sentence: str) -> bool:
+    """True where this sentence has waited for less than `SAID_ONCE_FOR`: repeated, it would push
+    out what else waits."""
+    now, wanted = handle.occasion.at, entry_of_sentence(sentence)
+    for entry in handle.chosen.untold:
+        seconds, _, what = entry.partition("|")
+        if what == wanted and now - datetime.fromtimestamp(int(seconds), UTC) < SAID_ONCE_FOR:
+            return True
+    return False
 
 
 def entries_at(at: datetime, untold: Sequence[str]) -> list[str]:

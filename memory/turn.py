@@ -18,7 +18,15 @@ from memory.brief import Brief, BriefLimits, brief_of
 from memory.commands import words
 from memory.consolidation import Said, waiting_turn
 from memory.handle import Memory, MemoryHandle
-from memory.noted import Noted, entries_at, noted_of, told_at_last, untold_of
+from memory.noted import (
+    Noted,
+    entries_at,
+    entry_of_sentence,
+    noted_of,
+    told_at_last,
+    untold_of,
+    waits_already,
+)
 from memory.outside import Outside, shown_before
 from memory.proposals import Proposals
 from memory.recall.echoes import without_echoes
@@ -176,6 +184,7 @@ class _Turn:
         self._lines: Mapping[str, str] = {}
         self._begins_session = handle.briefed is None
         self._proposed: Sequence[str] = ()
+        self._said_otherwise: Sequence[str] = ()
         self._outside = outside = Outside(asker.material)
         self._shown = shown = Shown()
         self._documents = BrainTool(handle, remembrance.brain, outside, shown)
@@ -226,6 +235,13 @@ class _Turn:
             replace(knowledge_item(one, here, persons), line=lines.get(one.id, "")) for one in kept
         ]
 
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Say this with the person's next direct message, once where it waits already."""
+        handle, self._said_otherwise = self._handle, instead_of
+        if not waits_already(handle, sentence):
+            at = handle.occasion.at
+            await handle.tell_later(entries_at(at, [entry_of_sentence(sentence)]))
+
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
         after = await self._after()
@@ -244,7 +260,9 @@ class _Turn:
         handle, tools = self._handle, self._tools
         notes = self._remembrance.shows_notes(handle)
         if not self._asker.alone:
-            untold = untold_of(tools.results, tools.notices, notes=notes)
+            untold = untold_of(
+                tools.results, tools.notices, notes=notes, without=self._said_otherwise
+            )
             if untold:
                 await handle.tell_later(entries_at(handle.occasion.at, untold))
             return Aftermath()

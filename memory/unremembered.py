@@ -32,6 +32,9 @@ class Unremembered:
         """Nothing."""
         return ()
 
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Keeps nothing."""
+
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """Keeps nothing."""
         return Aftermath()

@@ -36,6 +36,7 @@ from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.routing import Router
 from gateway.services import Connected, Services
+from gateway.slots import Slots
 from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
@@ -336,11 +337,10 @@ class App:
         return connected
 
     def _route(self) -> tuple[Router, Control]:
-        settings, shared = self.settings, self.storage.hot.shared
+        shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
         control = Control(self.services, pipeline)
-        concurrency, overlap = settings.workers.concurrency, settings.conversation.overlap
-        return Router(pipeline, control, concurrency=concurrency, overlap=overlap), control
+        return Router(pipeline, control, slots=self.services.slots, overlap=overlap), control
 
     def _keep_counts(self) -> KeptCalibrations:
         services = self.services
@@ -496,6 +496,7 @@ class App:
             humans=self.memory.humans,
             more_commands=self.memory.commands,
             guard=self.guard,
+            slots=Slots(settings.workers.concurrency),
             recent_secrets=self._recent_secrets,
             security=self.security,
         )

@@ -111,6 +111,7 @@ class Watching:
         return Now(
             waiting=parts.lanes.waiting,
             running=parts.lanes.running,
+            aside=parts.lanes.aside,
             unsent=parts.deliverer.waiting,
             unwritten=parts.unwritten(),
             loop_lag=self._loop.lag,

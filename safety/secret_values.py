@@ -18,6 +18,7 @@ from safety.secret_words import (
     GENERIC_KEYS,
     NAMED_BY,
     NO_SECRETS,
+    NO_VALUES,
     OWNERS,
     TECHNICAL,
     VENDOR_NAMES,
@@ -91,6 +92,22 @@ _MIN_STRONG: Final = 6
 _MIN_PASSWORD: Final = 4
 _MIN_NUMBER: Final = 8
 _MAX_NUMBER: Final = 40
+_MIN_LONE_NUMBER: Final = 10
+_MIN_NUMBER_BESIDE: Final = 12
+_MIN_DISTINCT: Final = 4
+_OF_AMOUNTS: Final = """
+    supply price amount balance cap total value worth
+"""
+_AMOUNTS: Final = NO_VALUES | frozenset(_OF_AMOUNTS.split())
+_OF_TOKENS: Final = """
+    トークン 令牌 토큰 密钥 密鑰 金鑰 秘钥 シークレット 시크릿
+"""
+_TOKENS: Final = frozenset(_OF_TOKENS.split())
+"""Words of scripts without spaces that are no everyday words."""
+_HARDWARE: Final = re.compile(
+    r"(?i)connector|gpio|header\b|pinout|arduino|socket|raspberry|\besp\d|solder|voltage"
+)
+_HARDWARE_NEAR: Final = 40
 _LONG: Final = 20
 _MEDIUM: Final = 16
 _SHORT_SECRET: Final = 8
@@ -99,13 +116,18 @@ _SHORT_SECRET: Final = 8
 def is_secret(told: Told) -> bool:
     """True when the value is one that its word tells, and no talk about it."""
     value = told.value
-    if NEVER.match(value):
+    if NEVER.match(value) or (told.how is How.CELL and _is_path(told)):
         return False
     if told.kind is Class.PIN:
         return _is_pin(told, value)
     if told.kind is Class.PASSWORD:
         return _is_password(told, value)
     return _is_key(told, value)
+
+
+def _is_path(told: Told) -> bool:
+    """`cat /etc/passwd|base64`: a file, whose name is the word, and a program that reads it."""
+    return told.text[max(0, told.start - 1) : told.start] == "/"
 
 
 def last_part(name: str) -> str:
@@ -214,9 +236,8 @@ def _is_key(told: Told, value: str) -> bool:
     if is_uuid(value):
         return named
     if value.isdigit():
-        # Digits alone are a key under a name that says so.
-        fits = _MIN_NUMBER <= len(value) <= _MAX_NUMBER
-        return named and fits and told.how in _CLEAR and not told.rest.strip("_.-")
+        says_so = named or not generic or told.word in _TOKENS
+        return says_so and _is_number_for_key(told, value, named=named)
     if told.how is How.BESIDE:
         return looks_random(value, _MEDIUM if named else _LONG)
     if generic and not named:
@@ -226,6 +247,21 @@ def _is_key(told: Told, value: str) -> bool:
         return False
     least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
     return looks_random(value, least) or _is_word_for_secret(told, value)
+
+
+def _is_number_for_key(told: Told, value: str, *, named: bool) -> bool:
+    """Digits alone are a key under a name that says so, and behind "token" or "secret" where they
+    are too many for a count of tokens, and no round number."""
+    if told.rest.strip("_.-") or len(value) > _MAX_NUMBER:
+        return False
+    if named and told.how in _CLEAR and len(value) >= _MIN_NUMBER:
+        return True
+    if len(set(value)) < _MIN_DISTINCT or not _AMOUNTS.isdisjoint(told.fillers):
+        return False
+    if told.how in _CLEAR:
+        return len(value) >= _MIN_LONE_NUMBER
+    least = _MIN_LONE_NUMBER if named else _MIN_NUMBER_BESIDE
+    return told.how is How.BESIDE and not told.fillers and len(value) >= least
 
 
 def _is_word_for_secret(told: Told, value: str) -> bool:
@@ -248,8 +284,11 @@ def _is_pin(told: Told, value: str) -> bool:
         or (ahead[:1] in ".," and ahead[1:].isdigit())
     ):
         return False
-    if told.rest.strip(".-_"):
+    near = told.text[max(0, told.start - _HARDWARE_NEAR) : told.end + _HARDWARE_NEAR]
+    if told.rest.strip(".-_") or _HARDWARE.search(near):
         return False
+    if told.how is How.CELL:
+        return not told.fillers
     if told.how in {How.SIGN, How.LINK, How.CALL}:
         return all(filler in OWNERS or len(filler) <= _SHORTEST_CVV for filler in told.fillers) or (
             told.how is How.LINK

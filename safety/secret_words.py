@@ -16,6 +16,7 @@ class Class(Enum):
     PASSWORD = "password"  # noqa: S105 - a class, no password
     KEY = "key"
     PIN = "pin"
+    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ def _words() -> Iterable[tuple[str, Word]]:
             (language.keys, Class.KEY, False),
             (language.whole_keys, Class.KEY, True),
             (language.pins, Class.PIN, True),
+            (language.code_words, Class.CODE, True),
+            (_written(language.codes), Class.CODE, True),
         ):
             for word in filter(None, words.split("|")):
                 spaced = not _UNSPACED.search(word)
@@ -46,6 +49,15 @@ def _words() -> Iterable[tuple[str, Word]]:
                         unicodedata.normalize(form, word).replace("\u200c", ""),
                         Word(kind, whole and spaced, spaced),
                     )
+
+
+def _written(codes: str) -> str:
+    """The codes, those in ASCII also as names in programs: `verification_code`, `otpCode`."""
+    written = [codes]
+    for code in codes.split("|"):
+        if code.isascii():
+            written += (re.sub("[ -]", to, code) for to in ("_", "-", "") if set(code) & set(" -"))
+    return "|".join(written)
 
 
 WORDS: Final = dict(_words())
@@ -69,6 +81,8 @@ GENERIC_KEYS: Final = frozenset(
     if told.kind is Class.KEY and " " not in word and (told.whole or not told.spaced)
 ) - {"pat", "jwt", "bearer", "sas"}
 """Words for a key that are everyday words as well."""
+ANY_CODES: Final = _every("code_words")
+"""Words for a code of any kind."""
 LINKS: Final = _every("links")
 """Words between a name and its value: "is", "lautet", "это"."""
 _OF_WEAK_LINKS: Final = """

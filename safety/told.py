@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from safety.one_time_codes import GROUPED, code_before, is_code
 from safety.patterns import Pattern, literal
 from safety.secret_kinds import Finding, Level, SecretKind
 from safety.secret_values import How, Told, is_secret, is_strong, last_part
@@ -46,13 +47,20 @@ def _kind(name: str, word: str) -> SecretKind:
 PASSWORD: Final = _kind("password", "password")
 ASSIGNED_KEY: Final = _kind("assigned_key", "key")
 PIN: Final = _kind("pin", "pin")
-_KINDS: Final = {Class.PASSWORD: PASSWORD, Class.KEY: ASSIGNED_KEY, Class.PIN: PIN}
+ONE_TIME_CODE: Final = _kind("one_time_code", "code")
+_KINDS: Final = {
+    Class.PASSWORD: PASSWORD,
+    Class.KEY: ASSIGNED_KEY,
+    Class.PIN: PIN,
+    Class.CODE: ONE_TIME_CODE,
+}
 
 _BRACKETS: Final = re.compile(r"[ \t]{1,2}\([^()\n]{1,30}\)")
 _MARKED: Final = re.compile(r"[\d!#$%^?\\{}\[\]A-Z]")
 """Without one of them a word beside a name is no password and no key."""
 _LONG_VALUE: Final = 64
 _WINDOW: Final = 160
+_CODE_WINDOW: Final = 80
 _MAX_FILLERS: Final = 7
 _MAX_LINKS: Final = 3
 
@@ -63,7 +71,8 @@ _UNSPACED_LINKS: Final = tuple("是为為はがを:：=＝은는이가成叫ค�
 _ASCII_RUN: Final = re.compile(r"[!#-&*-;=?-Z\\^_a-z~]{3,200}")
 _GOES_ON: Final = re.compile(r"[a-z]{4}")
 _KEY_MARK: Final = re.compile(r"[\dA-Z]")
-_DIGIT: Final = re.compile(r"\d")
+_DIGITS: Final = re.compile(r"\d{3}")
+"""Begins a PIN, and a code for one use."""
 _SETTERS: Final = frozenset({".set", ".put", ".assign", ".equals", ".value"})
 _ROW: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|]+")
 _MOST_LONG_VALUES: Final = 4
@@ -142,7 +151,7 @@ class _Reader:
     _row_end: int = 0
     _read: int = 0
     _key_marks: "_Next" = field(default_factory=lambda: _Next(_KEY_MARK))
-    _digits: "_Next" = field(default_factory=lambda: _Next(_DIGIT))
+    _digits: "_Next" = field(default_factory=lambda: _Next(_DIGITS))
     _tokens: dict[int, "_Token | None"] = field(default_factory=dict)
 
     def read(self, start: int, end: int, word: Word) -> Told | None:
@@ -273,7 +282,10 @@ class _Reader:
             how = How.LINE
         whole = end
         setting = how is How.SIGN and name.word.kind is Class.PASSWORD
-        if not quoted:
+        grouped = GROUPED.match(self.text, begin) if name.word.kind is Class.CODE else None
+        if grouped is not None:
+            end = grouped.end()
+        elif not quoted:
             end = bare_end(self.text, name.start, begin, end, setting=setting)
         if begin < end and (quoted or ends_well(self.text, end, how)):
             told = Told(
@@ -288,7 +300,7 @@ class _Reader:
                 quoted,
                 fillers,
             )
-            if is_secret(told):
+            if _is_told(told):
                 return told
         self.rejected = whole
         return None
@@ -319,12 +331,14 @@ class _Reader:
         if stop <= place or (how is How.LINE and not ends_well(text, stop, how)):
             return None
         told = Told(text, word.kind, text[start:end], start, "", how, place, stop, quoted)
-        return told if is_secret(told) else None
+        return told if _is_told(told) else None
 
     def _before(self, start: int, end: int, word: Word) -> Told | None:
         """ "… is my password", `"…" == password`, "…是我的密码"."""
         if word.kind is Class.PIN or start < _LEAST_BEFORE:
             return None
+        if word.kind is Class.CODE:
+            return self._code_before(start, end, word)
         begin = max(0, start - _WINDOW)
         window = self.text[begin:start]
         span = value_before(window) if word.spaced else run_before(window)
@@ -336,7 +350,24 @@ class _Reader:
         said = self.lowered[start:end]
         places = begin + span[0], begin + span[1]
         told = Told(self.text, word.kind, said, start, "", How.BEFORE, *places, False)
-        return told if is_secret(told) else None
+        return told if _is_told(told) else None
+
+    def _code_before(self, start: int, end: int, word: Word) -> Told | None:
+        """ "482911 is your … code", "482911是您的验证码"."""
+        begin, said = max(0, start - _CODE_WINDOW), self.lowered[start:end]
+        if word.spaced:
+            span = code_before(self.text, begin, start, said)
+        else:
+            run = run_before(self.text[begin:start])
+            span = (begin + run[0], begin + run[1]) if run is not None else None
+        if span is None:
+            return None
+        told = Told(self.text, Class.CODE, said, start, "", How.BEFORE, *span, False)
+        return told if is_code(told) else None
+
+
+def _is_told(told: Told) -> bool:
+    return is_code(told) if told.kind is Class.CODE else is_secret(told)
 
 
 class _Token(NamedTuple):

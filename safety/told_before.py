@@ -10,7 +10,7 @@ _OF_ARTICLES: Final = """
     the my our mein meine das la le mi a o minha mon moje мой мій
 """
 _ARTICLES: Final = frozenset(_OF_ARTICLES.split())
-_OWNERS_BEFORE: Final = "私我的のは是がを僕俺제내가이는은 "
+_OWNERS_BEFORE: Final = "私我您你的のは是がを僕俺제내가이는은 "
 
 
 def run_before(window: str) -> tuple[int, int] | None:

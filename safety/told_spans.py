@@ -69,11 +69,11 @@ def _is_no_code(value: str) -> bool:
 
 
 def ends_well(text: str, end: int, how: How) -> bool:
-    """A call or an index behind the value makes it code; a cell ends with a bar, and what has a
-    line of its own with that line."""
+    """A call or an index behind the value makes it code; a cell ends with a bar or its line, and
+    what has a line of its own with that line."""
     if how is How.CELL or how is How.LINE:
         rest = text[end : end + 80].split("\n", maxsplit=1)[0].strip()
-        return rest.startswith("|") if how is How.CELL else not rest
+        return not rest or (how is How.CELL and rest[0] == "|")
     return text[end : end + 1] not in {"(", "[", "{"}
 
 

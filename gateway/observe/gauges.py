@@ -24,15 +24,17 @@ STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped
 class Now:
     """How things stand at this moment.
 
-    `waiting` and `running` are turns, `unsent` sends, `unwritten` pieces of work that wait for the
-    database, `loop_lag` in seconds. `connections` has the state of each account, `reconnects` how
-    often it was lost, `proofs` what it last proved, `parts` whether each store and listener is up.
+    `waiting`, `running` and `aside` are turns, `unsent` sends, `unwritten` pieces of work
+    that wait for the database, `loop_lag` in seconds. `connections` has the state of each account,
+    `reconnects` how often it was lost, `proofs` what it last proved, `parts` whether each store and
+    listener is up.
     `shared` is None where one process does everything. `quarantined` is work that is not begun any
     more, `tool_servers` are the MCP servers.
     """
 
     waiting: int = 0
     running: int = 0
+    aside: int = 0
     unsent: int = 0
     unwritten: int = 0
     loop_lag: float = 0.0
@@ -55,7 +57,8 @@ class Gauges(Collector):
         """Called by the registry for every page."""
         now = self._look()
         yield _one("parley_lanes_waiting", "Messages that wait for their turn.", now.waiting)
-        yield _one("parley_lanes_running", "Turns that run.", now.running)
+        yield _one("parley_lanes_running", "Turns that work.", now.running)
+        yield _one("parley_lanes_aside", "Turns that wait to ask the model again.", now.aside)
         yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
         yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
         yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)

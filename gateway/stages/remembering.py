@@ -4,10 +4,10 @@ from gateway.authorship import without_quotations
 from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.remembering import Asker
+from gateway.remembering import REDACTION_NOTICE, Asker
 from gateway.services import Services
 from gateway.stages.redacting import kept_answer, kept_material, kept_of, redact_aside
-from gateway.stages.secret_notes import noted, secret_note
+from gateway.stages.secret_notes import LATER, REMOVED, noted, secret_note
 from gateway.turn.prompt import said_in
 
 
@@ -27,6 +27,9 @@ async def close_memory(exchange: Exchange, services: Services) -> Decision:
         return Decision("memory", True, "nothing_kept")
     await redact_aside(exchange, services)
     note = note_of(exchange, services)
+    if note and not reads_alone(exchange):
+        covered = (REDACTION_NOTICE,) if note == REMOVED else ()
+        await exchange.memory.tell_later(LATER[note], instead_of=covered)
     if exchange.result.failed:
         exchange.aftermath = noted(exchange.aftermath, note)
         return Decision("memory", True, "nothing_kept")

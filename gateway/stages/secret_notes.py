@@ -16,6 +16,15 @@ LEFT_OUT: Final = (
     "_Your message holds what may be a key, so I did not keep that part. To keep it, send it"
     " to me with `/remember`._"
 )
+_REMOVED_LATER: Final = (
+    "In a group you wrote what looks like a password or a key. I read it, and did not keep it."
+)
+_LEFT_OUT_LATER: Final = (
+    "In a group you wrote what may be a key, so I did not keep that part. To keep it, send it to me"
+    " with /remember."
+)
+LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
+"""The same lines for a later direct message, where the message they are about does not stand."""
 
 
 def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material]) -> str:

@@ -124,6 +124,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
             live.on_text if live is not None else None,
             live.take_back if live is not None else _unseen,
             live.waits if live is not None else None,
+            lambda seconds: services.slots.without(services.clock.sleep(seconds)),
         )
     model = voice.model or services.assistant.default_model
     services.calibrations.learn(model, exchange.result.calibration)

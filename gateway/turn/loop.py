@@ -26,7 +26,7 @@ from gateway.ports import (
 )
 from gateway.turn.calls import CallRunner
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
-from gateway.turn.retrying import MAX_TAKEN_BACK, Retrying
+from gateway.turn.retrying import MAX_TAKEN_BACK, Pause, Retrying
 from gateway.turn.sentences import closing
 from gateway.turn.tokens import learned
 from gateway.turn.types import (
@@ -53,15 +53,16 @@ async def run_turn(
     on_text: OnText | None = None,
     take_back: TakeBack | None = None,
     on_wait: OnWait | None = None,
+    pause: Pause | None = None,
 ) -> TurnResult:
     """Answer `request`. Never raises for what a model or a tool does; only cancellation and
     what `on_text` raises come through.
 
     A model that does not answer is asked again while `limits.patience_seconds` last, and `on_wait`
-    is told. A call whose stream broke is made again where `take_back` allows it; without it, the
-    answer ends there.
+    is told; `pause` waits between two tries, by default as the clock does. A call whose
+    stream broke is made again where `take_back` allows it; without it, the answer ends there.
     """
-    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait)
+    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait, pause)
     try:
         async with asyncio.timeout(limits.seconds) as bound:
             outcome = await turn.run()
@@ -85,6 +86,7 @@ class _Turn:
         on_text: OnText | None,
         take_back: TakeBack | None,
         on_wait: OnWait | None,
+        pause: Pause | None,
     ) -> None:
         self._request = request
         self._provider = provider
@@ -96,7 +98,8 @@ class _Turn:
         self._on_wait = on_wait
         self._times_taken_back = 0
         chance = random.random  # no secret depends on it
-        self._retrying = Retrying(clock, min(limits.seconds, limits.patience_seconds), chance)
+        patience = min(limits.seconds, limits.patience_seconds)
+        self._retrying = Retrying(clock, patience, chance, pause or clock.sleep)
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
         self._system = f"{request.system}\n\n{request.system_now}".strip()

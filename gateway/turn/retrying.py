@@ -1,6 +1,6 @@
 """How long a turn goes on asking a model that does not answer."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from gateway.errors import ModelUnavailable
@@ -21,15 +21,21 @@ MAX_TAKEN_BACK: Final = 4
 MAX_ROUNDS: Final = 20
 """Further rounds of attempts in one turn, however long it may take."""
 
+Pause = Callable[[float], Awaitable[None]]
+
 
 class Retrying:
-    """The patience of one turn. `seconds` is counted from now; `chance` gives numbers from 0 to 1.
+    """The patience of one turn. `seconds` is counted from now; `chance` gives numbers from 0 to 1,
+    and `pause` waits for so many seconds.
 
     Only calls to the model are made again, from the same messages: no tool runs twice for it.
     """
 
-    def __init__(self, clock: Clock, seconds: float, chance: Callable[[], float]) -> None:
+    def __init__(
+        self, clock: Clock, seconds: float, chance: Callable[[], float], pause: Pause
+    ) -> None:
         self._clock = clock
+        self._pause = pause
         self._chance = chance
         self._until = clock.monotonic() + seconds
         self._rounds = 0
@@ -43,7 +49,7 @@ class Retrying:
         if pause is None:
             return False
         self._rounds += 1
-        await self._clock.sleep(pause)
+        await self._pause(pause)
         return True
 
 

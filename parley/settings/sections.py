@@ -358,7 +358,8 @@ class Workers(Section):
     """How much happens at once."""
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
-    """Conversations answered side by side; one conversation is always answered in order."""
+    """Conversations answered side by side; one conversation is always answered in order. A
+    question that waits between two tries of a model that does not answer is not counted."""
 
 
 class Watchdog(Section):

@@ -192,6 +192,23 @@ async def test_telegram_tells_it_with_the_next_direct_message_and_once(lab: Lab)
     assert "Noted in a group: “I drink tea”" in (await ben.command("memories")).text
 
 
+@ROOMS
+async def test_in_a_room_its_writer_alone_learns_that_a_secret_was_not_kept(lab: Lab) -> None:
+    ada, ben = direct(lab), direct(lab, "Ben")
+    room = await room_of(lab, ada.person)
+    new = await say(lab, ada.person, room, "remember that my password is Xy12zz89x")
+    assert not any("password" in shown.text for shown in new if shown.by_bot and not shown.only_for)
+    told = [one.text for one in await alone(lab, ada.person, new) if "did not keep it" in one.text]
+    if lab.platform.platform == "telegram":
+        assert told == []
+        assert "did not keep it" not in (await ben.say("hello")).text
+        told = [(await ada.say("hello")).text]
+        assert "In a group you wrote what looks like a password or a key." in told[0]
+        assert "did not keep it" not in (await ada.say("hello again")).text
+    assert len(told) == 1
+    assert "I removed what looks like a secret" not in told[0], "it is said once"
+
+
 @only("telegram-polling")
 async def test_what_is_deleted_meanwhile_is_told_nowhere(lab: Lab) -> None:
     ada = direct(lab)

@@ -8,6 +8,7 @@ import pytest
 from gateway.errors import StoreUnavailable
 from gateway.lanes import MAX_COLLECTED, Lanes, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
+from gateway.slots import Slots
 from gateway.stores import InboxEntry
 from gateway.uninterrupted import uninterrupted
 from tests.support.clock import settle
@@ -32,7 +33,7 @@ class Worker:
         self.dropped += [entry.id for entry in entries]
 
     def lanes(self, overlap: Overlap = "collect", concurrency: int = 8) -> Lanes:
-        return Lanes(self.handle, self.drop, concurrency=concurrency, overlap=overlap)
+        return Lanes(self.handle, self.drop, slots=Slots(concurrency), overlap=overlap)
 
     async def release(self, times: int = 1) -> None:
         for _ in range(times):

@@ -15,6 +15,7 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.arrivals import LEAST, MAX_SENDERS, TOLD_PER_MINUTE, Arrivals
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, RateLimits
 from gateway.services import Policies
+from gateway.slots import Slots
 from gateway.stages.admission import check_limits, identify
 from gateway.stores import RING_EACH, RING_SENDERS, InboxEntry, ring_slot
 from tests.support.gateway import Gateway, gateway
@@ -168,7 +169,7 @@ async def test_one_person_does_not_fill_what_waits() -> None:
     async def handle(entries: object) -> None:
         raise AssertionError("nothing begins")
 
-    lanes = Lanes(handle, handle, concurrency=0)
+    lanes = Lanes(handle, handle, slots=Slots(0))
     at = place()
     event: MessageReceived = received("hello", author="eve")
     crowd = received("hello", author="ben")

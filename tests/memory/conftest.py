@@ -1,9 +1,16 @@
-"""One PostgreSQL for all tests of memory."""
+"""One PostgreSQL for all tests of memory, and a memory on each of the engines."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from gateway.remembering import WaitingTurn
+from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
+from parley.storage.memory_stores import on_postgres
+from tests.memory.rig import Rig, memory_rig, rig_on
+from tests.support.clock import FakeClock
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer, postgres_server
 
 
@@ -11,3 +18,23 @@ from tests.support.servers import PostgresServer, postgres_server
 def postgres() -> Iterator[PostgresServer]:
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    if request.param == "sqlite":
+        async with memory_rig() as opened:
+            yield opened
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    pool = postgres_database(await migrated_database(server), PATIENT)
+    database, clock = sqlite_database(":memory:"), FakeClock()
+    await asyncio.gather(pool.start(), database.start())
+
+    async def keep(turn: WaitingTurn) -> None:
+        await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
+
+    yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
+    await asyncio.gather(pool.stop(), database.stop())

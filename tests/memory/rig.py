@@ -191,6 +191,9 @@ class Keeping:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return await self.turn.knowledge(question)
 
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        await self.turn.tell_later(sentence, instead_of)
+
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         after = await self.turn.finish(answer, tools_used)
         if after.turn is not None:

@@ -36,6 +36,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
+from gateway.slots import Slots
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.conversations import SqliteConversations
@@ -145,6 +146,7 @@ async def gateway(
     adapter: RecordingAdapter | None = None,
     memory: Remembering | None = None,
     guard: WorkGuard = UNGUARDED,
+    concurrency: int = 8,
 ) -> AsyncIterator[Gateway]:
     """A running gateway whose model answers at once."""
     clock, traces, counts = FakeClock(), list[Trace](), Counter[tuple[str, str]]()
@@ -191,9 +193,10 @@ async def gateway(
         prices=prices or dict(DEFAULT_PRICES),
         memory=memory or Forgetful(),
         guard=guard,
+        slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    router = Router(pipeline, Control(services, pipeline), concurrency=8, overlap=overlap)
+    router = Router(pipeline, Control(services, pipeline), slots=services.slots, overlap=overlap)
     intake = Intake(services, LocalWorkplace(router))
     yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
     await router.stop()

@@ -10,7 +10,7 @@ from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
 from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
-from gateway.remembering import Aftermath, Asker, NoTools
+from gateway.remembering import REDACTION_NOTICE, Aftermath, Asker, NoTools
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -22,6 +22,7 @@ class Diary:
     askers: list[Asker] = field(default_factory=list)
     finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     after: Aftermath = field(default_factory=Aftermath)
+    later: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
     tools: NoTools = field(default_factory=NoTools)
@@ -42,6 +43,9 @@ class Diary:
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return ()
+
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        self.later.append((sentence, instead_of))
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         self.finished.append((answer, tools_used))
@@ -128,6 +132,33 @@ async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> Non
         await g.take(received("my password is Xy12zz89x", message_id="m2"))
         assert all("/remember" not in text for text in g.texts)
         assert g.texts == ["answer", "answer"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize(
+    ("said", "later"),
+    [
+        ("my password is Xy12zz89x", ("In a group you wrote what looks like", (REDACTION_NOTICE,))),
+        (f"see {'Zm9vYmFyYmF6cXV4' * 5} here", ("In a group you wrote what may be", ())),
+    ],
+)
+async def test_in_a_room_that_shows_nothing_to_one_person_it_waits_that_a_secret_was_not_kept(
+    said: str, later: tuple[str, Sequence[str]], fails: bool
+) -> None:
+    def broken(_: object) -> str:
+        raise RuntimeError("model")
+
+    async with gateway() as g:
+        diary = with_diary(g)
+        g.model.reply = broken if fails else g.model.reply
+        await g.take(received(f"hello, {said}", at=place(), mentions_bot=True))
+        (waiting,) = diary.later
+        assert (waiting[0].startswith(later[0]), waiting[1]) == (True, later[1])
+        assert not any("did not keep" in text for text in g.texts)
+        await g.take(received(said, message_id="m2"))
+        assert len(diary.later) == 1, "in a direct message it is said at once"
+        await g.take(received("hello", message_id="m3", at=place(), mentions_bot=True))
+        assert len(diary.later) == 1, "nothing was left out of this one"
 
 
 @pytest.mark.parametrize("keeps", [True, False])

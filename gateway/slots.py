@@ -1,0 +1,94 @@
+"""How many turns work at the same time; a turn that only waits for its model makes room."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from typing import Final
+
+MAX_ASIDE: Final = 256
+"""Turns that wait without a slot at the same time: each keeps its prompt in memory. Further ones
+keep their slot while they wait."""
+
+
+class Slots:
+    """A number of slots, one for each turn that works. `begin` begins a turn that waits for its
+    first slot, which it takes; False when none waits."""
+
+    def __init__(self, size: int = 32, most_aside: int = MAX_ASIDE) -> None:
+        self._size = size
+        self._most_aside = most_aside
+        self._taken = 0
+        self._aside = 0
+        self._returning: deque[asyncio.Future[None]] = deque()
+        self._new_first = False
+        self.begin: Callable[[], bool] = lambda: False
+
+    @property
+    def taken(self) -> int:
+        """Turns that work."""
+        return self._taken
+
+    @property
+    def aside(self) -> int:
+        """Turns that have begun, and wait without a slot."""
+        return self._aside
+
+    def take(self) -> None:
+        """Take a slot, for a turn that begins."""
+        self._taken += 1
+
+    def give(self) -> None:
+        """The turn that had a slot is over."""
+        self._taken -= 1
+        self.offer()
+
+    def offer(self) -> None:
+        """Give free slots to turns that come back and to new ones, by turns: neither waits for all
+        of the others."""
+        while self._taken < self._size:
+            ways = (self.begin, self._let_back) if self._new_first else (self._let_back, self.begin)
+            if not (ways[0]() or ways[1]()):
+                return
+
+    async def without(self, wait: Awaitable[None]) -> None:
+        """Wait without the slot that this turn has, and have one again afterwards. A turn that is
+        ended meanwhile counts as one that works until it gives its slot back."""
+        if self._aside >= self._most_aside:
+            await wait
+            return
+        self._aside += 1
+        Context().run(self.give)  # the turn that begins then is about another message
+        try:
+            await wait
+            await self._slot_again()
+        except BaseException:
+            self.take()
+            raise
+        finally:
+            self._aside -= 1
+
+    async def _slot_again(self) -> None:
+        """A slot for a turn that has begun. Whatever is raised, it has none."""
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._returning.append(mine)
+        Context().run(self.offer)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.cancelled():
+                self._returning = deque(one for one in self._returning if one is not mine)
+            else:
+                self._taken -= 1
+            raise
+
+    def _let_back(self) -> bool:
+        """Give a slot to the turn that has waited longest to go on; False when none does."""
+        while self._returning:
+            returning = self._returning.popleft()
+            if not returning.done():
+                self.take()
+                self._new_first = True
+                returning.set_result(None)
+                return True
+        return False

@@ -1,0 +1,116 @@
+"""Questions that wait for a model that does not answer hold up no other conversation."""
+
+from pathlib import Path
+
+from gateway.errors import ModelUnavailable
+from gateway.message import MessageReceived
+from gateway.policy.rate_limits import RateLimits
+from gateway.ports import ModelRequest, TextBlock
+from gateway.services import Policies
+from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE
+from tests.support.databases import sqlite_database
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, received
+
+PLACES = 16
+POLICIES = Policies(limits=RateLimits(0, 0, 0))
+
+
+def asks(person: str, text: str = "dead?", number: int = 0) -> MessageReceived:
+    name = f"{person}-{number}"
+    return received(text, message_id=name, author=person, at=direct(person))
+
+
+def people(count: int) -> list[str]:
+    return [f"p{number}" for number in range(count)]
+
+
+def is_dead(g: Gateway) -> None:
+    """The model answers what does not say "dead", and says which question it answers."""
+    g.model.reply = _broken
+
+
+def is_back(g: Gateway) -> None:
+    g.model.reply = _said
+
+
+def _said(request: ModelRequest) -> str:
+    blocks = request.messages[-1].content
+    return "re: " + " ".join(block.text for block in blocks if isinstance(block, TextBlock))
+
+
+def _broken(request: ModelRequest) -> str:
+    if "dead" in _said(request):
+        raise ModelUnavailable("down")
+    return _said(request)
+
+
+async def test_a_conversation_whose_model_answers_is_answered_at_once() -> None:
+    async with gateway(policies=POLICIES, concurrency=PLACES) as g:
+        is_dead(g)
+        await g.take(*map(asks, people(PLACES)))
+        assert (len(g.model.requests), g.texts) == (PLACES, [])
+        await g.take(asks("ada", "are you there?"))
+        assert g.texts == ["re: are you there?"]
+        assert g.clock.monotonic() == 0.0
+        assert (g.router.lanes.running, g.router.lanes.aside) == (0, PLACES)
+
+
+async def test_the_order_within_a_conversation_stays() -> None:
+    async with gateway(policies=POLICIES, concurrency=PLACES, overlap="queue") as g:
+        is_dead(g)
+        await g.take(*map(asks, people(PLACES)))
+        await g.take(asks("p0", "and then?", 1))
+        assert g.texts == []
+        is_back(g)
+        await g.clock.advance(FIRST_PAUSE)
+        await g.rest()
+        assert len(g.texts) == PLACES + 1
+        assert g.texts.index("re: dead?") < g.texts.index("re: and then?")
+        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 0)
+
+
+async def test_no_more_than_there_are_places_ask_at_the_same_time() -> None:
+    async with gateway(policies=POLICIES, concurrency=PLACES) as g:
+        is_dead(g)
+        await g.take(*map(asks, people(2 * PLACES)))
+        assert len(g.model.requests) == 2 * PLACES
+        is_back(g)
+        g.model.open.clear()
+        await g.clock.advance(LONGEST_PAUSE)
+        await g.rest()
+        assert len(g.model.requests) == 3 * PLACES
+        g.model.open.set()
+        await g.rest()
+        assert len(g.texts) == 2 * PLACES
+
+
+async def test_a_stopped_question_frees_its_conversation() -> None:
+    async with gateway(policies=POLICIES, concurrency=1) as g:
+        is_dead(g)
+        await g.take(asks("ada"), asks("ben"))
+        await g.take(asks("ada", "/stop", 1), asks("ada", "again", 2))
+        assert g.texts[-1] == "re: again"
+        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 1)
+        is_back(g)
+        await g.clock.advance(FIRST_PAUSE)
+        await g.rest()
+        assert g.texts[-1] == "re: dead?"
+
+
+async def test_a_shutdown_meanwhile_loses_nothing(tmp_path: Path) -> None:
+    database = sqlite_database(tmp_path / "kept.db")
+    await database.start()
+    async with gateway(policies=POLICIES, concurrency=PLACES, database=database) as g:
+        is_dead(g)
+        await g.take(*map(asks, people(2 * PLACES)))
+        assert not await g.router.drain(0.01)
+        await g.router.stop()
+        assert (g.texts, g.router.lanes.running, g.router.lanes.aside) == ([], 0, 0)
+    async with gateway(policies=POLICIES, concurrency=PLACES, database=database) as g:
+        is_back(g)
+        for entry in await g.services.stores.inbox.unfinished(100):
+            g.router.route(entry)
+        await g.rest()
+        assert g.texts == ["re: dead?"] * (2 * PLACES)
+    await database.stop()
