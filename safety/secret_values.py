@@ -23,6 +23,7 @@ from safety.secret_words import (
     TECHNICAL,
     VENDOR_NAMES,
     Class,
+    expression_of,
 )
 
 SHORTEST_KEY: Final = 12
@@ -77,7 +78,7 @@ _NAME_BEFORE: Final = 40
 _ASSIGNED: Final = frozenset({How.SIGN, How.CALL})
 _CLEAR: Final = frozenset({How.SIGN, How.LINK, How.CALL, How.CELL})
 _NAMED: Final = NAMED_BY
-_VENDORS: Final = VENDOR_NAMES
+_VENDORS: Final = expression_of(VENDOR_NAMES)
 _SOFT_SIGNS: Final = frozenset("-'’./_:+&@,;*~–—")
 _OF_FOR_PINS: Final = """
     card sim door gate my phone safe bank code alarm
@@ -85,6 +86,7 @@ _OF_FOR_PINS: Final = """
 _FOR_PINS: Final = frozenset(_OF_FOR_PINS.split())
 _USED: Final = ("use", "my", "our", "with")
 _TEST_NAME: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+_LETTERS: Final = re.compile(r"[^\W_]*")
 _SHORTEST_PIN: Final = 4
 _LONGEST_PIN: Final = 8
 _SHORTEST_CVV: Final = 3
@@ -133,10 +135,8 @@ def _is_path(told: Told) -> bool:
 def last_part(name: str) -> str:
     """The last word of a name, in small letters: "length" of `_min_length` and of `MinLength`."""
     name = name.rstrip("_.- \"'")
-    cut = len(name)
-    while cut and name[cut - 1].isalnum():
-        cut -= 1
-    last = name[cut:]
+    backwards = _LETTERS.match(name[::-1])
+    last = name[len(name) - (backwards.end() if backwards is not None else 0) :]
     if not last.isupper() and not last.islower():
         capital = next((i for i in range(len(last) - 1, -1, -1) if last[i].isupper()), 0)
         last = last[capital:]
@@ -223,6 +223,9 @@ _MINE: Final = frozenset(_OF_MINE.split())
 def _is_key(told: Told, value: str) -> bool:
     if not _MADE.search(value) or (len(value) < SHORTEST_KEY and not value.isdigit()):
         return _is_word_for_secret(told, value)
+    random = looks_random(value, SHORTEST_KEY)
+    if not (random or told.quoted or value.isdigit() or is_uuid(value)):
+        return False  # before the name is looked at, which takes longer
     name = _name_before(told)
     if last_part(told.text[max(0, told.start - _NAME_BEFORE) : told.start]) in NO_SECRETS:
         return False
@@ -232,21 +235,22 @@ def _is_key(told: Told, value: str) -> bool:
     named = name.endswith(_NAMED) or _has_vendor(told) or (not generic and _ends_a_name(told))
     if generic and not named and told.how not in _CLEAR:
         used = told.word == "key" and name.endswith(_USED) and told.how is How.BESIDE
-        return looks_random(value, _LONG) and _is_mixed(value) and (used or not _is_hex(value))
+        fits = random and len(value) >= _LONG and _is_mixed(value)
+        return fits and (used or not _is_hex(value))
     if is_uuid(value):
         return named
     if value.isdigit():
         says_so = named or not generic or told.word in _TOKENS
         return says_so and _is_number_for_key(told, value, named=named)
     if told.how is How.BESIDE:
-        return looks_random(value, _MEDIUM if named else _LONG)
+        return random and len(value) >= (_MEDIUM if named else _LONG)
     if generic and not named:
-        return looks_random(value, _LONG if told.how is How.SIGN else _MEDIUM)
+        return random and len(value) >= (_LONG if told.how is How.SIGN else _MEDIUM)
     quoted = told.quoted and " " not in value and not _is_hex(value)
     if _is_hex(value) and len(value) < _LONG:
         return False
     least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
-    return looks_random(value, least) or _is_word_for_secret(told, value)
+    return (random and len(value) >= least) or _is_word_for_secret(told, value)
 
 
 def _is_number_for_key(told: Told, value: str, *, named: bool) -> bool:
@@ -328,7 +332,7 @@ def _name_before(told: Told) -> str:
 
 def _has_vendor(told: Told) -> bool:
     before = told.text[max(0, told.start - _NAME_BEFORE) : told.start].lower()
-    return any(map(before.__contains__, _VENDORS))
+    return _VENDORS.search(before) is not None
 
 
 def _is_mixed(value: str) -> bool:

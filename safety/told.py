@@ -61,6 +61,7 @@ _MARKED: Final = re.compile(r"[\d!#$%^?\\{}\[\]A-Z]")
 _LONG_VALUE: Final = 64
 _WINDOW: Final = 160
 _CODE_WINDOW: Final = 80
+_NO_PASSWORD: Final = frozenset("()[]{}<>=;,")
 _MAX_FILLERS: Final = 7
 _MAX_LINKS: Final = 3
 
@@ -345,7 +346,7 @@ class _Reader:
         if span is None:
             return None
         value = window[span[0] : span[1]]
-        if not is_strong(value) or any(char in value for char in "()[]{}<>=;,"):
+        if not _NO_PASSWORD.isdisjoint(value) or not is_strong(value):
             return None
         said = self.lowered[start:end]
         places = begin + span[0], begin + span[1]

@@ -1,5 +1,6 @@
 """Values that stand before the word that tells them: `"…" == password`, "… is my password"."""
 
+import re
 from typing import Final
 
 _OF_BEFORE_LINKS: Final = """
@@ -10,6 +11,9 @@ _OF_ARTICLES: Final = """
     the my our mein meine das la le mi a o minha mon moje мой мій
 """
 _ARTICLES: Final = frozenset(_OF_ARTICLES.split())
+_BETWEEN: Final = _BEFORE_LINKS | _ARTICLES
+_NAME: Final = re.compile(r"[\w.$@]*")
+_MOST_PARTS: Final = 5
 _OWNERS_BEFORE: Final = "私我您你的のは是がを僕俺제내가이는은 "
 
 
@@ -27,10 +31,12 @@ def run_before(window: str) -> tuple[int, int] | None:
 
 def value_before(window: str) -> tuple[int, int] | None:
     """The value before "is my", "— это мой", `==`, "(the"."""
-    name = len(window)
-    while name and (window[name - 1].isalnum() or window[name - 1] in "_.$@"):
-        name -= 1
-    parts = window[:name].split()[-5:]
+    backwards = _NAME.match(window[::-1])
+    name = len(window) - (backwards.end() if backwards is not None else 0)
+    parts = window[:name].rsplit(None, _MOST_PARTS)[-_MOST_PARTS:]
+    last = parts[-1] if parts else ""
+    if last.lstrip("(").lower() not in _BETWEEN:
+        return None
     told = False
     while parts and parts[-1].lstrip("(").lower() in _ARTICLES:
         told = parts.pop().startswith("(")

@@ -13,6 +13,7 @@ PUMPS = [
     *("4111 1111 1111 1111 ", "411111111111", "cookie: a=b; ", "login: "),
     *("login bob / ", "-u a:b ", "ENV A", "app password abcd ", "eyJabcdefgh.", "AKIA"),
     *("sig=A1", "key=" * 120 + "1", "pw a1 ", "1 is my key ", 'pw "', "eyJ", ".eyJabcdefgh"),
+    *("KeyKey", "code 482911 ", "otp 1 ", "2fa ", "a1b2c3 is my password '"),
     *('"a1b2c3d4e5f6" // key\n', "secret set A --body ", "--", "key=A1 "),
     *("Bearer ", "seed ", "heroku key is ", "--password ", "' , '", '"value": ',
       "machine a login b ", "[SECRET_REDACTED]", "${password:-"),
@@ -34,6 +35,11 @@ def seconds(text: str) -> float:
 def test_a_hundred_times_the_text_takes_at_most_300_times_as_long(pump: str) -> None:
     short = seconds((pump * 1_000)[:1_000])
     assert seconds((pump * 100_000)[:100_000]) <= MOST_GROWTH * max(short, 2e-5)
+
+
+def test_a_long_name_is_not_read_again_from_each_word_in_it() -> None:
+    apart = seconds(("Key " * 20_000)[:20_000])
+    assert seconds(("Key" * 20_000)[:20_000]) <= 1.9 * apart
 
 
 @pytest.mark.parametrize("piece", ["sig=A1", "key=A1", "token=A1_"])
