@@ -26,10 +26,8 @@ from gateway.conversation import ConversationKey
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.storage.postgres.keeper import PostgresKeeper
-from gateway.storage.postgres.usage import PostgresUsage
-from gateway.storage.sqlite.keeper import SqliteKeeper
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.keeper import SqlKeeper
+from gateway.storage.usage import SqlUsage
 from gateway.stores import Completed, Keeper, StoredTurn, Trace, UsageLedger, UsageRow
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
@@ -114,11 +112,11 @@ async def main(total: int) -> None:
         for level in ("NORMAL", "FULL"):
             database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
-            stores = SqliteKeeper(database), SqliteUsage(database, clock)
+            stores = SqlKeeper(database), SqlUsage(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        on_postgres = PostgresKeeper(pool), PostgresUsage(pool, clock)
+        on_postgres = SqlKeeper(pool), SqlUsage(pool, clock)
         print(json.dumps(await measure("postgres fsync", *on_postgres, total)), flush=True)
 
 

@@ -15,8 +15,9 @@ _EITHER: Final = re.compile(f"{_OPEN}([^{_OPEN}-{_CLOSE}]*){_MIDDLE}([^{_OPEN}-{
 
 
 def either(*, sqlite: str, postgres: str) -> str:
-    """One text for SQLite, another one for PostgreSQL. Neither contains a fragment itself."""
-    return f"{_OPEN}{sqlite}{_MIDDLE}{postgres}{_CLOSE}"
+    """One text for SQLite, another one for PostgreSQL; both may contain fragments."""
+    first, second = for_engine(sqlite, "sqlite"), for_engine(postgres, "postgres")
+    return f"{_OPEN}{first}{_MIDDLE}{second}{_CLOSE}"
 
 
 def for_engine(source: str, engine: Engine) -> str:
@@ -57,6 +58,32 @@ def json_values(source: str, name: str) -> str:
         sqlite=f"json_each({source}) AS {name}",
         postgres=f"json_array_elements_text(CAST({source} AS json)) AS {name} (value)",
     )
+
+
+def json_item(column: str, index: int) -> str:
+    """The text at an index of a column that holds a JSON list as text."""
+    return either(
+        sqlite=f"json_extract({column}, '$[{index}]')",
+        postgres=f"(CAST({column} AS json) ->> {index})",
+    )
+
+
+def listed(parameter: str, name: str) -> str:
+    """An item for `FROM`: the texts of a parameter that is a Python list, in a column `value`."""
+    return either(
+        sqlite=f"json_each(:{parameter}) AS {name}",
+        postgres=f"unnest(CAST(:{parameter} AS text[])) AS {name} (value)",
+    )
+
+
+def contains(text: str, part: str) -> str:
+    """True where a text contains another one."""
+    return either(sqlite=f"instr({text}, {part}) > 0", postgres=f"strpos({text}, {part}) > 0")
+
+
+def begins(text: str, prefix: str) -> str:
+    """True where a text begins with another one."""
+    return f"substr({text}, 1, length({prefix})) = {prefix}"
 
 
 NUMBERED: Final = either(

@@ -31,8 +31,8 @@ class Statement:
     __slots__ = ("_lists", "postgres", "sqlite")
 
     def __init__(self, source: str) -> None:
-        self.sqlite: Final = for_engine(source, "sqlite")
-        self.postgres: Final = _for_psycopg(for_engine(source, "postgres"))
+        self.sqlite = for_engine(source, "sqlite")
+        self.postgres = _for_psycopg(for_engine(source, "postgres"))
         self._lists = tuple(_LIST.findall(self.sqlite))
 
     def for_sqlite(self, params: Mapping[str, object]) -> Mapping[str, object]:

@@ -1,14 +1,13 @@
 """The tables of the gateway. The hot ones lie in SQLite or in Redis, all others in SQLite or in
-PostgreSQL. A SQLite file has all of them, because one file can hold both."""
+PostgreSQL. A SQLite file has all of them, because one file can hold both.
+
+Times are integers in microseconds since 1970, except in the hot tables, which hold seconds.
+"""
 
 from typing import Final
 
 from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
-
-TIME: Final = either(sqlite="real", postgres="timestamptz")
-TEXTS: Final = either(sqlite="text", postgres="text[]")
-NO_TEXTS: Final = either(sqlite="'[]'", postgres="'{}'")
 
 HOT: Final = (
     """CREATE TABLE inbox (
@@ -44,27 +43,26 @@ CONVERSATIONS: Final = (
         id {NUMBERED}, conversation text NOT NULL, channel text NOT NULL,
         message_id text NOT NULL, answers text NOT NULL,
         role text NOT NULL CHECK (role IN ('user', 'assistant')), text text NOT NULL,
-        at {TIME} NOT NULL, person text NOT NULL, speaker text NOT NULL,
+        at bigint NOT NULL, person text NOT NULL, speaker text NOT NULL,
         material text NOT NULL DEFAULT '', UNIQUE (channel, message_id, role)
     )""",
     "CREATE INDEX turns_conversation ON turns (conversation, id)",
     "CREATE INDEX turns_answers ON turns (channel, answers)",
     "CREATE INDEX turns_at ON turns (at)",
-    f"""CREATE TABLE conversation_notes (
-        conversation text PRIMARY KEY, channel text NOT NULL, at {TIME} NOT NULL,
+    """CREATE TABLE conversation_notes (
+        conversation text PRIMARY KEY, channel text NOT NULL, at bigint NOT NULL,
         task text NOT NULL DEFAULT '', task_person text NOT NULL DEFAULT '',
         task_name text NOT NULL DEFAULT '', task_message text NOT NULL DEFAULT '',
         summary text NOT NULL DEFAULT '', upto_message text NOT NULL DEFAULT '',
         upto_role text NOT NULL DEFAULT '',
-        upto_at {either(sqlite="real NOT NULL DEFAULT 0", postgres="timestamptz")},
-        persons {TEXTS} NOT NULL DEFAULT {NO_TEXTS}
+        upto_at bigint NOT NULL DEFAULT 0, persons text NOT NULL DEFAULT '[]'
     )""",
     "CREATE INDEX conversation_notes_channel ON conversation_notes (channel)",
     "CREATE INDEX conversation_notes_at ON conversation_notes (at)",
     # Every answer pays for every index here: there are no more than looking a person up needs.
-    f"""CREATE TABLE waiting_turns (
+    """CREATE TABLE waiting_turns (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL, room text NOT NULL,
-        channel text NOT NULL, message_ids {TEXTS} NOT NULL, at {TIME} NOT NULL, body text NOT NULL
+        channel text NOT NULL, message_ids text NOT NULL, at bigint NOT NULL, body text NOT NULL
     )""",
     either(sqlite="", postgres="CREATE INDEX waiting_turns_at ON waiting_turns (at)"),
     "CREATE INDEX waiting_turns_person ON waiting_turns (person)",
@@ -73,11 +71,11 @@ CONVERSATIONS: Final = (
 SPENDING: Final = (
     f"""CREATE TABLE spent (
         key text PRIMARY KEY, micros bigint NOT NULL,
-        since {TIME} NOT NULL DEFAULT {either(sqlite="0", postgres="now()")}
+        since bigint NOT NULL DEFAULT 0
     ) {either(sqlite="WITHOUT ROWID", postgres="WITH (fillfactor = 70)")}""",
     "CREATE INDEX spent_since ON spent (since)",
     f"""CREATE TABLE reserved (
-        turn text NOT NULL, key text NOT NULL, micros bigint NOT NULL, at {TIME} NOT NULL,
+        turn text NOT NULL, key text NOT NULL, micros bigint NOT NULL, at bigint NOT NULL,
         PRIMARY KEY (key, turn)
     ) {BY_KEY}""",
     either(sqlite="", postgres="CREATE INDEX reserved_at ON reserved (at)"),
@@ -85,7 +83,7 @@ SPENDING: Final = (
         id {NUMBERED}, turn text NOT NULL, tenant text NOT NULL, person text NOT NULL,
         workspace text NOT NULL, model text NOT NULL, input_tokens bigint NOT NULL,
         output_tokens bigint NOT NULL, cache_read_tokens bigint NOT NULL,
-        cache_write_tokens bigint NOT NULL, micros bigint NOT NULL, at {TIME} NOT NULL,
+        cache_write_tokens bigint NOT NULL, micros bigint NOT NULL, at bigint NOT NULL,
         position integer NOT NULL DEFAULT 0
     )""",
     "CREATE INDEX usage_person ON usage (tenant, person, at)",
@@ -95,8 +93,8 @@ SPENDING: Final = (
 OBSERVATION: Final = (
     f"""CREATE TABLE traces (
         id text PRIMARY KEY, message_id text NOT NULL, platform text NOT NULL,
-        account text NOT NULL, conversation text NOT NULL, kind text NOT NULL, at {TIME} NOT NULL,
-        decisions {either(sqlite="text", postgres="json")} NOT NULL, outcome text NOT NULL,
+        account text NOT NULL, conversation text NOT NULL, kind text NOT NULL, at bigint NOT NULL,
+        decisions text NOT NULL, outcome text NOT NULL,
         milliseconds double precision NOT NULL, slot integer
     ) {BY_KEY}""",
     "CREATE INDEX traces_message ON traces (message_id)",
@@ -105,11 +103,11 @@ OBSERVATION: Final = (
     "CREATE INDEX traces_slot ON traces (slot) WHERE slot IS NOT NULL",
     f"""CREATE TABLE quarantine (
         kind text NOT NULL, id text NOT NULL, tenant text NOT NULL, person text NOT NULL,
-        place text NOT NULL, deaths integer NOT NULL, at {TIME} NOT NULL, PRIMARY KEY (kind, id)
+        place text NOT NULL, deaths integer NOT NULL, at bigint NOT NULL, PRIMARY KEY (kind, id)
     ) {BY_KEY}""",
     f"""CREATE TABLE feedback (
         stands_at text NOT NULL, person text NOT NULL, tenant text NOT NULL,
-        exchange text NOT NULL, rating integer NOT NULL, at {TIME} NOT NULL,
+        exchange text NOT NULL, rating integer NOT NULL, at bigint NOT NULL,
         PRIMARY KEY (stands_at, person)
     ) {BY_KEY}""",
     "CREATE INDEX feedback_exchange ON feedback (exchange)",

@@ -8,9 +8,9 @@ from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.storage.sqlite.hot_personal import SqliteHotPersonal
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.personal import SqliteHotPersonal
 from gateway.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, Unsent
 from memory.store.ports import HoldsPersonal
 from parley.storage.long_lived import open_database

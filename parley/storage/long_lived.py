@@ -1,28 +1,28 @@
 """What lasts: conversations, usage, traces and memory, in SQLite or in PostgreSQL."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from db.errors import AddressInvalid
+from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
 from gateway.spoken import History
-from gateway.storage.sqlite.activity import SqliteActivity
-from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.feedback import SqliteFeedback
-from gateway.storage.sqlite.keeper import SqliteKeeper
-from gateway.storage.sqlite.notes import SqliteNotes
-from gateway.storage.sqlite.personal import SqliteConversationPersonal
-from gateway.storage.sqlite.quarantine import SqliteQuarantine
-from gateway.storage.sqlite.spoken import SqliteHistory
-from gateway.storage.sqlite.traces import SqliteTraces
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.activity import SqlActivity
+from gateway.storage.conversation_personal import SqlConversationPersonal
+from gateway.storage.conversations import SqlConversations
+from gateway.storage.feedback import SqlFeedback
+from gateway.storage.history import SqlHistory
+from gateway.storage.keeper import SqlKeeper
+from gateway.storage.notes import SqlNotes
+from gateway.storage.quarantine import SqlQuarantine
+from gateway.storage.traces import SqlTraces
+from gateway.storage.usage import SqlUsage
 from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
 from memory.store.ports import WorkingMemory
 from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
@@ -32,6 +32,8 @@ KEEP_TRACES = timedelta(days=30)
 KEEP_REFUSALS = timedelta(days=1)
 KEEP_USAGE = timedelta(days=400)
 """A year, and the month that it is compared with. No sum of money runs longer than a month."""
+
+Step = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +72,17 @@ class LongLived:
 def open_long_lived(url: str, clock: Clock) -> LongLived:
     """The stores behind `database.url`; nothing is opened yet."""
     if url.startswith("postgresql://"):
-        return _postgres(url, clock)
-    database = open_database(url)
-    return LongLived(
-        conversations=SqliteConversations(database),
-        notes=SqliteNotes(database),
-        history=SqliteHistory(database),
-        usage=SqliteUsage(database, clock),
-        traces=SqliteTraces(database),
-        feedback=SqliteFeedback(database),
-        activity=SqliteActivity(database),
-        keeper=SqliteKeeper(database),
-        quarantine=SqliteQuarantine(database),
-        memory=on_sqlite(database, clock),
-        personal=SqliteConversationPersonal(database, clock),
-        start=database.start,
-        stop=database.stop,
-        database=database,
-    )
+        # Loaded only where it is configured: the library costs memory and start-up time.
+        from db.postgres import PostgresDatabase  # noqa: PLC0415
+
+        try:
+            server = PostgresDatabase(url, SCHEMAS)
+        except AddressInvalid as error:
+            raise ConfigurationError(str(error)) from None
+        return _stores(server, clock, on_postgres(server, clock), server.start, server.stop)
+    file = open_database(url)
+    stores = _stores(file, clock, on_sqlite(file, clock), file.start, file.stop)
+    return replace(stores, database=file)
 
 
 def open_database(url: str) -> SqliteDatabase:
@@ -102,36 +97,21 @@ def open_database(url: str) -> SqliteDatabase:
     return SqliteDatabase(Path(path), SCHEMAS, synchronous="FULL" if full else "NORMAL")
 
 
-def _postgres(url: str, clock: Clock) -> LongLived:
-    # Loaded only where it is configured: the library costs memory and start-up time.
-    from db.postgres import PostgresDatabase  # noqa: PLC0415
-    from gateway.storage.postgres.activity import PostgresActivity  # noqa: PLC0415
-    from gateway.storage.postgres.conversations import PostgresConversations  # noqa: PLC0415
-    from gateway.storage.postgres.feedback import PostgresFeedback  # noqa: PLC0415 - start-up stays short
-    from gateway.storage.postgres.keeper import PostgresKeeper  # noqa: PLC0415
-    from gateway.storage.postgres.notes import PostgresNotes  # noqa: PLC0415
-    from gateway.storage.postgres.personal import PostgresConversationPersonal  # noqa: PLC0415
-    from gateway.storage.postgres.quarantine import PostgresQuarantine  # noqa: PLC0415
-    from gateway.storage.postgres.spoken import PostgresHistory  # noqa: PLC0415 - start-up stays short
-    from gateway.storage.postgres.traces import PostgresTraces  # noqa: PLC0415
-    from gateway.storage.postgres.usage import PostgresUsage  # noqa: PLC0415
-
-    try:
-        pool = PostgresDatabase(url, SCHEMAS)
-    except AddressInvalid as error:
-        raise ConfigurationError(str(error)) from None
+def _stores(
+    database: Database, clock: Clock, memory: MemoryStores, start: Step, stop: Step
+) -> LongLived:
     return LongLived(
-        conversations=PostgresConversations(pool),
-        notes=PostgresNotes(pool),
-        history=PostgresHistory(pool),
-        usage=PostgresUsage(pool, clock),
-        traces=PostgresTraces(pool),
-        feedback=PostgresFeedback(pool),
-        activity=PostgresActivity(pool),
-        keeper=PostgresKeeper(pool),
-        quarantine=PostgresQuarantine(pool),
-        memory=on_postgres(pool, clock),
-        personal=PostgresConversationPersonal(pool, clock),
-        start=pool.start,
-        stop=pool.stop,
+        conversations=SqlConversations(database),
+        notes=SqlNotes(database),
+        history=SqlHistory(database),
+        usage=SqlUsage(database, clock),
+        traces=SqlTraces(database),
+        feedback=SqlFeedback(database),
+        activity=SqlActivity(database),
+        keeper=SqlKeeper(database),
+        quarantine=SqlQuarantine(database),
+        memory=memory,
+        personal=SqlConversationPersonal(database, clock),
+        start=start,
+        stop=stop,
     )

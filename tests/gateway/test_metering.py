@@ -10,7 +10,7 @@ from gateway.llm.prices import Price
 from gateway.metering import Meter
 from gateway.policy.budgets import Account
 from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.usage import SqlUsage
 from tests.support.clock import FakeClock, settle
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Model
@@ -28,7 +28,7 @@ async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, SqliteDataba
     account = Account("user_per_day", "ada today", micros)
     meter = Meter(
         model,
-        SqliteUsage(database, FakeClock()),
+        SqlUsage(database, FakeClock()),
         {"priced": Price(1, 1)},
         turn="t1",
         accounts=(account,),

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from gateway.remembering import WaitingTurn
-from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
+from gateway.storage.waiting_turns import put_waiting_turn
 from parley.storage.memory_stores import on_postgres
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
@@ -34,7 +34,7 @@ async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     await asyncio.gather(pool.start(), database.start())
 
     async def keep(turn: WaitingTurn) -> None:
-        await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
+        await pool.run(lambda: put_waiting_turn(turn))
 
     yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
     await asyncio.gather(pool.stop(), database.stop())

@@ -12,10 +12,10 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import Belonging, ToolProvider
 from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
 from gateway.spoken import History
+from gateway.storage.history import SqlHistory
+from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.quarantine import SqliteQuarantine
-from gateway.storage.sqlite.spoken import SqliteHistory
-from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.storage.waiting_turns import put_waiting_turn
 from gateway.stores import QuarantineStore
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
@@ -243,7 +243,7 @@ def rig_on(
     conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
 
     async def kept_here(turn: WaitingTurn) -> None:
-        await database.run_job(lambda db: insert_waiting_turn(db, turn))
+        await database.run(lambda: put_waiting_turn(turn))
 
     noted, shelf, members = Noted(), Shelf(), Members()
     people = People(stores.people, clock, members, projects)
@@ -271,7 +271,7 @@ def rig_on(
             Consolidation(stores.waiting, path),
             Retriever(stores.recall, stores.memories),
             links,
-            history or SqliteHistory(database),
+            history or SqlHistory(database),
             [stores.personal],
         )
     )
@@ -297,5 +297,5 @@ def rig_on(
         shelf,
         clock,
         members,
-        SqliteQuarantine(database),
+        SqlQuarantine(database),
     )

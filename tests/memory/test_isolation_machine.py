@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.remembering import WaitingTurn
-from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.storage.waiting_turns import put_waiting_turn
 from parley.storage.memory_stores import on_postgres, on_sqlite
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
@@ -37,7 +36,7 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
             )
 
         async def keep(turn: WaitingTurn) -> None:
-            await database.run_job(lambda db: insert_waiting_turn(db, turn))
+            await database.run(lambda: put_waiting_turn(turn))
 
         stores = on_sqlite(database, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
@@ -61,7 +60,7 @@ def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> Non
             return [(str(id_), str(record)) for id_, record in rows]
 
         async def keep(turn: WaitingTurn) -> None:
-            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
+            await pool.run(lambda: put_waiting_turn(turn))
 
         stores = on_postgres(pool, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.usage import SqlUsage
 from parley.store_watch import EVERY, StoreWatch, hot_probe, lasting_probe
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -93,7 +93,7 @@ async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: 
     clock = FakeClock()
     database = sqlite_database(tmp_path / "parley.db")
     await database.start()
-    buckets, usage = SqliteBuckets(database, clock), SqliteUsage(database, clock)
+    buckets, usage = SqliteBuckets(database, clock), SqlUsage(database, clock)
     watch = StoreWatch({"storage": hot_probe(buckets), "database": lasting_probe(usage)}, clock)
     for _ in range(20):
         await watch.round()

@@ -37,16 +37,16 @@ from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
 from gateway.slots import Slots
+from gateway.storage.conversations import SqlConversations
+from gateway.storage.feedback import SqlFeedback
+from gateway.storage.notes import SqlNotes
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.conversations import SqliteConversations
-from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.journal import SqliteJournal
-from gateway.storage.sqlite.notes import SqliteNotes
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.traces import SqliteTraces
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.traces import SqlTraces
+from gateway.storage.usage import SqlUsage
 from gateway.stores import Trace
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace
@@ -173,11 +173,11 @@ async def gateway(
             outbox=outbox,
             buckets=SqliteBuckets(held, clock),
             states=SqliteAdapterStates(held, clock),
-            conversations=SqliteConversations(held),
-            notes=SqliteNotes(held),
-            usage=SqliteUsage(held, clock),
-            traces=SqliteTraces(held),
-            feedback=SqliteFeedback(held),
+            conversations=SqlConversations(held),
+            notes=SqlNotes(held),
+            usage=SqlUsage(held, clock),
+            traces=SqlTraces(held),
+            feedback=SqlFeedback(held),
             journal=SqliteJournal(held, held, clock),
         ),
         provider=model,

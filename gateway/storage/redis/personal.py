@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.storage.codec import event_to_json, outbound_to_json
-from gateway.storage.personal import answers, concerns, is_by, is_for
+from gateway.storage.pending_personal import answers, concerns, is_by, is_for
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.inbox import RedisInbox
 from gateway.storage.redis.outbox import RedisOutbox

@@ -3,10 +3,10 @@
 import sqlite3
 from dataclasses import replace
 
-from db.sqlite import SqliteDatabase
+from db.sqlite import SqliteDatabase, drive
 from gateway.ports import Clock
+from gateway.storage.keeper import keep_exchange
 from gateway.storage.sqlite.inbox import finish_events
-from gateway.storage.sqlite.keeper import keep_exchange
 from gateway.stores import NO_CONVERSATION, Completed
 
 
@@ -27,12 +27,12 @@ class SqliteJournal:
 
         def everything(db: sqlite3.Connection) -> bool:
             first = finish(db)
-            keep_exchange(db, done if first else _without_person(done))
+            drive(db, keep_exchange(done if first else _without_person(done)))
             return first
 
         if self._hot is self._long_lived:
             return await self._hot.run_job(everything)
-        await self._long_lived.run_job(lambda db: keep_exchange(db, done))
+        await self._long_lived.run(lambda: keep_exchange(done))
         return await self._hot.run_job(finish)
 
 

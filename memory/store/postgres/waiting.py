@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Final, LiteralString
 
 from db.postgres import Connection, PostgresDatabase
+from db.times import time_of
+from db.values import texts_of
 from gateway.ports import Clock
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
@@ -28,14 +30,14 @@ WITHIN: Final = f"""
 """
 SAYING: Final = f"""
     {TURN} AND t.tenant = %(tenant)s AND t.channel = %(channel)s
-        AND t.message_ids && %(messages)s::text[] ORDER BY t.at, t.id LIMIT %(limit)s
+        AND CAST(t.message_ids AS jsonb) ?| %(messages)s::text[] ORDER BY t.at, t.id LIMIT %(limit)s
 """
 TAKE: Final = "DELETE FROM waiting_turns WHERE id = %s AND body = %s"
 DISCARD: Final = """
     WITH gone AS (
         DELETE FROM waiting_turns t USING quarantine q
         WHERE q.kind = 'waiting_turn' AND q.id = t.id AND t.tenant = %(tenant)s
-            AND t.channel = %(channel)s AND t.message_ids && %(messages)s::text[]
+            AND t.channel = %(channel)s AND CAST(t.message_ids AS jsonb) ?| %(messages)s::text[]
         RETURNING t.id
     )
     DELETE FROM quarantine WHERE kind = 'waiting_turn' AND id IN (SELECT id FROM gone)
@@ -96,7 +98,7 @@ class PostgresWaitingTurns:
 
     async def _read(self, sql: LiteralString, asked: dict[str, object]) -> list[WaitingTurn]:
         return [
-            WaitingTurn(id_, tenant, person, room, channel, tuple(said), at, body)
+            WaitingTurn(id_, tenant, person, room, channel, texts_of(said), time_of(at), body)
             for id_, tenant, person, room, channel, said, at, body in await self._engine.fetch_raw(
                 sql, asked
             )

@@ -3,10 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from db.sqlite import SqliteDatabase
+from db.times import time_of
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
 from memory.store.guard import check_turn
@@ -45,7 +45,7 @@ DISCARD: Final = (
     "DELETE FROM quarantine WHERE kind = 'waiting_turn' AND id = ?",
 )
 
-Row = tuple[str, str, str, str, str, str, float, str]
+Row = tuple[str, str, str, str, str, str, int, str]
 
 
 class SqliteWaitingTurns:
@@ -121,5 +121,5 @@ def _messages(
 def _turn(row: Row) -> WaitingTurn:
     id_, tenant, person, room, channel, message_ids, at, body = row
     said = tuple(str(one) for one in json.loads(message_ids))
-    when = datetime.fromtimestamp(at, UTC)
+    when = time_of(at)
     return WaitingTurn(id_, tenant, person, room, channel, said, when, body)

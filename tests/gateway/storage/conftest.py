@@ -7,19 +7,15 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.storage.postgres.conversations import PostgresConversations
-from gateway.storage.postgres.keeper import PostgresKeeper
-from gateway.storage.postgres.traces import PostgresTraces
-from gateway.storage.postgres.usage import PostgresUsage
+from gateway.storage.conversations import SqlConversations
+from gateway.storage.keeper import SqlKeeper
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.keeper import SqliteKeeper
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.traces import SqliteTraces
-from gateway.storage.sqlite.usage import SqliteUsage
+from gateway.storage.traces import SqlTraces
+from gateway.storage.usage import SqlUsage
 from gateway.stores import (
     AdapterStates,
     Buckets,
@@ -134,30 +130,22 @@ def long_lived(request: pytest.FixtureRequest) -> SqliteDatabase | PostgresDatab
 @pytest.fixture
 def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversations:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteConversations(long_lived)
-    return PostgresConversations(long_lived)
+        return SqlConversations(long_lived)
+    return SqlConversations(long_lived)
 
 
 @pytest.fixture
 def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> UsageLedger:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteUsage(long_lived, clock)
-    return PostgresUsage(long_lived, clock)
+        return SqlUsage(long_lived, clock)
+    return SqlUsage(long_lived, clock)
 
 
 @pytest.fixture
 def traces(long_lived: SqliteDatabase | PostgresDatabase) -> Traces:
-    return (
-        SqliteTraces(long_lived)
-        if isinstance(long_lived, SqliteDatabase)
-        else PostgresTraces(long_lived)
-    )
+    return SqlTraces(long_lived)
 
 
 @pytest.fixture
 def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> Keeper:
-    return (
-        SqliteKeeper(long_lived)
-        if isinstance(long_lived, SqliteDatabase)
-        else PostgresKeeper(long_lived)
-    )
+    return SqlKeeper(long_lived)

@@ -9,8 +9,7 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
-from gateway.storage.postgres.activity import PostgresActivity
-from gateway.storage.sqlite.activity import SqliteActivity
+from gateway.storage.activity import SqlActivity
 from gateway.stores import Trace as Traced
 from gateway.stores import Traces, UsageLedger, UsageRow
 
@@ -21,8 +20,8 @@ WEEK = AT - timedelta(days=7)
 @pytest.fixture
 def activity(long_lived: SqliteDatabase | PostgresDatabase) -> ActivityLog:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteActivity(long_lived)
-    return PostgresActivity(long_lived)
+        return SqlActivity(long_lived)
+    return SqlActivity(long_lived)
 
 
 async def answered(

@@ -8,12 +8,10 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
 from gateway.message import Receipt
+from gateway.storage.conversation_personal import SqlConversationPersonal
+from gateway.storage.feedback import SqlFeedback
 from gateway.storage.lifetimes import KEEP_RECEIPTS
-from gateway.storage.postgres.feedback import PostgresFeedback
-from gateway.storage.postgres.personal import PostgresConversationPersonal
-from gateway.storage.sqlite.feedback import SqliteFeedback
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.personal import SqliteConversationPersonal
 from gateway.stores import Outbox
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, place
@@ -25,8 +23,8 @@ HERE = stands_at(place("C1"), "5")
 @pytest.fixture
 def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteFeedback(long_lived)
-    return PostgresFeedback(long_lived)
+        return SqlFeedback(long_lived)
+    return SqlFeedback(long_lived)
 
 
 def thumb(person: str, rating: Rating, at: str = HERE, exchange: str = "x1") -> Feedback:
@@ -65,11 +63,7 @@ async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
 async def test_it_is_given_out_and_erased_with_its_person(
     feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> None:
-    personal = (
-        SqliteConversationPersonal(long_lived, clock)
-        if isinstance(long_lived, SqliteDatabase)
-        else PostgresConversationPersonal(long_lived, clock)
-    )
+    personal = SqlConversationPersonal(long_lived, clock)
     await feedback.put(thumb(ADA, 1))
     await feedback.put(thumb(BOB, -1))
     (row,) = await personal.export("t", (ADA,))

@@ -8,10 +8,8 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.notes import NO_NOTES, NoteStore, SetTask, Summary
-from gateway.storage.postgres.notes import PostgresNotes
-from gateway.storage.postgres.personal import PostgresConversationPersonal
-from gateway.storage.sqlite.notes import SqliteNotes
-from gateway.storage.sqlite.personal import SqliteConversationPersonal
+from gateway.storage.conversation_personal import SqlConversationPersonal
+from gateway.storage.notes import SqlNotes
 from gateway.stores import Conversations, StoredTurn
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
@@ -26,17 +24,17 @@ SUMMARY = Summary("They chose rye.", "m1", "assistant", AT, (ADA, BOB))
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteNotes(long_lived)
-    return PostgresNotes(long_lived)
+        return SqlNotes(long_lived)
+    return SqlNotes(long_lived)
 
 
 @pytest.fixture
 def personal(
     long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
-) -> SqliteConversationPersonal | PostgresConversationPersonal:
+) -> SqlConversationPersonal:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteConversationPersonal(long_lived, clock)
-    return PostgresConversationPersonal(long_lived, clock)
+        return SqlConversationPersonal(long_lived, clock)
+    return SqlConversationPersonal(long_lived, clock)
 
 
 @pytest.fixture
@@ -113,7 +111,7 @@ async def test_notes_are_forgotten_with_the_turns(kept: Conversations) -> None:
 
 async def test_whoever_is_erased_leaves_no_task_and_no_summary_with_their_words(
     kept: Conversations,
-    personal: SqliteConversationPersonal | PostgresConversationPersonal,
+    personal: SqlConversationPersonal,
 ) -> None:
     await personal.erase("t", [BOB])
     _, notes = await kept.opened(KEY, 10)
@@ -126,7 +124,7 @@ async def test_whoever_is_erased_leaves_no_task_and_no_summary_with_their_words(
 
 async def test_one_tenant_does_not_erase_the_other_s(
     kept: Conversations,
-    personal: SqliteConversationPersonal | PostgresConversationPersonal,
+    personal: SqlConversationPersonal,
 ) -> None:
     await personal.erase("other", [ADA, BOB])
 
@@ -135,7 +133,7 @@ async def test_one_tenant_does_not_erase_the_other_s(
 
 async def test_what_is_given_out_holds_nobody_else_s_words(
     kept: Conversations,
-    personal: SqliteConversationPersonal | PostgresConversationPersonal,
+    personal: SqlConversationPersonal,
 ) -> None:
     async def given_out(*persons: str) -> list[tuple[object, object]]:
         rows = await personal.export("t", persons)

@@ -18,12 +18,11 @@ from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.storage.postgres.notes import PostgresNotes
-from gateway.storage.postgres.personal import PostgresConversationPersonal
+from gateway.storage.conversation_personal import SqlConversationPersonal
+from gateway.storage.notes import SqlNotes
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.personal import RedisHotPersonal
-from gateway.storage.sqlite.notes import SqliteNotes
-from gateway.storage.sqlite.personal import SqliteConversationPersonal, SqliteHotPersonal
+from gateway.storage.sqlite.hot_personal import SqliteHotPersonal
 from gateway.stores import (
     AdapterStates,
     Conversations,
@@ -61,9 +60,7 @@ class Working(Personal, Protocol):
 
 @pytest.fixture
 def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Working:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqliteConversationPersonal(long_lived, clock)
-    return PostgresConversationPersonal(long_lived, clock)
+    return SqlConversationPersonal(long_lived, clock)
 
 
 @pytest.fixture
@@ -75,11 +72,7 @@ def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
-    return (
-        SqliteNotes(long_lived)
-        if isinstance(long_lived, SqliteDatabase)
-        else PostgresNotes(long_lived)
-    )
+    return SqlNotes(long_lived)
 
 
 def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:

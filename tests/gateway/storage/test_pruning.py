@@ -9,13 +9,13 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Receipt
 from gateway.policy.rate_limits import BucketRule
+from gateway.storage.conversations import SqlConversations
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.conversations import SqliteConversations
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.pruning import delete_some
-from gateway.storage.sqlite.traces import SqliteTraces
+from gateway.storage.traces import SqlTraces
 from gateway.stores import InboxEntry, StoredTurn, Trace
 from tests.support.clock import FakeClock
 from tests.support.messages import outbound, place, received
@@ -27,6 +27,7 @@ KEY = key_of("t", place())
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.storage.sqlite.pruning.PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr("db.pruning.AT_ONCE", {"sqlite": 2})
 
 
 async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
@@ -34,7 +35,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
 ) -> None:
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
     buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
-    conversations, traces = SqliteConversations(database), SqliteTraces(database)
+    conversations, traces = SqlConversations(database), SqlTraces(database)
 
     async def fill(names: str) -> None:
         for name in names:

@@ -11,8 +11,7 @@ from gateway.crash_loop.deaths import KILLED, MAX_DEATHS, NAMED, Deaths
 from gateway.crash_loop.guard import KEEP, MAX_LISTED, CrashLoopGuard
 from gateway.crash_loop.record import Death, WorkRecord
 from gateway.ports.work_guard import Owner, WorkItem
-from gateway.storage.postgres.quarantine import PostgresQuarantine
-from gateway.storage.sqlite.quarantine import SqliteQuarantine
+from gateway.storage.quarantine import SqlQuarantine
 from gateway.stores import AdapterStates, Quarantined, QuarantineStore
 from tests.support.clock import FakeClock
 
@@ -24,8 +23,8 @@ POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 @pytest.fixture
 def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteQuarantine(long_lived)
-    return PostgresQuarantine(long_lived)
+        return SqlQuarantine(long_lived)
+    return SqlQuarantine(long_lived)
 
 
 def entry(number: int, clock: FakeClock) -> Quarantined:
@@ -101,7 +100,7 @@ class World:
 
 @pytest.fixture
 def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> World:
-    return World(states, SqliteQuarantine(database), clock)
+    return World(states, SqlQuarantine(database), clock)
 
 
 @pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "filing", "payload"])

@@ -13,10 +13,8 @@ from gateway.message import Place
 from gateway.notes import NoteStore, SetTask, Summary
 from gateway.people import Audience
 from gateway.spoken import History, SpokenRef, Whose
-from gateway.storage.postgres.notes import PostgresNotes
-from gateway.storage.postgres.spoken import PostgresHistory
-from gateway.storage.sqlite.notes import SqliteNotes
-from gateway.storage.sqlite.spoken import SqliteHistory
+from gateway.storage.history import SqlHistory
+from gateway.storage.notes import SqlNotes
 from gateway.stores import Conversations, StoredTurn
 from tests.support.messages import AT
 
@@ -30,17 +28,13 @@ HERE = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
 @pytest.fixture
 def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
     if isinstance(long_lived, SqliteDatabase):
-        return SqliteHistory(long_lived)
-    return PostgresHistory(long_lived)
+        return SqlHistory(long_lived)
+    return SqlHistory(long_lived)
 
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
-    return (
-        SqliteNotes(long_lived)
-        if isinstance(long_lived, SqliteDatabase)
-        else PostgresNotes(long_lived)
-    )
+    return SqlNotes(long_lived)
 
 
 def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:

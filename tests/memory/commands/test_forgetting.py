@@ -11,10 +11,9 @@ import pytest
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.remembering import Asker, WaitingTurn
-from gateway.storage.postgres.conversations import PostgresConversations
-from gateway.storage.postgres.spoken import PostgresHistory
-from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.conversations import SqliteConversations
+from gateway.storage.conversations import SqlConversations
+from gateway.storage.history import SqlHistory
+from gateway.storage.waiting_turns import put_waiting_turn
 from gateway.stores import Conversations, StoredTurn
 from memory.commands import words
 from memory.deleting import MAX_FOUND
@@ -40,19 +39,17 @@ async def kept(
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(on_sqlite(database, clock), database, clock), SqliteConversations(database)
+        yield rig_on(on_sqlite(database, clock), database, clock), SqlConversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(await migrated_database(server), PATIENT)
         await pool.start()
 
         async def keep(turn: WaitingTurn) -> None:
-            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
+            await pool.run(lambda: put_waiting_turn(turn))
 
-        rig = rig_on(
-            on_postgres(pool, clock), database, clock, keep=keep, history=PostgresHistory(pool)
-        )
-        yield rig, PostgresConversations(pool)
+        rig = rig_on(on_postgres(pool, clock), database, clock, keep=keep, history=SqlHistory(pool))
+        yield rig, SqlConversations(pool)
         await pool.stop()
     await database.stop()
 

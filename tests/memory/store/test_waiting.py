@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from datetime import timedelta
 
 import pytest
@@ -10,10 +11,8 @@ from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
-from gateway.storage.postgres.quarantine import PostgresQuarantine
-from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
-from gateway.storage.sqlite.quarantine import SqliteQuarantine
-from gateway.storage.sqlite.waiting_turns import insert_waiting_turn
+from gateway.storage.quarantine import SqlQuarantine
+from gateway.storage.waiting_turns import put_waiting_turn
 from gateway.stores import Quarantined, QuarantineStore
 from memory.record import Record, Tier
 from memory.store.ports import HoldsPersonal, MemoryStore, TakenUp, WaitingTurns
@@ -35,10 +34,7 @@ def waiting(engine: Engine, clock: FakeClock) -> WaitingTurns:
 
 async def put(engine: Engine, *turns: WaitingTurn) -> None:
     for turn in turns:
-        if isinstance(engine, SqliteDatabase):
-            await engine.run_job(lambda db, turn=turn: insert_waiting_turn(db, turn))  # type: ignore[misc] # default
-        else:
-            await engine.change_raw(PUT_WAITING, waiting_parameters(turn))
+        await engine.run(partial(put_waiting_turn, turn))
 
 
 def turn(number: int, person: str = ADA, room: str = "", tenant: str = "t") -> WaitingTurn:
@@ -128,11 +124,7 @@ async def test_nothing_is_kept_on_behalf_of_somebody_else(
 
 @pytest.fixture
 def quarantine(engine: Engine) -> QuarantineStore:
-    return (
-        SqliteQuarantine(engine)
-        if isinstance(engine, SqliteDatabase)
-        else PostgresQuarantine(engine)
-    )
+    return SqlQuarantine(engine)
 
 
 async def test_what_is_quarantined_waits_for_an_operator(

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.storage.postgres.personal import WHOSE
-from gateway.storage.postgres.waiting_turns import PUT_WAITING, waiting_parameters
+from gateway.storage.conversation_personal import ALL
+from gateway.storage.waiting_turns import put_waiting_turn
 from memory.commands.words import KINDS
 from memory.handle import MemoryHandle
 from memory.record import (
@@ -55,7 +55,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
         await pool.start()
 
         async def keep(turn: Any) -> None:
-            await pool.change_raw(PUT_WAITING, waiting_parameters(turn))
+            await pool.run(lambda: put_waiting_turn(turn))
 
         yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
         await pool.stop()
@@ -270,7 +270,7 @@ async def test_all_that_is_no_memory_is_named(rig: Rig) -> None:
 
 
 def test_every_table_that_is_given_out_is_known_and_has_a_name_for_people() -> None:
-    out = {name for name, _ in WHOSE} | {table.name for table in PERSONAL}
+    out = {table.name for table in ALL} | {table.name for table in PERSONAL}
     out |= {"inbox", "outbox", "adapter_state"}
     assert out <= TABLES | {MEMORIES}
     assert out <= set(KINDS)

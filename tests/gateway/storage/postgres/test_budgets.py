@@ -9,7 +9,7 @@ import pytest
 
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.storage.postgres.usage import PostgresUsage
+from gateway.storage.usage import SqlUsage
 from gateway.stores import UsageRow
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database
@@ -30,17 +30,17 @@ def row(micros: int) -> UsageRow:
 @pytest.fixture
 async def ledgers(
     postgres: PostgresServer, clock: FakeClock
-) -> AsyncIterator[tuple[PostgresUsage, PostgresUsage]]:
+) -> AsyncIterator[tuple[SqlUsage, SqlUsage]]:
     """Two ledgers on one database, each with connections of its own."""
     url = new_database(postgres)
     pools = postgres_database(url, PATIENT), postgres_database(url, PATIENT)
     await asyncio.gather(*(pool.start() for pool in pools))
-    yield PostgresUsage(pools[0], clock), PostgresUsage(pools[1], clock)
+    yield SqlUsage(pools[0], clock), SqlUsage(pools[1], clock)
     await asyncio.gather(*(pool.stop() for pool in pools))
 
 
 async def test_fifty_at_once_from_two_processes_get_exactly_what_there_is(
-    ledgers: tuple[PostgresUsage, PostgresUsage],
+    ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     accounts = (PERSON, ROOM, MONTH)
     outcomes = await asyncio.gather(
@@ -52,7 +52,7 @@ async def test_fifty_at_once_from_two_processes_get_exactly_what_there_is(
 
 
 async def test_accounts_in_any_order_never_block_each_other(
-    ledgers: tuple[PostgresUsage, PostgresUsage],
+    ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     chance = random.Random(7)
 
@@ -75,7 +75,7 @@ async def test_accounts_in_any_order_never_block_each_other(
 
 
 async def test_a_sum_is_never_seen_between_reservation_and_settlement(
-    ledgers: tuple[PostgresUsage, PostgresUsage],
+    ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     await ledgers[0].reserve("turn-0", (PERSON,), 100)
     seen: set[int] = set()
@@ -87,7 +87,7 @@ async def test_a_sum_is_never_seen_between_reservation_and_settlement(
 
 
 async def test_reservations_of_turns_that_died_are_forgotten(
-    ledgers: tuple[PostgresUsage, PostgresUsage], clock: FakeClock
+    ledgers: tuple[SqlUsage, SqlUsage], clock: FakeClock
 ) -> None:
     for number in range(5):
         await ledgers[0].reserve(f"dead-{number}", (PERSON, ROOM), 100)

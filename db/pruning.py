@@ -1,0 +1,26 @@
+"""Deleting in steps, so that neither the event loop nor a lock is held for long."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from db.database import Database
+from db.fragments import SKIP_LOCKED, Engine
+from db.statements import Statement
+from db.work import Params
+
+AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}
+"""Rows that one step deletes. SQLite works on the event loop: 500 rows take some milliseconds."""
+
+
+def deleting_some(table: str, key: str, where: str, order: str) -> Statement:
+    """Deletes the first rows for which `where` holds. `key` names the columns of the key."""
+    return Statement(f"""
+        DELETE FROM {table} WHERE ({key}) IN (
+            SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT :most {SKIP_LOCKED}
+        )
+    """)  # noqa: S608 - constants of the caller
+
+
+async def delete_some(database: Database, statement: Statement, params: Params) -> int:
+    """One step of a statement that `deleting_some` made; the number of rows."""
+    return await database.change(statement, {**params, "most": AT_ONCE[database.engine]})

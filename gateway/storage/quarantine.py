@@ -1,0 +1,92 @@
+"""Quarantined work. A turn that waits for memory stays in its own table meanwhile."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement, Work, among, change, execute, fetch
+from db.fragments import in_byte_order
+from db.times import micros, time_of
+from db.values import storable
+from gateway.ports.work_guard import Owner, WorkKind
+from gateway.stores import Quarantined
+
+COLUMNS: Final = "kind, id, tenant, person, place, deaths, at"
+NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
+ADD: Final = Statement(f"""
+    INSERT INTO quarantine ({COLUMNS})
+    VALUES (:kind, :id, :tenant, :person, :place, :deaths, :at) ON CONFLICT DO NOTHING
+""")  # noqa: S608 - constants
+LISTED: Final = Statement(
+    f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit"  # noqa: S608
+)
+REMOVE: Final = Statement("DELETE FROM quarantine WHERE kind = :kind AND id = :id")
+PRUNE: Final = Statement(f"""
+    DELETE FROM quarantine WHERE (kind, id) IN (
+        SELECT kind, id FROM (
+            SELECT kind, id, at, row_number() OVER (ORDER BY {NEWEST_FIRST}) AS number
+            FROM quarantine
+        ) AS numbered
+        WHERE number > :most
+            OR at < CASE WHEN {among("kind", "recurring")} THEN :recurring_before ELSE :before END
+    ) RETURNING kind, id
+""")  # noqa: S608 - constants
+DISCARD: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
+
+
+class SqlQuarantine:
+    """Implements `gateway.stores.QuarantineStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, entry: Quarantined) -> None:
+        """Keep an entry; one that is known stays as it is."""
+        params = {
+            "kind": entry.kind,
+            "id": storable(entry.id),
+            "tenant": storable(entry.owner.tenant),
+            "person": storable(entry.owner.person),
+            "place": storable(entry.owner.place),
+            "deaths": entry.deaths,
+            "at": micros(entry.at),
+        }
+        await self._database.change(ADD, params)
+
+    async def listed(self, limit: int) -> list[Quarantined]:
+        """The latest, newest first."""
+        return [
+            Quarantined(kind, id_, Owner(*owner), deaths, time_of(at))
+            for kind, id_, *owner, deaths, at in await self._database.fetch(
+                LISTED, {"limit": limit}
+            )
+        ]
+
+    async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
+        """Take an entry off the list; with `discard` delete a turn that waits as well."""
+        return await self._database.run(lambda: _remove(kind, storable(item_id), discard=discard))
+
+    async def prune(
+        self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
+    ) -> int:
+        """Delete entries that are too old, and the oldest entries beyond `most`."""
+        params = {
+            "before": micros(before),
+            "recurring_before": micros(recurring_before),
+            "recurring": list(recurring),
+            "most": most,
+        }
+        return await self._database.run(lambda: _prune(params))
+
+
+def _remove(kind: WorkKind, id_: str, *, discard: bool) -> Work[bool]:
+    found = (yield from change(REMOVE, {"kind": kind, "id": id_})) > 0
+    if found and discard and kind == "waiting_turn":
+        yield from execute(DISCARD, {"id": id_})
+    return found
+
+
+def _prune(params: dict[str, object]) -> Work[int]:
+    gone = yield from fetch(PRUNE, params)
+    yield from execute(DISCARD, *({"id": id_} for kind, id_ in gone if kind == "waiting_turn"))
+    return len(gone)
