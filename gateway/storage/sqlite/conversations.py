@@ -192,5 +192,5 @@ def _turn(row: Row) -> StoredTurn:
         datetime.fromtimestamp(at, UTC),
         person,
         speaker,
-        material_from_json(material),
+        material_from_json(material) if material else (),
     )

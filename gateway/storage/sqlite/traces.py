@@ -19,7 +19,7 @@ Row = tuple[str, str, str, str, str, str, float, str, str, float]
 
 def insert_trace(db: sqlite3.Connection, trace: Trace) -> None:
     """Keep a trace, inside the caller's transaction."""
-    decisions = [[d.stage, d.allowed, d.reason, d.detail] for d in trace.decisions]
+    decisions = [decision[:4] for decision in trace.decisions]  # the rest is for the moment
     if trace.slot is not None:
         db.execute("DELETE FROM traces WHERE slot = ?", (trace.slot,))
     db.execute(
