@@ -4,15 +4,19 @@ import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
+from typing import Final, NamedTuple
 
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience
 from gateway.ports import Capabilities
 
+MAX_NAMED: Final = 4_096
+"""Conversations whose text is remembered: a message asks for it a dozen times."""
 
-@dataclass(frozen=True, slots=True)
-class ConversationKey:
-    """A conversation's identity. `thread` is empty outside threads, which is a value of its own."""
+
+class ConversationKey(NamedTuple):
+    """A conversation's identity. `thread` is empty outside threads, which is a value of its own.
+    A tuple, because every message looks it up again and again."""
 
     tenant: str
     platform: str
@@ -24,7 +28,7 @@ class ConversationKey:
     @property
     def room(self) -> "ConversationKey":
         """The same without its thread: where one thread after the other can be opened."""
-        return replace(self, thread="") if self.thread else self
+        return self._replace(thread="") if self.thread else self
 
     @property
     def channel_name(self) -> str:
@@ -35,13 +39,12 @@ class ConversationKey:
         return _as_text(self)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(MAX_NAMED)
 def _as_text(key: ConversationKey) -> str:
-    return json.dumps(
-        [key.tenant, key.platform, key.account, key.workspace, key.channel, key.thread]
-    )
+    return json.dumps(key)
 
 
+@lru_cache(MAX_NAMED)
 def tenant_of(lane: str) -> str:
     """The tenant in the text of a `ConversationKey`, empty for any other text."""
     try:

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
-from gateway.context.steps import Opened
+from gateway.context.steps import NOTHING_OPENED, Opened
 from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
-from gateway.message import ChatMessage, Outbound, Place, Reply
+from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
 from gateway.metering import Meter
 from gateway.observe.observer import Timing
 from gateway.people import Principal
@@ -16,7 +16,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.kept_words import Kept
 from gateway.ports import ContentBlock
 from gateway.refusals import Sharing
-from gateway.remembering import Aftermath, TurnMemory
+from gateway.remembering import NO_AFTERMATH, Aftermath, TurnMemory
 from gateway.services import Connected
 from gateway.stores import NO_CONVERSATION, Trace, ring_slot
 from gateway.turn.types import TurnResult
@@ -59,7 +59,7 @@ class Exchange:
     principal: Principal | None = None
     sender: str = ""
     meter: Meter | None = None
-    opened: Opened = field(default_factory=Opened)
+    opened: Opened = NOTHING_OPENED
     files: tuple[ContentBlock, ...] = ()
     result: TurnResult | None = None
     live: LiveAnswer | None = None
@@ -72,8 +72,8 @@ class Exchange:
     kept: Kept | None = None
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
-    aftermath: Aftermath = field(default_factory=Aftermath)
-    beneath: Reply = field(default_factory=lambda: Reply(""))
+    aftermath: Aftermath = NO_AFTERMATH
+    beneath: Reply = NOTHING_SAID
     outbound: tuple[Outbound, ...] = ()
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Exchange:
         return "" if self.principal is None else str(self.principal.person)
 
     def note(self, decision: Decision) -> None:
-        """Keep a decision for the trace."""
+        """Keep a decision beside those of the stages for the trace."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(decision)
 

@@ -1,10 +1,11 @@
 """What people think of an answer: a thumb up or down under it, kept by the exchange it ended."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol, TypeAlias
+
+from pydantic_core import to_json
 
 from gateway.message import Place
 
@@ -66,4 +67,4 @@ def rating_of(emoji: str) -> Rating | None:
 def stands_at(place: Place, message_id: str) -> str:
     """Which message of which chat, as one text; Telegram counts its messages in every chat anew."""
     where = (place.platform, place.account, place.channel_id, message_id)
-    return json.dumps(where, ensure_ascii=False, separators=(",", ":"))
+    return to_json(where).decode()

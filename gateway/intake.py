@@ -142,10 +142,7 @@ class Intake:
             return
         if await self._answers_question(event, invocation.content):
             return
-        commands = self._services.commands
-        known = {command.name for command in commands}
-        with_files = {command.name for command in commands if command.takes_files}
-        command = spoken_command(event, invocation.content, known, with_files)
+        command = spoken_command(event, invocation.content, self._services.commands)
         if command is not None:
             await self._store(command, self.key_for(command))
         else:
@@ -169,12 +166,12 @@ class Intake:
 
     async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
         """Whether the assistant has spoken in this thread; asked only where that matters."""
-        triggers, _ = self._services.policies.invocation.rule_for(
-            message.platform, message.channel_id
-        )
         connected = self._services.connected[message.platform, message.place.account]
-        joins = connected.manifest.capabilities.joins_threads
-        if not (joins and message.thread_id and Trigger.THREAD in triggers):
+        if not (message.thread_id and connected.manifest.capabilities.joins_threads):
+            return False
+        policy = self._services.policies.invocation
+        triggers, _ = policy.rule_for(message.platform, message.channel_id)
+        if Trigger.THREAD not in triggers:
             return False
         return await self._services.stores.conversations.takes_part(key)
 

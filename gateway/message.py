@@ -6,7 +6,7 @@ edge sees a raw dictionary.
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from gateway.authorship import Material
 from gateway.people import Audience, PersonId
@@ -412,6 +412,9 @@ class Reply:
     buttons_until: datetime | None = None
     leaves_buttons: bool = False
     forgets: bool = False
+
+
+NOTHING_SAID: Final = Reply("")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,6 @@ from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
 from gateway.stages.screening import screened_reply
-from gateway.stages.tasking import settle_task
 from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
 from gateway.stores import InboxEntry, UsageRow
 from gateway.takeovers import GAVE_UP, Takeovers
@@ -77,7 +76,6 @@ TURN: tuple[Stage, ...] = (
     ask_model,
     filter_answer,
     close_memory,
-    settle_task,
     render_answer,
 )
 """Passed once, after `OPENING`, by the messages of one author that became one turn."""
@@ -125,9 +123,10 @@ class Pipeline:
             return
         turn = merge(admitted)
         try:
-            passed = await self._run(OPENING, turn)
-            await self._collect(admitted[:-1], turn)
-            passed = passed and await self._run(TURN, turn)
+            with about(turn.id), collected_in(turn.timings):
+                passed = await self._pass(OPENING, turn)
+                await self._collect(admitted[:-1], turn)
+                passed = passed and await self._pass(TURN, turn)
         except asyncio.CancelledError:
             self._remember_stopped(turn)
             await uninterrupted(self._settle(turn))
@@ -144,7 +143,8 @@ class Pipeline:
 
     async def admit(self, exchange: Exchange, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
-        return await self._run(stages, exchange)
+        with about(exchange.id), collected_in(exchange.timings):
+            return await self._pass(stages, exchange)
 
     async def reply(
         self, exchange: Exchange, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
@@ -227,15 +227,15 @@ class Pipeline:
         exchange.note(Decision("invocation", True, reason, details))
         return exchange
 
-    async def _run(self, stages: Sequence[Stage], exchange: Exchange) -> bool:
-        """Run stages until one says no; the exchange is then refused and closed."""
-        with about(exchange.id), collected_in(exchange.timings):
-            for stage in stages:
-                decision = await self._step(stage, exchange)
-                exchange.note(decision)
-                if not decision.allowed:
-                    await self._refuse(exchange, decision)
-                    return False
+    async def _pass(self, stages: Sequence[Stage], exchange: Exchange) -> bool:
+        """Run stages until one says no; the exchange is then refused and closed. What they decide
+        is kept however much was noted before: there are few of them."""
+        for stage in stages:
+            decision = await self._step(stage, exchange)
+            exchange.decisions.append(decision)
+            if not decision.allowed:
+                await self._refuse(exchange, decision)
+                return False
         return True
 
     async def _step(self, stage: Stage, exchange: Exchange) -> Decision:
@@ -309,8 +309,9 @@ class Pipeline:
 
     def may_be_again(self, entry: InboxEntry) -> bool:
         """Whether another run may have begun to answer this, and died."""
-        waited = self._services.clock.now() - entry.received_at
-        return entry.received_at < self._since or (self._shared and waited > SURELY_FIRST)
+        if entry.received_at < self._since:
+            return True
+        return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
 
     def _remember_stopped(self, turn: Exchange) -> None:
         """Whoever stops a turn drops its messages; what was shown of the answer is closed then, and

@@ -86,6 +86,9 @@ class Aftermath:
     typed: str = ""
 
 
+NO_AFTERMATH: Final = Aftermath()
+
+
 class TurnMemory(Protocol):
     """Memory for one turn, bound to the person who asks and to whoever reads along."""
 
@@ -235,7 +238,7 @@ class Forgetful:
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
         """Keeps nothing."""
-        return Aftermath()
+        return NO_AFTERMATH
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """Nothing."""

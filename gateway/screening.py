@@ -14,6 +14,7 @@ from gateway.message import (
     MessageAuthor,
     MessageDeleted,
     MessageEdited,
+    Place,
     author_of,
     place_of,
 )
@@ -49,8 +50,9 @@ class Screening:
         author = author_of(event)
         if author is None:
             return None
-        now = self._services.clock.monotonic()
-        person, sender = _person(event, author), self._sender(event, author, tenant)
+        now, place = self._services.clock.monotonic(), place_of(event)
+        person = PersonId(place.platform, place.account, author.id)
+        sender = _sender(person, author, place, tenant)
         if isinstance(event, InlineQueried):
             if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
@@ -72,13 +74,14 @@ class Screening:
         services.observe(trace)
         now = services.clock.monotonic()
         services.observer.answered(Answered(trace, (), (), now, now, ""))
-        author = author_of(event) or MessageAuthor("")
-        sender = self._sender(event, author, tenant)
+        author, place = author_of(event) or MessageAuthor(""), place_of(event)
+        person = PersonId(place.platform, place.account, author.id)
+        sender = _sender(person, author, place, tenant)
         if not self._arrivals.told(sender, now):
             return
-        person, (decision, *_) = _person(event, author), trace.decisions
+        decision, *_ = trace.decisions
         what = f"{decision.stage}_denied"
-        await audit_of(what, tenant, person, place_of(event), services, decision)
+        await audit_of(what, tenant, person, place, services, decision)
         try:
             slot = ring_slot(sender, trace.id)
             await services.stores.traces.add(replace(trace, slot=slot))
@@ -103,11 +106,6 @@ class Screening:
         )
         return None if decision.allowed else decision
 
-    def _sender(self, event: InboundEvent, author: MessageAuthor, tenant: str) -> str:
-        named = sender_key(str(_person(event, author)), author, place_of(event))
-        return f"{tenant}:{named}"
 
-
-def _person(event: InboundEvent, author: MessageAuthor) -> PersonId:
-    place = place_of(event)
-    return PersonId(place.platform, place.account, author.id)
+def _sender(person: PersonId, author: MessageAuthor, place: Place, tenant: str) -> str:
+    return f"{tenant}:{sender_key(str(person), author, place)}"

@@ -100,6 +100,8 @@ class Assistant:
 
     def voice_in(self, platform: str, channel_id: str) -> Voice:
         """Persona and model in force in a channel."""
+        if not self.channels:
+            return self.voice
         own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
         if own is None:
             return self.voice

@@ -8,7 +8,7 @@ Every method raises `StoreUnavailable` when the database does not take or give w
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 from zlib import crc32
 
 from gateway.authorship import Material, text_of
@@ -175,10 +175,10 @@ class AdapterStates(Protocol):
 # --- long-lived state ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTurn:
+class StoredTurn(NamedTuple):
     """One step of a conversation. `speaker` is a person's name, empty for the assistant. `text` is
-    the writer's own, `material` what a person showed that somebody else wrote."""
+    the writer's own, `material` what a person showed that somebody else wrote. A tuple, because a
+    message reads many of them."""
 
     message_id: str
     role: Literal["user", "assistant"]

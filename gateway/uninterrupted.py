@@ -14,19 +14,20 @@ async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
     The cancellation is not lost: it reaches the caller where it next waits, so that what stands
     right behind this call, and does not wait, is done as well.
     """
-    caller, task = asyncio.current_task(), asyncio.create_task(work)
-    interrupted = False
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    interrupted: asyncio.Task[Any] | None = None
     while not task.done():
-        over = asyncio.get_running_loop().create_future()  # lighter than a shield around the task
+        over = loop.create_future()  # lighter than a shield around the task
         task.add_done_callback(partial(_tell, over))
         try:
             await over
         except asyncio.CancelledError:
-            interrupted = True
-            if caller is not None:
-                caller.uncancel()
-    if interrupted and caller is not None:
-        caller.cancel()
+            interrupted = asyncio.current_task()
+            if interrupted is not None:
+                interrupted.uncancel()
+    if interrupted is not None:
+        interrupted.cancel()
     return task.result()
 
 

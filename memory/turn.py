@@ -11,7 +11,7 @@ from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Button, Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.ports import ToolProvider, ToolSpec
-from gateway.remembering import Aftermath, Asker, TurnMemory
+from gateway.remembering import NO_AFTERMATH, Aftermath, Asker, TurnMemory
 from memory.brain.documents import Brain
 from memory.brain.tool import UPDATE, BrainTool
 from memory.brief import Brief, BriefLimits, brief_of
@@ -252,7 +252,7 @@ class _Turn:
         shown = shown_text(self._asker.material)
         said = Said(self._handle.occasion, own, answer, external, shown)
         turn = waiting_turn(self._asker.id, said, self._handle.reach)
-        return replace(after, turn=turn)
+        return Aftermath(after.note, after.buttons, turn, after.typed)
 
     async def _after(self) -> Aftermath:
         """What the person is told now, or where others would read it, in their next direct
@@ -265,7 +265,7 @@ class _Turn:
             )
             if untold:
                 await handle.tell_later(entries_at(handle.occasion.at, untold))
-            return Aftermath()
+            return NO_AFTERMATH
         direct = self._asker.place.audience is Audience.DIRECT
         waited = await told_at_last(handle) if direct else ()
         further = (*tools.notices, *notice_of(handle), *waited, *self._proposed)
@@ -334,6 +334,8 @@ def aftermath_of(
     results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[Noted] = ()
 ) -> Aftermath:
     """What the person is told, and asked, after the model stored something."""
+    if not (results or further or noted):
+        return NO_AFTERMATH
     said = [n for result in results for n in result.notices if n != result.told_replaced]
     lines = list(dict.fromkeys((*map(unformatted, said), *further)))
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]

@@ -36,6 +36,8 @@ def shown_by_author(raw: Mapping[str, object], bot_id: str) -> tuple[Authorship,
 
 def is_via(raw: Mapping[str, object], bot_id: str) -> bool:
     """True when the message was made by this bot's own inline mode and is no forward."""
+    if "via_bot" not in raw:
+        return False
     made_by = identity(mapping(raw.get("via_bot")).get("id"))
     return bool(bot_id) and made_by == bot_id and _FORWARDED.isdisjoint(raw)
 

@@ -133,13 +133,13 @@ class Poller:
     async def _take(self, batch: list[object]) -> bool:
         """Store what is new, chats beside each other; false when the store refused something."""
         lanes: dict[str, list[_Step]] = {}
-        last = 0
+        numbers: list[int] = []
         for raw in batch:
             update = mapping(raw)
             number = integer(update.get("update_id"))
             if number is None:
                 continue
-            last = max(last, number)
+            numbers.append(number)
             if number not in self._stored:
                 _queue(lanes.setdefault(lane_of(update), []), number, update)
         self._storing = True
@@ -147,17 +147,14 @@ class Poller:
             results = await asyncio.gather(*(self._run_lane(lane) for lane in lanes.values()))
         finally:
             self._storing = False
-        self._advance(batch, last)
+        self._advance(numbers)
         return all(results)
 
-    def _advance(self, batch: list[object], last: int) -> None:
-        """Move the offset to the first update that is not stored."""
-        missing = [
-            number
-            for number in (integer(mapping(raw).get("update_id")) for raw in batch)
-            if number is not None and number not in self._stored
-        ]
-        self._offset = max(self._offset, min(missing) if missing else last + 1 if last else 0)
+    def _advance(self, numbers: list[int]) -> None:
+        """Move the offset to the first of these updates that is not stored."""
+        missing = [number for number in numbers if number not in self._stored]
+        following = max(numbers, default=-1) + 1
+        self._offset = max(self._offset, min(missing, default=following))
         self._stored = {number for number in self._stored if number >= self._offset}
         if not missing:
             self._albums.clear()

@@ -36,7 +36,7 @@ def text(value: object) -> str:
 
 def integer(value: object) -> int | None:
     """A whole number of at most 64 bits."""
-    if isinstance(value, int) and not isinstance(value, bool) and -MAX_ID < value < MAX_ID:
+    if type(value) is int and -MAX_ID < value < MAX_ID:  # a boolean is none
         return value
     return None
 

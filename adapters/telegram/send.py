@@ -118,11 +118,11 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
     upload = InputFile(file.data, filename=file.name or "file")
     if file.mime in _PHOTOS and len(file.data) <= MAX_PHOTO:
         try:
-            return await bot.call("sendPhoto", {**request, "photo": upload})
+            return await bot.upload("sendPhoto", {**request, "photo": upload})
         except BadRequest as problem:
             if not any(reason in problem.message.lower() for reason in _REFUSED_PHOTO):
                 raise
-    return await bot.call("sendDocument", {**request, "document": upload})
+    return await bot.upload("sendDocument", {**request, "document": upload})
 
 
 async def edit(

@@ -8,7 +8,8 @@ what cannot have. `benchmarks/echo_bot.py` measures both.
 
 import io
 import json
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 import aiohttp
 from telegram import Bot
@@ -52,6 +53,17 @@ class RateLimited(NetworkError):
         self.seconds = seconds
 
 
+class Plain:
+    """Takes the place of the library's `RequestData` where every value is JSON already: that looks
+    through all of them for files and objects of its own."""
+
+    __slots__ = ("parameters",)
+    contains_files: Final = False
+
+    def __init__(self, parameters: Mapping[str, object]) -> None:
+        self.parameters = parameters
+
+
 class AiohttpRequest(BaseRequest):
     """The HTTP side of a `telegram.Bot`; proxies of the environment are not used."""
 
@@ -91,7 +103,7 @@ class AiohttpRequest(BaseRequest):
         self,
         url: str,
         method: str,
-        request_data: RequestData | None = None,
+        request_data: RequestData | Plain | None = None,
         read_timeout: Any = BaseRequest.DEFAULT_NONE,
         write_timeout: Any = BaseRequest.DEFAULT_NONE,
         connect_timeout: Any = BaseRequest.DEFAULT_NONE,
@@ -192,12 +204,12 @@ def _retry_after(answer: bytes) -> float:
 
 
 def _encoded(
-    data: RequestData | None,
+    data: RequestData | Plain | None,
 ) -> tuple["bytes | aiohttp.FormData | None", dict[str, str] | None, bool]:
     """The body, its headers, and whether it carries files."""
     if data is None:
         return None, None, False
-    if not data.contains_files:
+    if isinstance(data, Plain) or not data.contains_files:
         body = _to_json(data.parameters).encode()
         return body, _JSON_HEADERS, False
     form = aiohttp.FormData()
@@ -220,10 +232,15 @@ class RawBot(Bot):
     async def call(
         self, method: str, data: dict[str, object], read_timeout: float | None = None
     ) -> Any:
-        """Call a Bot API method by name. Raises a `telegram.error.TelegramError`."""
-        if read_timeout is None:
-            return await self._post(method, data)
-        return await self._post(method, data, read_timeout=read_timeout)
+        """Call a Bot API method by name, without files. Raises a `telegram.error.TelegramError`."""
+        if read_timeout is not None:  # a poll, which has a connection of its own
+            return await self._post(method, data, read_timeout=read_timeout)
+        body = cast("RequestData", Plain(data))
+        return await self.request.post(f"{self.base_url}/{method}", body)
+
+    async def upload(self, method: str, data: dict[str, object]) -> Any:
+        """Call a Bot API method with a file among its data. Raises as `call` does."""
+        return await self._post(method, data)
 
 
 def make_bot(token: str, base_url: str) -> RawBot:

@@ -53,7 +53,8 @@ def also_learned(confirmation_id: str, label: str) -> Button:
 async def remember(services: Services, confirmation_id: str, asked: Confirmation) -> None:
     """Keep a question until it is answered or too old."""
     state = services.stores.states.of("parley", "confirmations")
-    await state.put(confirmation_id, json.dumps(asdict(asked), ensure_ascii=False), VALID_FOR)
+    kept = {**asdict(asked), "key": asked.key._asdict()}
+    await state.put(confirmation_id, json.dumps(kept, ensure_ascii=False), VALID_FOR)
 
 
 async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:

@@ -4,10 +4,11 @@ Slack sends none from threads; what works there is a message to the assistant: `
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Final
 
 from gateway.message import CommandInvoked, MessageReceived
+from gateway.ports import CommandSpec
 
 _WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
 _BARE: Final = re.compile(r"(stop|help)[.!?]*", re.IGNORECASE)
@@ -18,13 +19,12 @@ Slack, which keeps /help for itself; as a question to the model they mean nothin
 def spoken_command(
     event: MessageReceived,
     content: str,
-    known: Collection[str],
-    with_files: Collection[str] = (),
+    known: Iterable[CommandSpec],
 ) -> CommandInvoked | None:
     """The command that a message to the assistant consists of; None when it is a question.
 
     `content` is the message without what called the assistant; a message with files is one of the
-    commands `with_files`, or none.
+    commands that take files, or none.
     """
     said = content.strip()
     bare = _BARE.fullmatch(said)
@@ -35,7 +35,8 @@ def spoken_command(
         if written is None:
             return None
         name, arguments = written.group(1), (written.group(2) or "").strip()
-    if name not in (with_files if event.message.attachments else known):
-        return None
     message = event.message
+    named = (command for command in known if command.name == name)
+    if not any(command.takes_files or not message.attachments for command in named):
+        return None
     return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)

@@ -7,11 +7,12 @@ operator's own text is never cut: where it is too long, that is an error.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.context import knowledge
 from gateway.context.blocks import (
     CHAT_RANKS,
+    KINDS,
     Assembled,
     Block,
     BlockKind,
@@ -42,8 +43,7 @@ class OwnTextTooLong(ConfigurationError):
         self.excess = tokens - budget
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
+class _Fit(NamedTuple):
     """A block's content within a limit."""
 
     text: str
@@ -72,10 +72,11 @@ def assemble(
         raise OwnTextTooLong(own, budget.system)
     room = max(own, budget.blocks_total if total is None else min(total, budget.blocks_total))
     filling = _Filling(parts, count)
-    fits = {kind: filling.all_of(kind) for kind in BlockKind}
+    fits = {kind: filling.all_of(kind) for kind in KINDS}
     needs = {kind: fit.tokens for kind, fit in fits.items()}
-    shares = [budget.of(kind) for kind in ranks]
-    allotted = dict(zip(ranks, allot([needs[k] for k in ranks], shares, room), strict=True))
+    shares = {kind: budget.of(kind) for kind in ranks}
+    parts_of_room = allot([needs[k] for k in ranks], list(shares.values()), room)
+    allotted = dict(zip(ranks, parts_of_room, strict=True))
     short = [kind for kind in ranks if needs[kind] > allotted[kind]]
     if short:
         for kind in short:
@@ -88,11 +89,11 @@ def assemble(
             fits[kind].text,
             fits[kind].tokens,
             needs[kind],
-            budget.of(kind),
+            shares[kind],
             allotted[kind],
             fits[kind].losses,
         )
-        for kind in BlockKind
+        for kind in KINDS
     )
     talk = fits[BlockKind.HISTORY]
     return Assembled(blocks, room, talk.turns, talk.summary, fits[BlockKind.KNOWLEDGE].taken)
@@ -101,7 +102,7 @@ def assemble(
 def task_text(task: Task) -> str:
     """A task as the model reads it."""
     by = {"set_by": task.set_by} if task.set_by else None
-    return tagged(BlockKind.TASK.value, escaped(task.text), by)
+    return tagged(BlockKind.TASK, escaped(task.text), by)
 
 
 def _hand_on(
@@ -177,7 +178,7 @@ class _Filling:
                 return _Fit(text, count(text), losses, taken=taken)
 
     def _text(self, text: str, losses: tuple[Loss, ...] = ()) -> _Fit:
-        return _Fit(text, self._count(text), losses)
+        return _Fit(text, self._count(text) if text else 0, losses)
 
     def _task(self, limit: int) -> _Fit:
         task, count = self._parts.task, self._count

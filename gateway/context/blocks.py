@@ -25,8 +25,11 @@ class BlockKind(StrEnum):
     KNOWLEDGE = "knowledge"
 
 
-CHAT_RANKS: Final = tuple(BlockKind)
+KINDS: Final = tuple(BlockKind)
+CHAT_RANKS: Final = KINDS
 """Knowledge goes first: it can be recalled again at the next question, what was said cannot."""
+
+_PLACES: Final = {kind: place for place, kind in enumerate(KINDS)}
 
 ANSWER_RANKS: Final = (
     BlockKind.SYSTEM,
@@ -38,8 +41,7 @@ ANSWER_RANKS: Final = (
 """Ranks 4 and 5 swapped, for single questions where the facts count more than the talk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A text under a tag of its own within a block, such as SOUL. `share` is its part of what is
     left of its block when all of it does not fit; the shares of a block need not sum to 1."""
 
@@ -162,8 +164,7 @@ class Loss:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A block as it is sent. `budget` is its share by the table, `allotted` what it got after the
     waterfall; `tokens` never exceed it. `needed` is what all of it would have taken."""
 
@@ -179,8 +180,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A prompt that fits. `blocks` stand in the order of the prompt; `total` is what they could
-    take together. `turns` are those that are sent as they were said, `summary` stands for the rest.
+    """A prompt that fits. `blocks` are all of them in the order of the prompt; `total` is what they
+    could take together. `turns` are those that are sent as they were said, `summary` stands for the
+    rest.
     """
 
     blocks: tuple[Block, ...]
@@ -201,10 +203,7 @@ class Assembled:
         return self.total - self.tokens
 
     def __getitem__(self, kind: BlockKind) -> Block:
-        for block in self.blocks:
-            if block.kind is kind:
-                return block
-        raise KeyError(kind)
+        return self.blocks[_PLACES[kind]]
 
     @property
     def text(self) -> str:

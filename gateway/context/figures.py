@@ -93,7 +93,7 @@ def warnings(figures: Figures) -> list[str]:
 
 
 def _told(block: Block) -> str:
-    text = f"{block.kind.value} {block.tokens}/{block.budget}"
+    text = f"{block.kind} {block.tokens}/{block.budget}"
     if block.needed == block.tokens:
         return text if block.tokens <= block.budget else f"{text} got {block.allotted}"
     losses = [f"{_UNSAFE.sub('_', loss.what)} {loss.why} {loss.tokens}" for loss in block.losses]

@@ -31,7 +31,7 @@ def summary_block(summary: str) -> str:
     """A summary as the model reads it, before what was said since."""
     if not summary:
         return ""
-    return tagged(BlockKind.HISTORY.value, tagged("summary", escaped(summary)))
+    return tagged(BlockKind.HISTORY, tagged("summary", escaped(summary)))
 
 
 class Talk:

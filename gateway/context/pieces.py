@@ -22,7 +22,7 @@ def system_text(parts: ContextParts) -> str:
 def project_text(pieces: Sequence[Piece]) -> str:
     """All of the Project block, nothing where there is no project."""
     inside = _joined(map(_written, pieces))
-    return tagged(BlockKind.PROJECT.value, inside) if inside else ""
+    return tagged(BlockKind.PROJECT, inside) if inside else ""
 
 
 def fitted_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[Loss, ...]]:
@@ -49,7 +49,7 @@ def fitted_project(
 
     def block(written: Sequence[str]) -> str:
         inside = _joined(written)
-        return tagged(BlockKind.PROJECT.value, inside) if inside else ""
+        return tagged(BlockKind.PROJECT, inside) if inside else ""
 
     return _fitted(pieces, block, limit, count)
 

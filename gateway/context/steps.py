@@ -29,12 +29,16 @@ EXTRACT_TOKENS: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What there is of a conversation before the question: its task, a summary, and the turns
-    since."""
+    """What there is of a conversation before the question: its task, a summary, the turns since,
+    and the tokens of each of those."""
 
     task: SetTask | None = None
     summary: Summary | None = None
     turns: tuple[StoredTurn, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+NOTHING_OPENED: Final = Opened()
 
 
 def since(
@@ -58,17 +62,22 @@ def summary_in_time(
     return summary if summary is not None and now - summary.at <= limits.ttl else None
 
 
+def sizes_of(turns: Sequence[StoredTurn], count: Callable[[str], int]) -> list[int]:
+    """The tokens that each of the turns takes in the history."""
+    return [count(turn.whole) + MESSAGE for turn in turns]
+
+
 def leaving(
     turns: Sequence[StoredTurn],
+    sizes: Sequence[int],
     limits: ContextLimits,
-    count: Callable[[str], int],
     *,
     coming: int = 0,
     coming_tokens: int = 0,
 ) -> int:
-    """How many of the turns leave, oldest first: none while all of them and `coming` more are
-    within the limits; otherwise as many as leave half of them free. The latest question stays."""
-    sizes = [count(turn.whole) + MESSAGE for turn in turns]
+    """How many of the turns, of these sizes, leave, oldest first: none while all of them and
+    `coming` more are within the limits; otherwise as many as leave half of them free. The latest
+    question stays."""
     number, tokens = len(turns) + coming, sum(sizes) + coming_tokens
     if number <= limits.max_messages and tokens <= limits.max_tokens:
         return 0

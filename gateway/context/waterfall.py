@@ -11,6 +11,8 @@ def allot(needs: Sequence[int], shares: Sequence[int], total: int) -> list[int]:
     they need, all together never more than `total`, and nothing is left while anybody needs more.
     """
     left = max(0, total)
+    if sum(needs) <= left:
+        return list(needs)
     given = []
     for need, share in zip(needs, shares, strict=True):
         first = max(0, min(need, share, left))

@@ -38,6 +38,8 @@ KINDS: Final = frozenset(get_args(WorkKind))
 
 _HEAD: Final = struct.Struct("<HI")
 """Of a slot: the length of the text, the group."""
+_WHOLE: Final = struct.Struct(f"<HI{SLOT - _HEAD.size}s")
+"""All of a slot, zeros after the text."""
 _FREE: Final = b"\0\0"
 _MOST_GROUPS: Final = 0xFFFFFFFF
 _GROUP: Final = ContextVar("parley_work_group", default=0)
@@ -108,7 +110,7 @@ class WorkRecord:
                 break
             at = free.pop()
             text = f"{kind}\0{id_[:MAX_ID]}".encode()
-            record[at : at + 6 + len(text)] = _HEAD.pack(len(text), group) + text
+            _WHOLE.pack_into(record, at, len(text), group, text)
             taken.append(at)
         return taken
 

@@ -52,11 +52,10 @@ class Spread(Collector):
 
     def add(self, seconds: float, *labels: str) -> None:
         """Count something that took so long."""
-        buckets = self._buckets.get(labels)
-        if buckets is None:
-            buckets = self._buckets[labels] = [0] * len(NAMES)
+        if labels not in self._buckets:
+            self._buckets[labels] = [0] * len(NAMES)
             self._sums[labels] = 0.0
-        buckets[bisect_left(BOUNDS, seconds)] += 1
+        self._buckets[labels][bisect_left(BOUNDS, seconds)] += 1
         self._sums[labels] += seconds
 
     def collect(self) -> Iterator[HistogramMetricFamily]:

@@ -65,6 +65,8 @@ def decide_access(
     them holds, and nothing is allowed by them. `trusted` people (owners and operators) need
     no entry on a list of allowed users or channels, but a block binds them as well.
     """
+    if policy.serves_everybody:
+        return Decision(STAGE, True, "trusted" if trusted else "open")
     ids = (person.id, *aliases)
     rooms = (place.channel_id, place.thread_id)
     if listed(policy.blocked_users, place.platform, (*ids, *former)):

@@ -44,6 +44,8 @@ class InvocationPolicy:
 
     def rule_for(self, platform: str, channel_id: str) -> tuple[frozenset[Trigger], str | None]:
         """Triggers and prefix in force in a channel, named "platform:id" or by its bare id."""
+        if not self.channels:
+            return self.triggers, self.prefix
         channel = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
         if channel is None:
             return self.triggers, self.prefix

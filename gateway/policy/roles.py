@@ -32,7 +32,7 @@ def role_of(
         (policy.operators, Role.OPERATOR),
         (policy.members, Role.MEMBER),
     ):
-        if listed(names, person.platform, ids):
+        if names and listed(names, person.platform, ids):
             return role
     return policy.default
 

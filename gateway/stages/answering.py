@@ -5,13 +5,14 @@ from dataclasses import replace
 from gateway.auditing import audit
 from gateway.commands.typed import typed_under_answer
 from gateway.exchange import Exchange
-from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
 from gateway.render.aside import render_aside
 from gateway.services import Services
 from gateway.stages.screening import screened_beneath
+from gateway.stages.tasking import settle_task
 from gateway.turn.sentences import NO_ANSWER
 
 MAX_PARTS = 60
@@ -30,7 +31,9 @@ async def filter_answer(exchange: Exchange, services: Services) -> Decision:
 
 
 async def render_answer(exchange: Exchange, services: Services) -> Decision:
-    """Render for the platform, split there, and address every part."""
+    """Settle the task that stands beneath the answer, render for the platform, split there, and
+    address every part."""
+    await settle_task(exchange, services)
     dialect = exchange.connected.manifest.dialect
     await typed_under_answer(exchange, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
@@ -62,6 +65,8 @@ def beneath_answer(exchange: Exchange) -> Reply:
     if exchange.place.audience is not Audience.DIRECT:
         return exchange.beneath
     note, beneath = aftermath_shown(exchange), exchange.beneath
+    if note is NOTHING_SAID:
+        return beneath
     text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
     return Reply(text, (*note.buttons, *beneath.buttons))
 
@@ -87,7 +92,8 @@ async def said_alone(exchange: Exchange, services: Services) -> tuple[Outbound, 
 
 def aftermath_shown(exchange: Exchange) -> Reply:
     """What memory says under the answer."""
-    return Reply(exchange.aftermath.note, exchange.aftermath.buttons)
+    after = exchange.aftermath
+    return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
 
 
 def address(

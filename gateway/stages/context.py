@@ -29,7 +29,14 @@ from gateway.context.blocks import (
 from gateway.context.budgets import TokenBudget, budget_for
 from gateway.context.figures import told
 from gateway.context.once import assembled_once
-from gateway.context.steps import Opened, leaving, since, summary_in_time, summed_up
+from gateway.context.steps import (
+    Opened,
+    leaving,
+    since,
+    sizes_of,
+    summary_in_time,
+    summed_up,
+)
 from gateway.conversation import ContextLimits
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
@@ -65,12 +72,13 @@ async def gather_context(exchange: Exchange, services: Services) -> Decision:
     earlier = [turn for turn in turns if turn.message_id not in asked]
     summary = summary_in_time(notes.summary, limits, now)
     kept = since(earlier, summary, limits, now)
-    gone = leaving(kept, limits, estimate)
+    sizes = sizes_of(kept, estimate)
+    gone = leaving(kept, sizes, limits)
     if gone:
         summary = summed_up(summary, kept[:gone], said_of(kept[:gone], exchange.place.audience))
         await services.stores.notes.set_summary(exchange.key, summary, now)
-        kept = kept[gone:]
-    exchange.opened = Opened(notes.task, summary, tuple(kept))
+        kept, sizes = kept[gone:], sizes[gone:]
+    exchange.opened = Opened(notes.task, summary, tuple(kept), tuple(sizes))
     if exchange.memory is not None:
         exchange.memory.reads(tuple(read_besides(exchange)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
@@ -208,7 +216,7 @@ def _said(turn: StoredTurn, named: bool) -> Said:
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)
-    shown = framed(turn.material, writer)
+    shown = framed(turn.material, writer) if turn.material else ""
     text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
     return Said(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 

@@ -46,6 +46,8 @@ def kept_of(exchange: Exchange, services: Services) -> Kept:
 
 def kept_material(exchange: Exchange, material: Sequence[Material]) -> tuple[Material, ...]:
     """The text that a person shows, without secrets."""
+    if not material:
+        return ()
     for piece in material:
         if piece.text not in exchange.redacted:
             exchange.redacted[piece.text] = kept_words(piece.text)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gateway.auditing import audit
 from gateway.exchange import Exchange
-from gateway.message import Button, Reply
+from gateway.message import NOTHING_SAID, Button, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
@@ -49,12 +49,14 @@ async def screened_beneath(
 ) -> Reply:
     """What stands under an answer, as it may be read there: also together with the answer it holds
     no secret. What is withheld says nothing."""
+    if beneath is NOTHING_SAID:
+        return beneath
     audience = exchange.place.audience
     shown, reason = screened(beneath, audience)
     if not reason:
         reason = _blocked(f"{answer}\n\n{shown.markdown}" if shown.markdown else "", audience)
     await note_withheld(exchange, reason, services)
-    return Reply("") if reason else shown
+    return NOTHING_SAID if reason else shown
 
 
 async def note_withheld(exchange: Exchange, reason: str, services: Services) -> None:

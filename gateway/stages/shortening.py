@@ -48,7 +48,7 @@ class Shortening:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        result, now = self._exchange.result, self._services.clock.now()
+        result = self._exchange.result
         if kind is not None or result is None or result.failed:
             if self._work is not None:
                 self._work.cancel()
@@ -59,17 +59,18 @@ class Shortening:
         text = await self._work if self._work is not None else None
         said = said_of(self._turns, self._exchange.place.audience)
         summary = summed_up(self._exchange.opened.summary, self._turns, said, text)
+        now = self._services.clock.now()
         await self._services.stores.notes.set_summary(self._exchange.key, summary, now)
 
 
 def turns_to_leave(exchange: Exchange, services: Services) -> tuple[StoredTurn, ...]:
     """The older part of the conversation, where this question and its answer fill the window."""
-    turns = exchange.opened.turns
+    opened = exchange.opened
     gone = leaving(
-        turns,
+        opened.turns,
+        opened.sizes,
         limits_of(services),
-        estimate,
         coming=len(exchange.messages) + 1,
         coming_tokens=estimate(exchange.content) + estimate(text_of(exchange.material)) + ANSWER,
     )
-    return turns[:gone]
+    return opened.turns[:gone]

@@ -21,13 +21,16 @@ ASKED: Final = (
 TYPED: Final = "No task is set yet. To set this task, write `/task` and the text: “{task}”"
 
 
-async def settle_task(exchange: Exchange, services: Services) -> Decision:
+async def settle_task(exchange: Exchange, services: Services) -> None:
     """Set the task that the model noted in the person's own words, or ask about it."""
     noted = exchange.tasks.noted if exchange.tasks is not None else None
     if noted is None or exchange.result is None or exchange.result.failed:
-        return Decision("task", True, "unchanged")
-    if not noted.stated:
-        return await _asked(noted, exchange, services)
+        return
+    settled = _set if noted.stated else _asked
+    exchange.note(await settled(noted, exchange, services))
+
+
+async def _set(noted: NotedTask, exchange: Exchange, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
     await services.stores.notes.set_task(exchange.key, task, services.clock.now())
     told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED

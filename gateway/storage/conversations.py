@@ -175,5 +175,5 @@ def _turn(row: Row) -> StoredTurn:
         time_of(at),
         person,
         speaker,
-        material_from_json(material),
+        material_from_json(material) if material else (),
     )

@@ -97,6 +97,9 @@ def _first_that_fits(
 ) -> tuple[int, int]:
     """Where the history begins, and the tokens from there on: at a question of the person, never
     between a call and its outcome."""
+    whole = estimate_messages(history, calibration)
+    if history and whole <= left and _is_question(history[0]):
+        return 0, whole  # nearly always
     start, size, kept = len(history), 0, 0
     for index in range(len(history) - 1, -1, -1):
         size += estimate_messages(history[index : index + 1], calibration)

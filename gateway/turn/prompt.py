@@ -5,10 +5,9 @@ day stands apart, behind it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from gateway.authorship import Material
 from gateway.message import Place, Quote
@@ -55,8 +54,7 @@ _TITLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFacts:
+class PromptFacts(NamedTuple):
     """What the program's own part of the prompt is made from. `persona` empty means the built-in
     one."""
 

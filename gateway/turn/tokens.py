@@ -133,8 +133,6 @@ def learned(
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
     """Tokens of one block with its frame."""
-    if isinstance(block, TextBlock):
-        return estimate(block.text, calibration) + BLOCK_TOKENS
     text, frame = _text_and_frame(block)
     return estimate(text, calibration) + frame + BLOCK_TOKENS
 
@@ -160,7 +158,10 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
     for message in messages:
         tokens += MESSAGE_TOKENS
         for block in message.content:
-            tokens += estimate_block(block, calibration)
+            if isinstance(block, TextBlock):  # nearly all of them
+                tokens += estimate(block.text, calibration) + BLOCK_TOKENS
+            else:
+                tokens += estimate_block(block, calibration)
     return tokens
 
 

@@ -71,7 +71,7 @@ async def test_a_large_upload_arrives_whole(sim: TelegramSimulator, bot: RawBot)
     room = sim.direct(sim.person("Ann"))
     data = bytes(range(256)) * 4 * 1024 * 12
     upload = InputFile(data, filename='big file "1".bin')
-    await bot.call("sendDocument", {"chat_id": int(room.id), "document": upload})
+    await bot.upload("sendDocument", {"chat_id": int(room.id), "document": upload})
     (file,) = sim.shown(room)[-1].files
     assert file.data == data
     assert sim.shown(room)[-1].payload["chat_id"] == room.id

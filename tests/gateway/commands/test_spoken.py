@@ -6,9 +6,10 @@ import pytest
 
 from gateway.commands.spoken import spoken_command
 from gateway.message import Attachment, MessageReceived
+from gateway.ports import CommandSpec
 from tests.support.messages import message, received
 
-KNOWN = ("ask", "context", "clear", "stop", "help")
+KNOWN = tuple(CommandSpec(name, name) for name in ("ask", "context", "clear", "stop", "help"))
 
 
 @pytest.mark.parametrize(
@@ -62,10 +63,11 @@ def test_a_message_with_a_file_is_a_command_that_takes_files_or_none() -> None:
     event = received("/privacy import")
     with_file = replace(event.message, attachments=(Attachment("document", "f1", "data.jsonl"),))
     event = replace(event, message=with_file)
-    known = (*KNOWN, "privacy")
-    command = spoken_command(event, "/privacy import", known, ("privacy",))
+    known = (*KNOWN, CommandSpec("privacy", "Privacy", takes_files=True))
+    command = spoken_command(event, "/privacy import", known)
     assert command is not None
     assert (command.arguments, command.message) == ("import", with_file)
-    assert spoken_command(event, "/privacy import", known) is None
-    assert spoken_command(event, "/clear", known, ("privacy",)) is None
-    assert spoken_command(event, "stop", known, ("privacy",)) is None
+    without_files = (*KNOWN, CommandSpec("privacy", "Privacy"))
+    assert spoken_command(event, "/privacy import", without_files) is None
+    assert spoken_command(event, "/clear", known) is None
+    assert spoken_command(event, "stop", known) is None

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.authorship import Material
-from gateway.context.steps import MAX_PERSONS, SHOWN, leaving, since, summary_in_time, summed_up
+from gateway.context.steps import (
+    MAX_PERSONS,
+    SHOWN,
+    leaving,
+    since,
+    sizes_of,
+    summary_in_time,
+    summed_up,
+)
 from gateway.conversation import ContextLimits
 from gateway.notes import Summary
 from gateway.people import Audience
@@ -28,38 +36,45 @@ def talk(exchanges: int, words: str = "something") -> list[StoredTurn]:
     return turns
 
 
+def gone_of(
+    turns: list[StoredTurn], limits: ContextLimits, *, coming: int = 0, coming_tokens: int = 0
+) -> int:
+    sizes = sizes_of(turns, estimate)
+    return leaving(turns, sizes, limits, coming=coming, coming_tokens=coming_tokens)
+
+
 def ids(turns: list[StoredTurn]) -> list[str]:
     return [f"{turn.role[0]}{turn.message_id}" for turn in turns]
 
 
 def test_nothing_leaves_while_there_is_room() -> None:
-    assert leaving(talk(5), LIMITS, estimate) == 0
+    assert gone_of(talk(5), LIMITS) == 0
 
 
 def test_half_of_the_window_leaves_at_once_at_a_question() -> None:
     turns = talk(6)
-    gone = leaving(turns, LIMITS, estimate)
+    gone = gone_of(turns, LIMITS)
 
     assert gone == 8
     assert turns[gone].role == "user"
 
 
 def test_what_is_coming_counts() -> None:
-    assert leaving(talk(4), LIMITS, estimate, coming=2) == 0
-    assert leaving(talk(5), LIMITS, estimate, coming=2) > 0
-    assert leaving(talk(2), LIMITS, estimate, coming=2, coming_tokens=2_000) > 0
+    assert gone_of(talk(4), LIMITS, coming=2) == 0
+    assert gone_of(talk(5), LIMITS, coming=2) > 0
+    assert gone_of(talk(2), LIMITS, coming=2, coming_tokens=2_000) > 0
 
 
 def test_many_tokens_leave_as_many_messages_do() -> None:
     turns = talk(4, "word " * 300)
 
-    assert leaving(turns, LIMITS, estimate) >= 4
+    assert gone_of(turns, LIMITS) >= 4
 
 
 def test_the_latest_question_stays_however_long_it_is() -> None:
     turns = talk(3, "word " * 5_000)
 
-    assert ids(turns[leaving(turns, LIMITS, estimate) :]) == ["um2", "am2"]
+    assert ids(turns[gone_of(turns, LIMITS) :]) == ["um2", "am2"]
 
 
 def test_the_window_grows_again_until_the_next_step() -> None:
@@ -67,7 +82,7 @@ def test_the_window_grows_again_until_the_next_step() -> None:
     turns, summary, begins = talk(40), None, []
     for n in range(5, 41):
         kept = since(turns[: 2 * n], summary, LIMITS, AT)
-        gone = leaving(kept, LIMITS, estimate)
+        gone = gone_of(kept, LIMITS)
         if gone:
             summary = summed_up(summary, kept[:gone], said_of(kept[:gone], Audience.DIRECT))
         begins.append(kept[gone].message_id)
@@ -139,7 +154,7 @@ def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
     ]
     limits = ContextLimits(max_messages=most, max_tokens=300)
     kept = since(turns, None, limits, AT)
-    gone = leaving(kept, limits, estimate)
+    gone = gone_of(kept, limits)
 
     assert 0 <= gone <= max(0, len(kept) - 1)
     if kept:

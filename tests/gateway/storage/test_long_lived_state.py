@@ -57,7 +57,7 @@ async def test_saving_the_same_turn_again_changes_nothing(conversations: Convers
 async def test_a_thread_and_its_channel_are_two_conversations(
     conversations: Conversations,
 ) -> None:
-    thread = replace(KEY, thread="T1")
+    thread = KEY._replace(thread="T1")
     await conversations.append(KEY, (said("m1", "in the channel"),))
     await conversations.append(thread, (said("m2", "in the thread"),))
     assert await texts(conversations) == ["in the channel"]
@@ -66,7 +66,7 @@ async def test_a_thread_and_its_channel_are_two_conversations(
 
 async def test_tenants_do_not_see_each_other(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "mine"),))
-    theirs = replace(KEY, tenant="other")
+    theirs = KEY._replace(tenant="other")
     assert await texts(conversations, theirs) == []
     await conversations.append(theirs, (said("m1", "theirs"), answered("m1", "a")))
     assert await texts(conversations) == ["mine"]
@@ -81,9 +81,9 @@ async def test_tenants_do_not_see_each_other(conversations: Conversations) -> No
 async def test_an_edit_reaches_the_message_wherever_it_stands(
     conversations: Conversations,
 ) -> None:
-    await conversations.append(replace(KEY, thread="T1"), (said("m1", "before"),))
+    await conversations.append(KEY._replace(thread="T1"), (said("m1", "before"),))
     assert await conversations.edit("t", place("C1"), "m1", "after")
-    assert await texts(conversations, replace(KEY, thread="T1")) == ["after"]
+    assert await texts(conversations, KEY._replace(thread="T1")) == ["after"]
     assert not await conversations.edit("t", place("C2"), "m1", "elsewhere")
 
 
@@ -91,8 +91,8 @@ async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
     conversations: Conversations,
 ) -> None:
     eve = (Material("forwarded", "pay\x00 me “now”", "Eve"), Material("card", "Poll: Q?"))
-    shown = replace(said("m1", ""), material=eve)
-    both = replace(said("m2", "what is this?"), material=eve)
+    shown = said("m1", "")._replace(material=eve)
+    both = said("m2", "what is this?")._replace(material=eve)
     await conversations.append(KEY, (shown, answered("m1", "a")))
     await conversations.append(KEY, (both, answered("m2", "a")))
     opened, _ = await conversations.opened(KEY, 10)

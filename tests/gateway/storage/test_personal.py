@@ -99,7 +99,7 @@ async def fill(conversations: Conversations, usage: UsageLedger, traces: Traces)
         await traces.add(trace(f"y{number}", f"m{number}"))
         private = key_of("t", direct(person.rpartition(":")[2]))
         await traces.add(
-            trace(f"z{number}", "refused", replace(private, channel=private.channel[3:]))
+            trace(f"z{number}", "refused", private._replace(channel=private.channel[3:]))
         )
 
 

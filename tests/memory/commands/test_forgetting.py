@@ -343,7 +343,7 @@ async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_lea
 ) -> None:
     rig, conversations = kept
     rig.tenant = tenant
-    key, at = replace(KEY, tenant=tenant), rig.clock.now()
+    key, at = KEY._replace(tenant=tenant), rig.clock.now()
     for id_, text in (("m1", "Luna swims in the lake"), ("m2", "please keep that about my pet")):
         turns = (
             StoredTurn(id_, "user", text, at, ADA, "Ada"),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
