@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from db.database import Database
-from db.fragments import SKIP_LOCKED, Engine
+from db.fragments import SKIP_LOCKED, Engine, either
 from db.statements import Statement
 from db.work import Params
 
@@ -14,11 +14,13 @@ AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}
 
 def deleting_some(table: str, key: str, where: str, order: str) -> Statement:
     """Deletes the first rows for which `where` holds. `key` names the columns of the key."""
-    return Statement(f"""
-        DELETE FROM {table} WHERE ({key}) IN (
-            SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT :most {SKIP_LOCKED}
-        )
-    """)  # noqa: S608 - constants of the caller
+    some = f"FROM {table} WHERE {where} ORDER BY {order} LIMIT :most {SKIP_LOCKED}"
+    chosen = either(
+        sqlite=f"({key}) IN (SELECT {key} {some})",
+        # by the place of a row, which PostgreSQL never joins with the whole table
+        postgres=f"ctid = ANY (ARRAY(SELECT ctid {some}))",
+    )
+    return Statement(f"DELETE FROM {table} WHERE {chosen}")  # noqa: S608 - constants of the caller
 
 
 async def delete_some(database: Database, statement: Statement, params: Params) -> int:
