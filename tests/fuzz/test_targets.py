@@ -126,7 +126,7 @@ def test_the_largest_inputs_take_a_bounded_time(name: str) -> None:
 
 
 def test_an_input_that_takes_too_long_is_a_finding() -> None:
-    slow = on_text("slow", lambda text: [sum(range(20_000)) for _ in text], "x")
+    slow = on_text("slow", lambda text: [sum(range(2_000)) for _ in text], "x")
     with pytest.raises(TooSlow):
         timed(slow, of_text("x" * 64, 250), tries=1)
     assert len(text_of(of_text("x" * 64, 250))) == 16_000

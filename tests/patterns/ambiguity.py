@@ -45,6 +45,7 @@ class Refusal:
     suffix: str
 
 
+@functools.cache
 def analyze(pattern: str | bytes, flags: int, use: Use) -> Refusal | None:
     """The worst that the pattern costs as it is used, or None when its time is linear."""
     try:

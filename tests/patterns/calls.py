@@ -3,7 +3,8 @@
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,18 +41,49 @@ class Call:
     node: ast.Call
 
 
+@dataclass(frozen=True, slots=True)
+class _Mentions:
+    """Places in a file that read a name, by name: the name itself, an attribute of it, a call of
+    such an attribute."""
+
+    itself: dict[str, list[ast.AST]]
+    attributes: dict[str, list[ast.Attribute]]
+    calls: dict[str, list[ast.Call]]
+
+
 @functools.cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text("utf-8"))
+def _text(file: Path) -> str:
+    return file.read_text("utf-8")
+
+
+@functools.cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(_text(file))))
+
+
+@functools.cache
+def _mentions(file: Path) -> _Mentions:
+    found = _Mentions(defaultdict(list), defaultdict(list), defaultdict(list))
+    for node in nodes_of(file):
+        match node:
+            case ast.Call(func=ast.Attribute(value=value)):
+                if name := _name_read(value):
+                    found.calls[name].append(node)
+            case ast.Name() | ast.Attribute():
+                if name := _name_read(node):
+                    found.itself[name].append(node)
+        if isinstance(node, ast.Attribute) and (name := _name_read(node.value)):
+            found.attributes[name].append(node)
+    return found
 
 
 @functools.cache
 def calls_in(file: Path, others: tuple[Path, ...] = ()) -> tuple[Call, ...]:
     """All calls in a file; `others` may import what it compiles."""
-    tree = _tree(file)
-    names = dict(_assigned(tree))
+    names = dict(_assigned(nodes_of(file)))
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(file):
         method = _method_of_re(node)
         if method is None or not isinstance(node, ast.Call):
             continue
@@ -95,9 +127,9 @@ def _method_of_re(node: ast.AST) -> str | None:
     return None
 
 
-def _assigned(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.AST, str]]:
     """Calls whose value gets a name, directly."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield value, name
@@ -110,7 +142,7 @@ def _uses(name: str, file: Path, others: tuple[Path, ...]) -> frozenset[Use]:
     for each in (file, *(other for other in others if other != file)):
         if each != file and (name.startswith("_") or not _imports(each, name)):
             continue
-        told = _uses_in(_tree(each), name)
+        told = _uses_in(_mentions(each), name)
         if told is None:
             return ANYHOW
         uses |= told
@@ -118,40 +150,36 @@ def _uses(name: str, file: Path, others: tuple[Path, ...]) -> frozenset[Use]:
 
 
 def _imports(file: Path, name: str) -> bool:
-    return name in file.read_text("utf-8")
+    return name in _text(file)
 
 
-def _uses_in(tree: ast.Module, name: str) -> set[Use] | None:
+def _uses_in(mentions: _Mentions, name: str) -> set[Use] | None:
     """The uses of a name as a pattern; None when it goes where they cannot be seen."""
     uses: set[Use] = set()
     seen: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _named(node.value, name):
-            seen.add(node.value)
-            if node.attr not in _HARMLESS and node.attr not in COMPILING:
-                return None
-        match node:
-            case ast.Call(func=ast.Attribute(value=value, attr=method)):
-                if _named(value, name) and method in COMPILING:
-                    uses.add(_use(method, node, direct=False))
-                    seen.add(node.func)
-    for node in ast.walk(tree):
-        if _named(node, name) and node not in seen:
+    attributes = mentions.attributes.get(name, ())
+    for node in attributes:
+        seen.add(node.value)
+        if node.attr not in _HARMLESS and node.attr not in COMPILING:
             return None
-        if not isinstance(node, ast.Attribute) or not _named(node.value, name):
-            continue
-        if node.attr in COMPILING and node not in seen:
-            return None
+    for call in mentions.calls.get(name, ()):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in COMPILING:
+            uses.add(_use(call.func.attr, call, direct=False))
+            seen.add(call.func)
+    if any(node not in seen for node in mentions.itself.get(name, ())):
+        return None
+    if any(node.attr in COMPILING and node not in seen for node in attributes):
+        return None
     return uses
 
 
-def _named(node: ast.AST, name: str) -> bool:
+def _name_read(node: ast.AST) -> str | None:
     match node:
         case ast.Name(id=found, ctx=ast.Load()):
-            return found == name
+            return found
         case ast.Attribute(attr=found, ctx=ast.Load()):
-            return found == name
-    return False
+            return found
+    return None
 
 
 def _use(method: str, call: ast.Call, *, direct: bool) -> Use:

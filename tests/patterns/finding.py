@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.patterns.calls import ANYHOW, Call, Use, call_at, calls_in, literal_pattern
+from tests.patterns.calls import ANYHOW, Call, Use, call_at, calls_in, literal_pattern, nodes_of
 from tests.patterns.recorder import PACKAGES
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ def unusual_imports() -> list[str]:
     return [
         f"{_short(file)}:{node.lineno}"
         for file in sources()
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.stmt | ast.expr) and _is_unusual(node)
     ]
 

@@ -21,20 +21,30 @@ PUMPS = [
 MOST_GROWTH = 300
 
 
+TRIES = 3
+
+
+def once(text: str) -> float:
+    """Processor time."""
+    begun = time.process_time()
+    redact_secrets(text)
+    return time.process_time() - begun
+
+
 def seconds(text: str) -> float:
     """Processor time, the best of three."""
-    took = []
-    for _ in range(3):
-        begun = time.process_time()
-        redact_secrets(text)
-        took.append(time.process_time() - begun)
-    return min(took)
+    return min(once(text) for _ in range(TRIES))
+
+
+def takes_at_most(text: str, limit: float) -> bool:
+    """The best of three stays within the limit: one that does is enough to tell."""
+    return any(once(text) <= limit for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("pump", PUMPS)
 def test_a_hundred_times_the_text_takes_at_most_300_times_as_long(pump: str) -> None:
     short = seconds((pump * 1_000)[:1_000])
-    assert seconds((pump * 100_000)[:100_000]) <= MOST_GROWTH * max(short, 2e-5)
+    assert takes_at_most((pump * 100_000)[:100_000], MOST_GROWTH * max(short, 2e-5))
 
 
 def test_a_long_name_is_not_read_again_from_each_word_in_it() -> None:
@@ -45,4 +55,4 @@ def test_a_long_name_is_not_read_again_from_each_word_in_it() -> None:
 @pytest.mark.parametrize("piece", ["sig=A1", "key=A1", "token=A1_"])
 def test_a_row_of_names_without_spaces_is_not_read_to_its_end_from_each(piece: str) -> None:
     apart = seconds((f"{piece} " * 2_000)[:10_000])
-    assert seconds((piece * 2_000)[:10_000]) <= 3 * apart
+    assert takes_at_most((piece * 2_000)[:10_000], 3 * apart)

@@ -145,8 +145,9 @@ def test_what_is_held_back_is_bounded() -> None:
 )
 def test_the_time_of_a_long_answer_grows_with_its_length_and_no_faster(seed: str) -> None:
     short, long = 8_000, 48_000
-    used = {length: min(filtering(seed, length) for _ in range(3)) for length in (short, long)}
-    assert used[long] < 3 * long / short * used[short]
+    limit = 3 * long / short * min(filtering(seed, short) for _ in range(3))
+    # The best of three counts: one within the limit is enough to tell.
+    assert any(filtering(seed, long) < limit for _ in range(3))
 
 
 def filtering(seed: str, length: int) -> float:

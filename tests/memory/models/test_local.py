@@ -64,7 +64,7 @@ async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
     embedder: LocalEmbedder,
 ) -> None:
     await embedder.embed(["warm"])
-    behind = asyncio.create_task(embedder.embed_behind(["a long text " * 200] * 64))
+    behind = asyncio.create_task(embedder.embed_behind(["a long text " * 200] * 32))
     began = last = time.monotonic()
     longest, before_the_batch = 0.0, False
     answered = asyncio.create_task(embedder.embed(["tea"]))
@@ -74,7 +74,7 @@ async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
         before_the_batch = before_the_batch or (answered.done() and not behind.done())
     assert before_the_batch
     assert longest < (last - began) / 2, "the loop stood still while the batch was worked on"
-    assert len(await behind) == 64
+    assert len(await behind) == 32
 
 
 async def test_a_model_that_was_loaded_answers_within_the_time_that_a_question_waits(
