@@ -2,6 +2,9 @@
 
 import itertools
 import os
+from collections import deque
+from contextlib import suppress
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -14,6 +17,9 @@ PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
 _NUMBERS = itertools.count()
 _MIGRATED: WeakKeyDictionary[PostgresServer, str] = WeakKeyDictionary()
+_KEPT: Final = 30
+"""Databases of a server that may be in use; older ones are dropped, so that they fill no memory."""
+_MADE: WeakKeyDictionary[PostgresServer, deque[str]] = WeakKeyDictionary()
 
 
 def new_database(server: PostgresServer) -> str:
@@ -37,6 +43,7 @@ async def migrated_database(server: PostgresServer) -> str:
                 "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE datname = %s",
                 (int(PATIENCE * 1000), made),
             )
+        _MADE[server].remove(made)
         _MIGRATED[server] = made
     return _created(server, made)
 
@@ -44,5 +51,11 @@ async def migrated_database(server: PostgresServer) -> str:
 def _created(server: PostgresServer, template: str) -> str:
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        # Files copied as they are take a fifth of the time of a copy by way of the log.
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        older = _MADE.setdefault(server, deque())
+        older.append(name)
+        if len(older) > _KEPT:
+            with suppress(psycopg.errors.ObjectInUse):
+                connection.execute(f"DROP DATABASE {older.popleft()}")
     return server.url.removesuffix("/postgres") + f"/{name}"
