@@ -1,12 +1,14 @@
 """What all tests share."""
 
 import logging
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
+from tests.support import memory_disk
 
 NIGHTLY_SECONDS = 1_800
 """For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
@@ -20,7 +22,11 @@ settings.register_profile("night", settings.get_profile("any load"), derandomize
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose how cases are found, before any test is read."""
+    """Choose how cases are found and where files go, before any test is read."""
+    folder = memory_disk.make(memory_disk.SHARED_MEMORY, os.environ)
+    if folder is not None:
+        memory_disk.use(folder)
+        config.add_cleanup(lambda: memory_disk.remove(folder))
     settings.load_profile("night" if config.getoption("markexpr") == "nightly" else "any load")
 
 

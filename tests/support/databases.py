@@ -2,8 +2,10 @@
 
 import itertools
 import os
+from collections import deque
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -18,6 +20,9 @@ PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
 _NUMBERS = itertools.count()
 _MIGRATED: WeakKeyDictionary[PostgresServer, str] = WeakKeyDictionary()
+_KEPT: Final = 30
+"""Databases of a server that may be in use; older ones are dropped, so that they fill no memory."""
+_MADE: WeakKeyDictionary[PostgresServer, deque[str]] = WeakKeyDictionary()
 
 
 def sqlite_database(path: Path | str, **options: Any) -> SqliteDatabase:
@@ -51,6 +56,7 @@ async def migrated_database(server: PostgresServer) -> str:
                 "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE datname = %s",
                 (int(PATIENCE * 1000), made),
             )
+        _MADE[server].remove(made)
         _MIGRATED[server] = made
     return _created(server, made)
 
@@ -58,5 +64,11 @@ async def migrated_database(server: PostgresServer) -> str:
 def _created(server: PostgresServer, template: str) -> str:
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        # Files copied as they are take a fifth of the time of a copy by way of the log.
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        older = _MADE.setdefault(server, deque())
+        older.append(name)
+        if len(older) > _KEPT:
+            with suppress(psycopg.errors.ObjectInUse):
+                connection.execute(f"DROP DATABASE {older.popleft()}")
     return server.url.removesuffix("/postgres") + f"/{name}"

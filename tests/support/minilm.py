@@ -33,7 +33,7 @@ Weights = dict[str, npt.NDArray[np.float32]]
 
 def folder() -> Path:
     """A folder of models with this one in it, as `parley models pull` leaves it."""
-    made = Path(tempfile.gettempdir()) / f"parley-models-{os.getuid()}-{VERSION}"
+    made = Path("/var/tmp") / f"parley-models-{os.getuid()}-{VERSION}"
     if not (made / MODEL / "model.onnx").is_file():
         made.mkdir(mode=0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=made) as half:

@@ -3,6 +3,8 @@
 `$REDIS_URL` and `$POSTGRES_URL` take a server that runs already.
 """
 
+import atexit
+import functools
 import importlib.util
 import os
 import shutil
@@ -80,18 +82,13 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def create(self) -> None:
-        """Make the cluster."""
+        """Make the cluster: a copy of the first one of this process."""
         if self._user is not None:
             shutil.chown(self.folder, self._user)
         subprocess.run(
-            [
-                *(postgres_binary("initdb"), "-D", str(self.folder / "data"), "-U", "postgres"),
-                *("-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"),
-            ],
+            ["cp", "-a", str(_first_cluster(self._user)), str(self.folder / "data")],
             check=True,
             user=self._user,
-            stdout=subprocess.DEVNULL,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)},
         )
 
     def start(self) -> None:
@@ -165,6 +162,26 @@ def postgres_server(*, fsync: bool = False) -> Iterator[PostgresServer]:
             yield server
         finally:
             server.stop()
+
+
+@functools.cache
+def _first_cluster(user: str | None) -> Path:
+    """A cluster that no server runs on, deleted when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="parley-pg-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if user is not None:
+        shutil.chown(folder, user)
+    subprocess.run(
+        [
+            *(postgres_binary("initdb"), "-D", str(folder / "data"), "-U", "postgres"),
+            *("-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"),
+        ],
+        check=True,
+        user=user,
+        stdout=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+    )
+    return folder / "data"
 
 
 def redis_binary() -> str:
