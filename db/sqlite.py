@@ -33,13 +33,11 @@ from db.statements import Statement
 from db.work import (
     NO_PARAMS,
     Change,
-    ChangeMany,
-    Execute,
     Fetch,
     Lock,
     Params,
     Row,
-    Step,
+    Single,
     Together,
     Work,
 )
@@ -319,33 +317,33 @@ class _Reader:
 
 def drive(connection: sqlite3.Connection, work: Work[T]) -> T:
     """Run work inside the caller's transaction; its result."""
+    result: object = None
+    last = False
     try:
-        step = next(work)
         while True:
-            last = type(step) is Together and step.last
-            step = work.send(_result(connection, step))
+            step = work.send(result)
             if last:
                 raise WorkMisused(NOT_LAST)
+            if isinstance(step, Together):
+                result = [_result(connection, one) for one in step.steps]
+                last = step.last
+            else:
+                result = None if isinstance(step, Lock) else _result(connection, step)
     except StopIteration as end:
-        result: T = end.value
-        return result
+        value: T = end.value
+        return value
     finally:
         work.close()
 
 
-def _result(connection: sqlite3.Connection, step: Step) -> object:
-    match step:
-        case Fetch(statement, params):
-            return connection.execute(statement.sqlite, statement.for_sqlite(params)).fetchall()
-        case Change(statement, params):
-            return connection.execute(statement.sqlite, statement.for_sqlite(params)).rowcount
-        case ChangeMany(statement, items) | Execute(statement, items):
-            rows = map(statement.for_sqlite, items)
-            return connection.executemany(statement.sqlite, rows).rowcount
-        case Together(steps):
-            return [_result(connection, one) for one in steps]
-        case Lock():
-            return None
+def _result(connection: sqlite3.Connection, step: Single) -> object:
+    statement = step.statement
+    if isinstance(step, Fetch):
+        return connection.execute(statement.sqlite, statement.for_sqlite(step.params)).fetchall()
+    if isinstance(step, Change):
+        return connection.execute(statement.sqlite, statement.for_sqlite(step.params)).rowcount
+    items = map(statement.for_sqlite, step.items) if statement.takes_lists else step.items
+    return connection.executemany(statement.sqlite, items).rowcount
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) -> None:

@@ -28,12 +28,13 @@ class Statement:
     Times are integers, in microseconds since 1970 (`db.times`). Lists in rows are JSON.
     """
 
-    __slots__ = ("_lists", "postgres", "sqlite")
+    __slots__ = ("_lists", "postgres", "sqlite", "takes_lists")
 
     def __init__(self, source: str) -> None:
         self.sqlite = for_engine(source, "sqlite")
         self.postgres = _for_psycopg(for_engine(source, "postgres"))
         self._lists = tuple(_LIST.findall(self.sqlite))
+        self.takes_lists = bool(self._lists)
 
     def for_sqlite(self, params: Mapping[str, object]) -> Mapping[str, object]:
         """The parameters with lists as JSON, which SQLite has no type for."""
