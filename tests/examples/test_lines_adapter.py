@@ -16,7 +16,7 @@ from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapte
 from parley.platforms import adapter_class, discover
 from parley.settings import from_mapping
 from tests.examples.installing import install
-from tests.parley.cli.kit import ROOT, started
+from tests.parley.cli.kit import ROOT, started_alone
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 
@@ -201,7 +201,9 @@ async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path
         f"platforms: {{lines: {{port: {port}, password: {PASSWORD}}}}}\n"
         "server: {port: 0}\nwebhooks: {port: 0}\n"
     )
-    async with started("run", "-c", str(config), cwd=tmp_path, env={"PYTHONPATH": path}) as program:
+    async with started_alone(
+        "run", "-c", str(config), cwd=tmp_path, env={"PYTHONPATH": path}
+    ) as program:
         assert program.stdout is not None
         async with asyncio.timeout(PATIENCE):
             assert await program.stdout.readline() == b"ready lines\n"

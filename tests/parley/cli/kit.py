@@ -33,7 +33,18 @@ def environment(env: Mapping[str, str] | None) -> dict[str, str]:
 async def started(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A running `parley`, without a terminal; killed at the end if it still runs."""
+    """A running `parley` in a process that has imported it already, without a terminal; killed at
+    the end if it still runs."""
+    imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
+    async with imported.running(arguments, cwd=cwd, env=environment(env)) as process:
+        yield process
+
+
+@asynccontextmanager
+async def started_alone(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The same in an interpreter of its own, which imports what the command does."""
     process = await asyncio.create_subprocess_exec(
         *PROGRAM,
         *arguments,
@@ -68,7 +79,7 @@ async def parley_alone(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, answers: str = ""
 ) -> Ended:
     """Run `parley` to its end in an interpreter of its own, which imports what the command does."""
-    async with started(*arguments, cwd=cwd, env=env) as process:
+    async with started_alone(*arguments, cwd=cwd, env=env) as process:
         async with asyncio.timeout(LAUNCH):
             out, err = await process.communicate(answers.encode())
         assert process.returncode is not None

@@ -9,7 +9,7 @@ import yaml
 
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley, read_until, started
+from tests.parley.cli.kit import parley, read_until, started, started_alone
 from tests.support.patience import PATIENCE
 
 
@@ -26,7 +26,7 @@ async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None
             }
         )
     )
-    async with started("run", "--config", str(config), cwd=tmp_path) as process:
+    async with started_alone("run", "--config", str(config), cwd=tmp_path) as process:
         seen = await read_until(process.stdout, "ready gateway")
         assert seen == ["ready telegram", "ready gateway"]
         ada = telegram.person("Ada")

@@ -15,13 +15,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import IO, Final, NoReturn
 
+from tests.parley.cli.forked import shown
 from tests.support.patience import LAUNCH
 
 """Importing everything takes two seconds of a processor, of which a busy machine gives a share."""
+COMMANDS: Final = "parley.cli.main"
+DEMO: Final = "parley.demo.__main__"
+"""Modules whose `main` is a program."""
 READY: Final = b"ready"
 LONGEST: Final = 100_000
 """Bytes of a request: arguments, folder and environment."""
@@ -57,8 +62,7 @@ class Warm:
     ) -> tuple[int, bytes, bytes]:
         """The exit status of a command (of one ended by a signal, the signal's number below zero)
         and what it wrote. Raises `TimeoutError` for one that takes longer, which is then killed."""
-        request = json.dumps({"arguments": arguments, "cwd": str(cwd), "env": dict(env)}).encode()
-        assert len(request) < LONGEST
+        request = _request(arguments, cwd, env)
         assert len(typed) <= TYPED
         told, tells = socket.socketpair()
         typing, keyboard = os.pipe()
@@ -81,6 +85,34 @@ class Warm:
             err.seek(0)
             return status, out.read(), err.read()
 
+    @asynccontextmanager
+    async def running(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        program: str = COMMANDS,
+    ) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A command that runs; killed at the end if it still does."""
+        request = _request(arguments, cwd, env, program)
+        told, tells = socket.socketpair()
+        pipes = [os.pipe() for _ in range(3)]
+        theirs = [pipes[0][0], pipes[1][1], pipes[2][1], tells.fileno()]
+        socket.send_fds(self._asks, [request], theirs)
+        tells.close()
+        for descriptor in theirs[:-1]:
+            os.close(descriptor)
+        ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
+        process, waiting = await shown(told, *map(_opened, ours, ("wb", "rb", "rb")))
+        try:
+            yield process
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+            await waiting
+
 
 @functools.cache
 def warm(path: str, root: str) -> Warm:
@@ -94,6 +126,8 @@ def serve() -> None:
     for package in ("parley.cli", "parley.http", "adapters", "memory"):
         _import_all(package)
     importlib.import_module("parley.app")
+    importlib.import_module(DEMO)
+    importlib.import_module("anthropic")  # slow, and imported by the program when it needs it
     assert threading.active_count() == 1, "a thread would be lost in a fork"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
@@ -143,8 +177,20 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *arguments]
-    importlib.import_module("parley.cli.main").main()
-    sys.exit()
+    sys.exit(importlib.import_module(str(request["program"])).main())
+
+
+def _opened(descriptor: int, mode: str) -> IO[bytes]:
+    return os.fdopen(descriptor, mode, 0)
+
+
+def _request(
+    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], program: str = COMMANDS
+) -> bytes:
+    values = {"arguments": arguments, "cwd": str(cwd), "env": dict(env), "program": program}
+    request = json.dumps(values).encode()
+    assert len(request) < LONGEST
+    return request
 
 
 def _import_all(package: str) -> None:

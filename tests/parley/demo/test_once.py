@@ -5,16 +5,40 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from parley.demo.__main__ import free_port, main
+from tests.parley.cli.kit import ROOT
+from tests.parley.cli.warm import DEMO, warm
 from tests.support.patience import PATIENCE
 
 
+@asynccontextmanager
+async def forked(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The demo in a process that has imported it already, without any key."""
+    imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
+    kept = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
+    env = {**kept, "COLUMNS": "100"}
+    async with imported.running(arguments, cwd=ROOT, env=env, program=DEMO) as process:
+        yield process
+
+
+@asynccontextmanager
+async def started(*arguments: str, ignoring: bool) -> AsyncIterator[asyncio.subprocess.Process]:
+    """As `forked`, or as `start` where it begins with SIGINT ignored."""
+    if not ignoring:
+        async with forked(*arguments) as process:
+            yield process
+    else:
+        yield await start(*arguments, ignoring=True)
+
+
 async def start(*arguments: str, ignoring: bool = False) -> asyncio.subprocess.Process:
-    """The demo in a process of its own, without any key.
+    """The demo in an interpreter of its own, without any key.
 
     `ignoring` starts it as a script starts what it puts into the background: SIGINT is ignored.
     """
@@ -49,16 +73,15 @@ async def test_once_plays_the_story_on_all_platforms_and_succeeds() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
-    process = await start("--port", "0")
-    assert process.stdout is not None
-    assert process.stderr is not None
-    async with asyncio.timeout(2 * PATIENCE):
+    async with forked("--port", "0") as process, asyncio.timeout(2 * PATIENCE):
+        assert process.stdout is not None
+        assert process.stderr is not None
         while b"Now you:" not in (line := await process.stdout.readline()):
             assert line, "the demo ended before it served its page"
         process.send_signal(number)
         assert await process.wait() == 0
-    assert b"http://127.0.0.1:" in line
-    assert await process.stderr.read() == b""
+        assert b"http://127.0.0.1:" in line
+        assert await process.stderr.read() == b""
 
 
 @pytest.mark.parametrize("ignoring", [False, True], ids=["", "in the background"])
@@ -67,15 +90,18 @@ async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
     number: signal.Signals, ignoring: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    process = await start("--once", ignoring=ignoring)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    async with asyncio.timeout(2 * PATIENCE):
+    async with (
+        started("--once", ignoring=ignoring) as process,
+        asyncio.timeout(2 * PATIENCE),
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
         while b"Telegram" not in await process.stdout.readline():
             pass
+        assert list(tmp_path.iterdir()) != [], "it works somewhere else"
         process.send_signal(number)
         assert await process.wait() == 130
-    assert b"Traceback" not in await process.stderr.read()
+        assert b"Traceback" not in await process.stderr.read()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,8 +110,8 @@ async def test_a_port_that_is_taken_is_said() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        process = await start("--port", str(port))
-        output, _ = await process.communicate()
+        async with forked("--port", str(port)) as process:
+            output, _ = await process.communicate()
     assert process.returncode == 2
     assert b"The demo cannot start" in output
     assert str(port).encode() in output
