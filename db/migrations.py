@@ -79,7 +79,8 @@ def missing(schemas: Sequence[Schema], applied: Collection[tuple[str, int]]) -> 
     return [step for step in steps if (step.schema, step.version) not in applied]
 
 
-def _refuse_older(columns: Collection[str]) -> None:
+def refuse_older(columns: Collection[str]) -> None:
+    """Raise `StoreUnavailable` for the list of steps that versions before the first release had."""
     if columns and "schema" not in columns:
         raise StoreUnavailable(
             "a version of Parley from before its first release wrote the database, and this one"
@@ -90,7 +91,7 @@ def _refuse_older(columns: Collection[str]) -> None:
 def applied_in(connection: sqlite3.Connection) -> set[tuple[str, int]]:
     """The steps that a file has taken; none when it is new."""
     columns = [row[0] for row in connection.execute(COLUMNS)]
-    _refuse_older(columns)
+    refuse_older(columns)
     if not columns:
         return set()
     return {(str(name), int(version)) for name, version in connection.execute(APPLIED)}
@@ -134,7 +135,7 @@ async def _apply_next(connection: "AsyncConnection[TupleRow]", schemas: Sequence
         )
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         columns = await (await connection.execute(POSTGRES_COLUMNS)).fetchall()
-        _refuse_older([str(name) for (name,) in columns])
+        refuse_older([str(name) for (name,) in columns])
         await connection.execute(CREATE_LEDGER)
         rows = await (await connection.execute(APPLIED)).fetchall()
         steps = missing(schemas, {(str(name), int(version)) for name, version in rows})

@@ -14,6 +14,7 @@ from db.fragments import either
 from db.migrations import Schema, applied_in, migrate_sqlite
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from gateway.storage.postgres.standing import standing
 from parley.storage.schemas import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer
@@ -104,6 +105,8 @@ async def test_a_database_of_a_newer_program_or_an_older_one_is_left_alone(
         connection.execute(OLD_LEDGER)
     with pytest.raises(StoreUnavailable, match="before its first release"):
         await PostgresDatabase(url, (A,)).start()
+    with pytest.raises(StoreUnavailable, match="before its first release"):
+        await standing(url, (A,))
 
 
 @in_postgres

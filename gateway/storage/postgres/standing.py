@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
 from db.errors import AddressInvalid
-from db.migrations import Schema, missing
+from db.migrations import APPLIED, Schema, missing, refuse_older
 from db.postgres import server_of
 from gateway.errors import ConfigurationError, StoreUnavailable
 
@@ -25,9 +25,9 @@ ASK: Final = """
             SELECT FROM pg_available_extension_versions e, pg_roles r
             WHERE e.name = 'vector' AND r.rolname = current_user AND (r.rolsuper
                 OR (e.trusted AND has_database_privilege(current_database(), 'CREATE')))),
-        to_regclass('schema_migrations') IS NOT NULL
+        ARRAY(SELECT attname::text FROM pg_attribute
+            WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0)
 """
-STEPS: Final = "SELECT schema, version FROM schema_migrations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,9 @@ async def standing(url: str, schemas: Sequence[Schema]) -> Standing:
 
 async def _asked(connection: AsyncConnection[TupleRow], schemas: Sequence[Schema]) -> Standing:
     (row,) = await (await connection.execute(ASK)).fetchall()
-    version, number, writable, may_create, free, synchronous, fsync, vectors, has_ledger = row
-    done = await (await connection.execute(STEPS)).fetchall() if has_ledger else []
+    version, number, writable, may_create, free, synchronous, fsync, vectors, columns = row
+    refuse_older(columns)
+    done = await (await connection.execute(APPLIED)).fetchall() if columns else []
     left = len(missing(schemas, {(str(name), int(step)) for name, step in done}))
     return Standing(
         *(version, number, writable, may_create, free, synchronous, fsync), left, vectors
