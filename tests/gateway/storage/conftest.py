@@ -129,15 +129,11 @@ def long_lived(request: pytest.FixtureRequest) -> SqliteDatabase | PostgresDatab
 
 @pytest.fixture
 def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversations:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlConversations(long_lived)
     return SqlConversations(long_lived)
 
 
 @pytest.fixture
 def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> UsageLedger:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlUsage(long_lived, clock)
     return SqlUsage(long_lived, clock)
 
 

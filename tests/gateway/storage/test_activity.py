@@ -19,8 +19,6 @@ WEEK = AT - timedelta(days=7)
 
 @pytest.fixture
 def activity(long_lived: SqliteDatabase | PostgresDatabase) -> ActivityLog:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlActivity(long_lived)
     return SqlActivity(long_lived)
 
 

@@ -22,8 +22,6 @@ HERE = stands_at(place("C1"), "5")
 
 @pytest.fixture
 def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlFeedback(long_lived)
     return SqlFeedback(long_lived)
 
 

@@ -8,7 +8,9 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
+from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.message import InboundEvent, OutboundFile, Part, Receipt
 from gateway.policy.rate_limits import BucketRule
@@ -16,6 +18,7 @@ from gateway.ports import AdapterState
 from gateway.storage.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.storage.codec import outbound_to_json as to_json
 from gateway.storage.redis.outbox import RedisOutbox
+from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.stores import AdapterStates, Buckets, Inbox, InboxEntry, Outbox
 from tests.support.clock import FakeClock
@@ -255,3 +258,26 @@ def test_every_send_survives_the_way_through_json(text: str, payload: dict[str, 
     assert outbound_from_json(to_json(item)) == item
     blocks = replace(item, part=Part({"blocks": [payload]}, text))
     assert outbound_from_json(to_json(blocks)) == blocks
+
+
+async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(
+    database: SqliteDatabase,
+) -> None:
+    clock = FakeClock()
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    for name in ("m1", "m2"):
+        kept = InboxEntry(name, "lane", received("private words", message_id=name), clock.now())
+        await inbox.add(kept, DAY)
+        await outbox.add((outbound(f"{name}:0", "private words"),))
+    broken = """{"kind": "message", "message": "private words"}"""
+    await database.run_job(
+        lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
+    )
+    await database.run_job(
+        lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
+    )
+    with capture_logs() as logs:
+        assert len(await inbox.unfinished(10)) == 1
+        assert len(await outbox.waiting(10)) == 1
+    assert [line["event"] for line in logs] == ["row_unreadable", "row_unreadable"]
+    assert "private words" not in str(logs)

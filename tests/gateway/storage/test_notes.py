@@ -23,8 +23,6 @@ SUMMARY = Summary("They chose rye.", "m1", "assistant", AT, (ADA, BOB))
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlNotes(long_lived)
     return SqlNotes(long_lived)
 
 
@@ -32,8 +30,6 @@ def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
 def personal(
     long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> SqlConversationPersonal:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlConversationPersonal(long_lived, clock)
     return SqlConversationPersonal(long_lived, clock)
 
 

@@ -22,8 +22,6 @@ POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 
 @pytest.fixture
 def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlQuarantine(long_lived)
     return SqlQuarantine(long_lived)
 
 

@@ -27,8 +27,6 @@ HERE = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
 
 @pytest.fixture
 def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
-    if isinstance(long_lived, SqliteDatabase):
-        return SqlHistory(long_lived)
     return SqlHistory(long_lived)
 
 

@@ -5,22 +5,24 @@ import contextlib
 import sqlite3
 import threading
 import time
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
+from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
-from gateway.errors import StoreUnavailable
-from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.stores import InboxEntry
-from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from tests.support.messages import outbound, received
 from tests.support.patience import PATIENCE
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = sqlite_database(tmp_path / "test.db")
+    await opened.start()
+    yield opened
+    await opened.stop()
 
 
 async def count(database: SqliteDatabase) -> int:
@@ -74,18 +76,6 @@ async def test_a_closed_database_says_so(database: SqliteDatabase) -> None:
     await database.stop()
     with pytest.raises(StoreUnavailable, match="not open"):
         await database.run_job(insert("late"))
-
-
-async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "newer.db"
-    database = sqlite_database(path)
-    await database.start()
-    await database.run_job(
-        lambda db: db.execute("INSERT INTO schema_migrations VALUES ('later', 999)")
-    )
-    await database.stop()
-    with pytest.raises(StoreUnavailable, match="newer version of Parley"):
-        await sqlite_database(path).start()
 
 
 async def test_a_folder_where_no_file_can_be_is_a_clear_error(tmp_path: Path) -> None:
@@ -293,29 +283,6 @@ async def test_a_long_queue_is_worked_off_in_order(database: SqliteDatabase) -> 
     await asyncio.gather(*jobs)
     rows = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
     assert rows == (1_000,)
-
-
-async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(
-    database: SqliteDatabase,
-) -> None:
-    clock = FakeClock()
-    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
-    for name in ("m1", "m2"):
-        entry = InboxEntry(name, "lane", received("private words", message_id=name), clock.now())
-        await inbox.add(entry, timedelta(days=1))
-        await outbox.add((outbound(f"{name}:0", "private words"),))
-    broken = """{"kind": "message", "message": "private words"}"""
-    await database.run_job(
-        lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
-    )
-    await database.run_job(
-        lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
-    )
-    with capture_logs() as logs:
-        assert len(await inbox.unfinished(10)) == 1
-        assert len(await outbox.waiting(10)) == 1
-    assert [line["event"] for line in logs] == ["row_unreadable", "row_unreadable"]
-    assert "private words" not in str(logs)
 
 
 async def test_each_piece_of_work_runs_in_the_context_of_its_caller(

@@ -7,14 +7,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from db.errors import AddressInvalid
+from db.errors import AddressInvalid, StoreUnavailable
 from db.postgres import Connection, PoolLimits, PostgresDatabase
-from gateway.errors import StoreUnavailable
 from tests.support.databases import new_database, postgres_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 
-pytestmark = pytest.mark.xdist_group("postgres")
+pytestmark = pytest.mark.xdist_group("databases")
 
 
 @pytest.fixture
@@ -91,11 +90,11 @@ async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: Postg
         await asyncio.gather(*waiting)
 
 
-async def test_a_connection_that_the_server_ends_is_replaced(postgres: PostgresServer) -> None:
-    async with opened(new_database(postgres), PoolLimits(connections=2)) as pool:
+async def test_a_connection_that_the_server_ends_is_replaced(server: PostgresServer) -> None:
+    async with opened(new_database(server), PoolLimits(connections=2)) as pool:
         for _ in range(3):
             await pool.fetch_raw("SELECT 1")
-            async with opened(postgres.url, PoolLimits(connections=1)) as other:
+            async with opened(server.url, PoolLimits(connections=1)) as other:
                 await other.fetch_raw(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                     " WHERE application_name = 'parley' AND pid <> pg_backend_pid()"
@@ -104,10 +103,10 @@ async def test_a_connection_that_the_server_ends_is_replaced(postgres: PostgresS
 
 
 async def test_a_statement_that_takes_too_long_is_ended(
-    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.postgres.CLIENT_GRACE", PATIENCE)
-    async with opened(new_database(postgres), PoolLimits(connections=1, statement=0.2)) as pool:
+    async with opened(new_database(server), PoolLimits(connections=1, statement=0.2)) as pool:
         began = time.monotonic()
         with pytest.raises(StoreUnavailable, match="statement timeout"):
             await pool.with_connection(Sleeping())
@@ -115,9 +114,9 @@ async def test_a_statement_that_takes_too_long_is_ended(
         await pool.fetch_raw("SELECT 1")
 
 
-async def test_who_waits_too_long_for_a_connection_is_told(postgres: PostgresServer) -> None:
+async def test_who_waits_too_long_for_a_connection_is_told(server: PostgresServer) -> None:
     limits = PoolLimits(connections=1, checkout=0.2, statement=4)
-    async with opened(new_database(postgres), limits) as pool:
+    async with opened(new_database(server), limits) as pool:
         work = Sleeping()
         long = asyncio.create_task(pool.with_connection(work))
         await work.begun.wait()
@@ -129,9 +128,9 @@ async def test_who_waits_too_long_for_a_connection_is_told(postgres: PostgresSer
 
 
 async def test_work_that_is_cancelled_leaves_the_connection_usable(
-    postgres: PostgresServer,
+    server: PostgresServer,
 ) -> None:
-    async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
+    async with opened(new_database(server), PoolLimits(connections=1)) as pool:
         work = Sleeping()
         running = asyncio.create_task(pool.with_connection(work))
         await work.begun.wait()
@@ -141,20 +140,20 @@ async def test_work_that_is_cancelled_leaves_the_connection_usable(
         await asyncio.wait_for(pool.fetch_raw("SELECT 1"), PATIENCE)
 
 
-async def test_work_that_fails_half_way_leaves_nothing(postgres: PostgresServer) -> None:
+async def test_work_that_fails_half_way_leaves_nothing(server: PostgresServer) -> None:
     async def half(connection: Connection) -> None:
         async with connection.transaction():
             await connection.execute("INSERT INTO spent VALUES ('key', 1)")
             raise RuntimeError("in the middle")
 
-    async with opened(new_database(postgres), PoolLimits(connections=1)) as pool:
+    async with opened(new_database(server), PoolLimits(connections=1)) as pool:
         with pytest.raises(RuntimeError, match="in the middle"):
             await pool.with_connection(half)
         assert await pool.fetch_raw("SELECT * FROM spent") == []
 
 
-async def test_a_closed_pool_says_so(postgres: PostgresServer) -> None:
-    pool = postgres_database(new_database(postgres))
+async def test_a_closed_pool_says_so(server: PostgresServer) -> None:
+    pool = postgres_database(new_database(server))
     with pytest.raises(StoreUnavailable, match="not open"):
         await pool.fetch_raw("SELECT 1")
     await pool.start()
