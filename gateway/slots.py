@@ -47,7 +47,9 @@ class Slots:
         """Give free slots to turns that come back and to new ones, by turns: neither waits for all
         of the others."""
         while self._taken < self._size:
-            ways = (self.begin, self._let_back) if self._new_first else (self._let_back, self.begin)
+            ways = (self._let_back, self._begin_new)
+            if self._new_first:
+                ways = (self._begin_new, self._let_back)
             if not (ways[0]() or ways[1]()):
                 return
 
@@ -81,6 +83,13 @@ class Slots:
             else:
                 self._taken -= 1
             raise
+
+    def _begin_new(self) -> bool:
+        """Begin a turn that waits for its first slot; False when none does."""
+        begun = self.begin()
+        if begun:
+            self._new_first = False
+        return begun
 
     def _let_back(self) -> bool:
         """Give a slot to the turn that has waited longest to go on; False when none does."""

@@ -89,6 +89,20 @@ async def test_new_turns_and_those_that_come_back_take_turns() -> None:
     assert turns.working == ["b"], "the new one waits for its model now"
 
 
+async def test_however_many_new_turns_wait_those_that_come_back_have_every_second_slot() -> None:
+    turns = Turns(1)
+    for name in ("a", "b", "c", "d"):
+        turns.submit(name)
+        await settle()
+    await turns.open("a", "b", "c", "d")
+    turns.new += [f"new{number}" for number in range(20)]
+    for number, name in enumerate(("a", "b", "c", "d")):
+        assert turns.working == [name]
+        assert len(turns.tasks) == 4 + number, "one new turn began before each of them"
+        turns.end(name)
+        await settle()
+
+
 async def test_without_room_aside_a_turn_keeps_its_slot() -> None:
     turns = Turns(1, most_aside=1)
     for name in ("a", "b", "c"):
