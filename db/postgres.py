@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString, TypeVar, cast
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import DeadlockDetected, SerializationFailure
+from psycopg.errors import DeadlockDetected
 from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
@@ -193,7 +193,7 @@ class PostgresDatabase:
             raise StoreUnavailable(f"PostgreSQL at {self.name} is not open")
         try:
             for _ in range(DEADLOCK_TRIES - 1):
-                with suppress(DeadlockDetected, SerializationFailure):
+                with suppress(DeadlockDetected):
                     return await self._reconnected(pool, work)
                 # so that the other one comes first
                 await asyncio.sleep(random.uniform(0.5, 1.5) * DEADLOCK_PAUSE)  # noqa: S311 - no secret
@@ -249,6 +249,8 @@ class PostgresDatabase:
         await connection.execute(
             "SELECT set_config('statement_timeout', %(limit)s, false),"
             " set_config('idle_in_transaction_session_timeout', %(limit)s, false),"
+            # a statement behind a lock sees what was committed while it waited
+            " set_config('default_transaction_isolation', 'read committed', false),"
             " set_config('timezone', 'UTC', false)",
             {"limit": limit},
         )
