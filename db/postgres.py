@@ -1,8 +1,9 @@
 """A pool of connections to PostgreSQL: few, bounded in every wait, reconnected after an outage."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, LiteralString, TypeVar, cast
@@ -10,6 +11,7 @@ from typing import Any, Final, LiteralString, TypeVar, cast
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import DeadlockDetected
 from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
@@ -53,6 +55,10 @@ CLIENT_GRACE: Final = 1.0
 """Seconds that the client waits longer for a statement than the server works on it."""
 MAX_WAITING: Final = 2_000
 """Pieces of work that may wait for a connection; one more is refused at once."""
+DEADLOCK_TRIES: Final = 3
+"""Tries of work that the server undoes because other work waits for it in turn."""
+DEADLOCK_PAUSE: Final = 0.1
+"""Seconds between them, up to half of which more or less are left to chance."""
 TAKE_LOCKS: Final = b"SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key"
 """The keys are sorted, so that two transactions never wait for each other."""
 
@@ -129,8 +135,8 @@ class PostgresDatabase:
         """The result of the work, once it is committed.
 
         Where the connection broke, the work runs a second time on another one, without knowing how
-        much of the first was committed: repeated work changes the same things. Waits at most twice
-        the times of `PoolLimits`.
+        much of the first was committed: repeated work changes the same things. Where the server
+        undid it because two pieces of work waited for each other, it runs again as well.
         """
         return await self.with_connection(lambda connection: _drive(connection, make()))
 
@@ -181,16 +187,17 @@ class PostgresDatabase:
 
     async def with_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """The result of `work(connection)`, in autocommit mode: for what only PostgreSQL has. It
-        runs twice where the connection broke."""
+        runs twice where the connection broke, and at most `DEADLOCK_TRIES` times in a deadlock."""
         pool = self._pool
         if pool is None:
             raise StoreUnavailable(f"PostgreSQL at {self.name} is not open")
         try:
-            try:
-                return await self._once(pool, work)
-            except _Broken:
-                await self._replace_broken(pool)
-                return await self._once(pool, work)
+            for _ in range(DEADLOCK_TRIES - 1):
+                with suppress(DeadlockDetected):
+                    return await self._reconnected(pool, work)
+                # so that the other one comes first
+                await asyncio.sleep(random.uniform(0.5, 1.5) * DEADLOCK_PAUSE)  # noqa: S311 - no secret
+            return await self._reconnected(pool, work)
         except (psycopg.Error, OSError, PoolTimeout, TooManyRequests, PoolClosed) as error:
             raise StoreUnavailable(self._explained(error)) from error
         except (_Broken, TimeoutError) as error:
@@ -205,6 +212,17 @@ class PostgresDatabase:
                 return await work(connection)
         except (psycopg.Error, OSError) as error:
             raise StoreUnavailable(self._explained(error)) from error
+
+    async def _reconnected(
+        self,
+        pool: AsyncConnectionPool[Connection],
+        work: Callable[[Connection], Awaitable[T]],
+    ) -> T:
+        try:
+            return await self._once(pool, work)
+        except _Broken:
+            await self._replace_broken(pool)
+            return await self._once(pool, work)
 
     async def _once(
         self,
@@ -231,6 +249,8 @@ class PostgresDatabase:
         await connection.execute(
             "SELECT set_config('statement_timeout', %(limit)s, false),"
             " set_config('idle_in_transaction_session_timeout', %(limit)s, false),"
+            # a statement behind a lock sees what was committed while it waited
+            " set_config('default_transaction_isolation', 'read committed', false),"
             " set_config('timezone', 'UTC', false)",
             {"limit": limit},
         )

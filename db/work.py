@@ -2,9 +2,9 @@
 
 A store passes a *function that makes* the generator, because the work may run twice: SQLite runs a
 batch again piece by piece where one piece failed, PostgreSQL runs work again on a new connection
-where the first one broke. So work does no I/O of its own, changes no value that outlives it, and
-never catches an error of the database. All of it is one transaction. It is composed with
-`yield from`:
+where the first one broke, and work that it undid in a deadlock. So work does no I/O of its own,
+changes no value that outlives it, and never catches an error of the database. All of it is one
+transaction. It is composed with `yield from`:
 
     def rename(id_: str, name: str) -> Work[bool]:
         yield from lock(f"person {id_}")

@@ -9,17 +9,24 @@ from typing import Final
 MAX_ASIDE: Final = 256
 """Turns that wait without a slot at the same time: each keeps its prompt in memory. Further ones
 keep their slot while they wait."""
+MAX_BYTES_ASIDE: Final = 128 * 1024 * 1024
+"""Bytes of files that these turns may hold together: a turn brings up to 19 MB of pictures. One
+with which they would exceed it keeps its slot too."""
 
 
 class Slots:
     """A number of slots, one for each turn that works. `begin` begins a turn that waits for its
     first slot, which it takes; False when none waits."""
 
-    def __init__(self, size: int = 32, most_aside: int = MAX_ASIDE) -> None:
+    def __init__(
+        self, size: int = 32, most_aside: int = MAX_ASIDE, most_bytes: int = MAX_BYTES_ASIDE
+    ) -> None:
         self._size = size
         self._most_aside = most_aside
+        self._most_bytes = most_bytes
         self._taken = 0
         self._aside = 0
+        self._bytes = 0
         self._returning: deque[asyncio.Future[None]] = deque()
         self._new_first = False
         self.begin: Callable[[], bool] = lambda: False
@@ -47,17 +54,21 @@ class Slots:
         """Give free slots to turns that come back and to new ones, by turns: neither waits for all
         of the others."""
         while self._taken < self._size:
-            ways = (self.begin, self._let_back) if self._new_first else (self._let_back, self.begin)
+            ways = (self._let_back, self._begin_new)
+            if self._new_first:
+                ways = (self._begin_new, self._let_back)
             if not (ways[0]() or ways[1]()):
                 return
 
-    async def without(self, wait: Awaitable[None]) -> None:
+    async def without(self, wait: Awaitable[None], held: int = 0) -> None:
         """Wait without the slot that this turn has, and have one again afterwards. A turn that is
-        ended meanwhile counts as one that works until it gives its slot back."""
-        if self._aside >= self._most_aside:
+        ended meanwhile counts as one that works until it gives its slot back. `held` is how many
+        bytes of files it keeps in memory."""
+        if self._aside >= self._most_aside or self._bytes + held > self._most_bytes:
             await wait
             return
         self._aside += 1
+        self._bytes += held
         Context().run(self.give)  # the turn that begins then is about another message
         try:
             await wait
@@ -67,6 +78,7 @@ class Slots:
             raise
         finally:
             self._aside -= 1
+            self._bytes -= held
 
     async def _slot_again(self) -> None:
         """A slot for a turn that has begun. Whatever is raised, it has none."""
@@ -81,6 +93,13 @@ class Slots:
             else:
                 self._taken -= 1
             raise
+
+    def _begin_new(self) -> bool:
+        """Begin a turn that waits for its first slot; False when none does."""
+        begun = self.begin()
+        if begun:
+            self._new_first = False
+        return begun
 
     def _let_back(self) -> bool:
         """Give a slot to the turn that has waited longest to go on; False when none does."""

@@ -44,10 +44,18 @@ _OF_OTHER_CODES: Final = """
     iata icao iso swift sort routing branch bank reference ref booking tracking department region
     city district unit key char character ascii unicode hex numeric category type class message
     referral invite gift game cheat stock sku part article fehler postleit länder produkt rabatt
-    ошибки ошибка почтовый промо código postal d'erreur erreur errore odpowiedzi błędu hata posta
-    lỗi
+    reservation customer client member employee supplier vendor invoice account gl ledger cost
+    project job transaction diagnosis icd ndc cpt company shipment parcel seat ticket
+    ошибки ошибка почтовый промо товара клиента заказа города региона страны отдела
+    código postal d'erreur erreur produit article commande département pays
+    producto cliente pedido artículo país produto artigo errore articolo prodotto ordine sconto
+    odpowiedzi błędu produktu klienta zamówienia pocztowy hata posta ürün müşteri sipariş
+    lỗi sản đơn khách bưu pos pesanan barang produk pelanggan negara
+    الخطأ خطأ الطلب المنتج العميل त्रुटि
 """
 _OTHER_CODES: Final = frozenset(_OF_OTHER_CODES.split())
+_COUNTED: Final = ("次数", "次數", "回数", "有效期", "有効期限", "长度", "長度", "횟수", "길이")
+"""Behind a word in a script without spaces: a count, or how long it is valid."""
 _FAILS: Final = re.compile(r"\b(?:error|fail|exit|status|http|errno|exception|crash|returned|line)")
 _OF_YOURS: Final = """
     your dein deine ihr ihre votre ton tu su sua seu vostro tuo ваш твой twój senin sizin jouw
@@ -77,6 +85,8 @@ def is_code(told: Told) -> bool:
     if told.rest.strip(".-_") or any(filler in NO_VALUES for filler in told.fillers):
         return False
     if told.word == "tan" and not told.text.startswith("TAN", told.start):
+        return False
+    if any(word in told.text[told.start : told.begin] for word in _COUNTED):
         return False
     if told.word in ANY_CODES:
         return digits in {_SURE_NUMBER, _MOST_NUMBER} and _is_said_near(told)
@@ -125,9 +135,18 @@ def _is_said_near(told: Told) -> bool:
     lowered = told.text[max(0, told.start - _NEAR_BEFORE) : told.end + _NEAR_AFTER].lower()
     before = told.text[max(0, told.start - _NEAR_BEFORE) : told.start].lower().split()
     last = before[-1].strip("\"'`*_-:([{") if before else ""
-    if last in _OTHER_CODES or _FAILS.search(lowered):
+    if last in _OTHER_CODES or _FAILS.search(lowered) or not _OTHER_CODES.isdisjoint(told.fillers):
+        return False
+    if told.how is How.BEFORE and _next_word(told) in _OTHER_CODES:
         return False
     yours = any(word in _YOURS for word in before[-3:])
     if yours and (told.how in _CLEAR or told.how is How.BEFORE):
         return True
     return _CONTEXT.search(lowered) is not None
+
+
+def _next_word(told: Told) -> str:
+    """The word behind the one that tells the code: "заказа" of "код заказа"."""
+    end = told.start + len(told.word)
+    words = told.text[end : end + _NEAR_AFTER].lower().split(maxsplit=1)
+    return words[0].strip(".,!?") if words else ""

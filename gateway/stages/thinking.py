@@ -16,7 +16,7 @@ from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import CanFetch, ContentBlock, ToolProvider
+from gateway.ports import CanFetch, ContentBlock, ImageBlock, ToolProvider
 from gateway.presence import Presence
 from gateway.services import Services
 from gateway.stages.context import Question, turn_request
@@ -114,6 +114,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     request = await turn_request(exchange, services, asked)
     exchange.live = live = live_answer(exchange, services)
     shortening = Shortening(exchange, services, meter, voice.model)
+    held = sum(len(file.data) for file in exchange.files if isinstance(file, ImageBlock))
     async with Presence(exchange, services), shortening:
         exchange.result = await run_turn(
             request,
@@ -124,7 +125,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
             live.on_text if live is not None else None,
             live.take_back if live is not None else _unseen,
             live.waits if live is not None else None,
-            lambda seconds: services.slots.without(services.clock.sleep(seconds)),
+            lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
         )
     model = voice.model or services.assistant.default_model
     services.calibrations.learn(model, exchange.result.calibration)

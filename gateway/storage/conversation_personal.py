@@ -126,10 +126,12 @@ CLEAR: Final = tuple(
     map(
         Statement,
         (
-            # The rows are named first: a deletion must not change the answer meanwhile.
-            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
+            # Notes before turns, as everywhere: in PostgreSQL two changes at once would otherwise
+            # wait for each other.
             f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
             f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+            # The rows are named first: a deletion must not change the answer meanwhile.
+            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
         ),
     )
 )

@@ -359,7 +359,8 @@ class Workers(Section):
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
     """Conversations answered side by side; one conversation is always answered in order. A
-    question that waits between two tries of a model that does not answer is not counted."""
+    question that waits between two tries of a model that does not answer is not counted, as long as
+    no more than 256 of them wait, with 128 MB of pictures."""
 
 
 class Watchdog(Section):

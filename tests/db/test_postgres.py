@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from db import Statement, Work, change, fetch
 from db.errors import AddressInvalid, StoreUnavailable
-from db.postgres import Connection, PoolLimits, PostgresDatabase
-from tests.support.databases import new_database, postgres_database
+from db.postgres import DEADLOCK_TRIES, Connection, PoolLimits, PostgresDatabase
+from tests.support.databases import PATIENT, new_database, postgres_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 
@@ -150,6 +151,42 @@ async def test_work_that_fails_half_way_leaves_nothing(server: PostgresServer) -
         with pytest.raises(RuntimeError, match="in the middle"):
             await pool.with_connection(half)
         assert await pool.fetch_raw("SELECT * FROM spent") == []
+
+
+GROW = Statement("UPDATE spent SET micros = micros + 1 WHERE key = :key")
+PAUSE = Statement("SELECT CAST(pg_sleep(0.3) AS text)")
+
+
+async def test_work_that_is_undone_in_a_deadlock_runs_again(server: PostgresServer) -> None:
+    runs = []
+
+    def work(*keys: str) -> Work[int]:
+        runs.append(keys)
+        changed = 0
+        for key in keys:
+            changed += yield from change(GROW, {"key": key})
+            yield from fetch(PAUSE)
+        return changed
+
+    async with opened(new_database(server), PATIENT) as pool:
+        await pool.change_raw("INSERT INTO spent VALUES ('a', 0), ('b', 0)", ())
+        both = pool.run(lambda: work("a", "b")), pool.run(lambda: work("b", "a"))
+        assert list(await asyncio.gather(*both)) == [2, 2]
+        assert len(runs) > len(both), "one of them was undone"
+        assert await pool.fetch_raw("SELECT DISTINCT micros FROM spent") == [(2,)]
+
+
+async def test_work_that_always_ends_in_a_deadlock_is_given_up(server: PostgresServer) -> None:
+    runs = []
+
+    async def deadlock(connection: Connection) -> None:
+        runs.append(connection)
+        await connection.execute("DO $$ BEGIN RAISE deadlock_detected; END $$")
+
+    async with opened(new_database(server), PoolLimits(connections=1)) as pool:
+        with pytest.raises(StoreUnavailable, match="deadlock_detected"):
+            await pool.with_connection(deadlock)
+        assert len(runs) == DEADLOCK_TRIES
 
 
 async def test_a_closed_pool_says_so(server: PostgresServer) -> None:

@@ -1,6 +1,7 @@
 """Two tenants in one database, told apart by the example package: the same ids of the same
 platform, and nothing of one reaches the other."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from tests.e2e.harness import Lab, configuration, simulated
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT
 from tests.support.databases import new_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -224,6 +226,12 @@ async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) ->
             await app.stop()
 
 
+def lines_of(file: Path) -> list[str]:
+    """The whole lines of a file that somebody else writes."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
 async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
     eve = setup.telegram.person("Eve")
     room = setup.telegram.direct(eve)
@@ -242,6 +250,9 @@ async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
         "channel": f"telegram:main:{eve.id}",
         "times": 1,
     }
-    line = json.loads((setup.folder / "audit.jsonl").read_text())
+    async with asyncio.timeout(PATIENCE):
+        while not (written := await asyncio.to_thread(lines_of, setup.folder / "audit.jsonl")):
+            await asyncio.sleep(0.01)
+    line = json.loads(written[0])
     assert line["person"] == f"telegram:main:{eve.id}"
     assert line["reason"] == "user_blocked"

@@ -25,7 +25,6 @@ STAGES: Final = [
     "model",
     "response_filter",
     "memory",
-    "task",
     "render",
 ]
 PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.py"

@@ -1,13 +1,17 @@
 """Questions that wait for a model that does not answer hold up no other conversation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from gateway.errors import ModelUnavailable
-from gateway.message import MessageReceived
+from gateway.message import Attachment, MessageReceived
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
 from gateway.services import Policies
+from gateway.slots import MAX_BYTES_ASIDE
+from gateway.stages.thinking import FILE_LIMITS
 from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE
+from tests.support.adapter import RecordingAdapter
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
@@ -83,6 +87,30 @@ async def test_no_more_than_there_are_places_ask_at_the_same_time() -> None:
         g.model.open.set()
         await g.rest()
         assert len(g.texts) == 2 * PLACES
+
+
+class Pictures(RecordingAdapter):
+    """Every file is a picture of the largest size that is read."""
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        return b"GIF89a".ljust(limit, b".")
+
+
+async def test_questions_with_large_pictures_wait_without_a_place_as_far_as_memory_goes() -> None:
+    picture = Attachment("image", "x", "x.gif", "image/gif")
+    pictures = (picture,) * FILE_LIMITS.images
+    most = MAX_BYTES_ASIDE // (FILE_LIMITS.images * FILE_LIMITS.image_bytes)
+    async with gateway(policies=POLICIES, concurrency=PLACES, adapter=Pictures()) as g:
+        is_dead(g)
+        for name in people(most + 2):
+            asked = asks(name)
+            await g.take(replace(asked, message=replace(asked.message, attachments=pictures)))
+        assert (g.router.lanes.running, g.router.lanes.aside) == (2, most)
+        is_back(g)
+        await g.clock.advance(LONGEST_PAUSE)
+        await g.rest()
+        assert len(g.texts) == most + 2
+        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 0)
 
 
 async def test_a_stopped_question_frees_its_conversation() -> None:

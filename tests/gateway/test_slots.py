@@ -11,8 +11,9 @@ from tests.support.clock import settle
 class Turns:
     """Turns that wait as long as they are told, and new ones that wait for their first slot."""
 
-    def __init__(self, size: int, most_aside: int = 10) -> None:
-        self.slots = Slots(size, most_aside)
+    def __init__(self, size: int, most_aside: int = 10, held: int = 0) -> None:
+        self.slots = Slots(size, most_aside, most_bytes=10)
+        self.held = held
         self.slots.begin = self._begin
         self.new: list[str] = []
         self.working: list[str] = []
@@ -39,7 +40,7 @@ class Turns:
         async def wait() -> None:
             await self.gates[name].wait()
 
-        await self.slots.without(wait())
+        await self.slots.without(wait(), self.held)
         self.working.append(name)
 
     async def open(self, *names: str) -> None:
@@ -89,6 +90,20 @@ async def test_new_turns_and_those_that_come_back_take_turns() -> None:
     assert turns.working == ["b"], "the new one waits for its model now"
 
 
+async def test_however_many_new_turns_wait_those_that_come_back_have_every_second_slot() -> None:
+    turns = Turns(1)
+    for name in ("a", "b", "c", "d"):
+        turns.submit(name)
+        await settle()
+    await turns.open("a", "b", "c", "d")
+    turns.new += [f"new{number}" for number in range(20)]
+    for number, name in enumerate(("a", "b", "c", "d")):
+        assert turns.working == [name]
+        assert len(turns.tasks) == 4 + number, "one new turn began before each of them"
+        turns.end(name)
+        await settle()
+
+
 async def test_without_room_aside_a_turn_keeps_its_slot() -> None:
     turns = Turns(1, most_aside=1)
     for name in ("a", "b", "c"):
@@ -98,6 +113,21 @@ async def test_without_room_aside_a_turn_keeps_its_slot() -> None:
     assert (turns.slots.taken, turns.slots.aside) == (1, 1)
     await turns.open("b")
     assert turns.working == ["b"]
+
+
+async def test_where_they_hold_too_many_bytes_a_turn_keeps_its_slot() -> None:
+    turns = Turns(1, held=4)
+    for name in ("a", "b", "c", "d"):
+        turns.submit(name)
+        await settle()
+    assert list(turns.tasks) == ["a", "b", "c"]
+    assert (turns.slots.taken, turns.slots.aside) == (1, 2)
+    turns.tasks["a"].cancel()
+    await turns.open("c")
+    turns.slots.give()  # a is over
+    turns.end("c")
+    await settle()
+    assert (turns.slots.taken, turns.slots.aside) == (0, 2), "what a held counts no more"
 
 
 @pytest.mark.parametrize("when", ["waiting", "coming back", "let back"])

@@ -328,6 +328,23 @@ security code of conduct 2024
 the secret ingredient is 42
 secret santa: 482911
 confirmation number: 482911
+Your reservation code: 482911
+your member code is 482911
+Your invoice code: 20241122
+account code 600100, please confirm
+job code 482911 confirm by Friday
+Votre code client est 482911
+votre code d'erreur : 482911
+tu código postal: 482911
+код ошибки 482911 при входе
+Код товара 482911 вход
+Ваш код клиента: 482911
+482911 - ваш код заказа
+mã lỗi 482911 khi đăng nhập
+kode pesanan 482911 masuk
+验证码错误次数 123456
+验证码有效期：3600
+認証コードの回数 123456
 confirmation of order 482911
 SMS: 482911 sent today
 access code review 482911

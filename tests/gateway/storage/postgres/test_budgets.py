@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from gateway.policy.budgets import Account
@@ -49,6 +50,25 @@ async def test_fifty_at_once_from_two_processes_get_exactly_what_there_is(
     allowed = [outcome for outcome in outcomes if outcome.decision.allowed]
     assert len(allowed) == 700 // 30
     assert await ledgers[0].spent(accounts) == [690, 690, 690]
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+async def test_limits_stay_exact_where_the_database_isolates_transactions_more_by_default(
+    postgres: PostgresServer, clock: FakeClock, isolation: str
+) -> None:
+    url = new_database(postgres)
+    name = url.rpartition("/")[2]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            f"ALTER DATABASE {name} SET default_transaction_isolation = '{isolation}'".encode()
+        )
+    pool = postgres_database(url, PATIENT)
+    await pool.start()
+    ledger = SqlUsage(pool, clock)
+    reserved = (ledger.reserve(f"turn-{n}", (ROOM,), 30) for n in range(50))
+    outcomes = await asyncio.gather(*reserved)
+    assert sum(outcome.decision.allowed for outcome in outcomes) == 700 // 30
+    await pool.stop()
 
 
 async def test_accounts_in_any_order_never_block_each_other(
