@@ -272,7 +272,8 @@ class UsageLedger(Protocol):
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
-        """Replace the reservation of a turn by what it cost."""
+        """Replace the reservation of a turn that was ended by what it cost until then. Where it is
+        begun anew later, both count."""
         ...
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:

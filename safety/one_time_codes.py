@@ -22,7 +22,9 @@ _NO_CODE_AFTER: Final = re.compile(
     r"[ \t]{0,2}(?:[%°€$£]|-?(?:digit|char|sec|min|hour|day|week|month|year|time|"
     r"user|line|token|byte|attempt|"
     r"people|person|lette|zeichen|stell|ziffer|sekund|stunde|chiffre|caract|seconde|dígito|digito|"
-    r"segundo|cifre|second|цифр|символ|секунд|минут|знак|位|桁|자리|字|文字|[kmgt]i?b\b|m?s\b|x\b))",
+    r"segundo|cifre|second|цифр|символ|секунд|минут|знак|位|桁|자리|字|文字|[kmgt]i?b\b|m?s\b|x\b|"
+    r"rows?\b|columns?\b|requests?\b|zeile|ligne|líne|linha|righ[ei]|regels?\b|satır|rader\b|řád|"
+    r"lini[aei]|anfrag|mal\b|строк|строч|раз\b|行|条|條|件|건|次|回|个|個|usd\b|eur\b|yen\b|km\b))",
     re.IGNORECASE,
 )
 """Units and what is counted."""

@@ -18,6 +18,9 @@ from gateway.stores import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """After this long a reservation belongs to a turn that died, and counts no more."""
+OF_ENDED: Final = 1_000
+"""The first position of the calls of a turn that was ended. The end of the program ends it too, and
+the next start begins it anew under the same id: those calls are further ones."""
 DEAD_AT_ONCE: Final = 100
 """Reservations of dead turns that one reservation deletes."""
 
@@ -58,10 +61,12 @@ PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")
 
 
-def settle_usage(turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]) -> Work[None]:
-    """Replace the reservation of a turn by its cost. A call that was counted before is not counted
-    again."""
-    calls = [_call(turn, position, row) for position, row in enumerate(rows)]
+def settle_usage(
+    turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account], first: int = 0
+) -> Work[None]:
+    """Replace the reservation of a turn by its cost. A call that was counted before, at the same
+    position from `first` on, is not counted again."""
+    calls = [_call(turn, position, row) for position, row in enumerate(rows, start=first)]
     if calls:
         yield from lock(f"turn {turn}")
         since = max(row.at for row in rows)
@@ -107,8 +112,9 @@ class SqlUsage:
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
-        """Replace the reservation of a turn by its cost."""
-        await self._database.run(lambda: settle_usage(turn, rows, accounts))
+        """Replace the reservation of a turn that was ended by its cost until then. Where it is
+        begun anew later, both count."""
+        await self._database.run(lambda: settle_usage(turn, rows, accounts, OF_ENDED))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
         """Settled and reserved sums, in the order of the accounts."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -27,6 +28,7 @@ from gateway.ports import (
 from gateway.services import Assistant, Policies
 from gateway.stores import StoredTurn, UsageRow
 from gateway.turn.types import TurnLimits
+from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
 from tests.support.messages import direct, received
 
@@ -56,6 +58,29 @@ async def test_a_stopped_turn_owes_what_its_call_may_have_cost_and_holds_nothing
         assert await g.rows("reserved") == 0
         assert await spent(g) >= 1000
         assert await g.rows("usage") == 1
+
+
+async def test_an_answer_that_the_end_of_the_program_broke_off_is_owed_beside_the_next_one(
+    tmp_path: Path,
+) -> None:
+    database = sqlite_database(tmp_path / "kept.db")
+    await database.start()
+    limits = policies(1.0)
+    async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
+        g.model.open.clear()
+        await g.take(received("a long story", message_id="m1"))
+        await g.router.stop()
+        begun = await spent(g)
+        assert begun >= 1000
+    async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
+        g.model.name = MODEL
+        for entry in await g.services.stores.inbox.unfinished(100):
+            g.router.route(entry)
+        await g.rest()
+        assert g.texts == ["answer"]
+        assert await spent(g) == begun + 120
+        assert (await g.rows("usage"), await g.rows("reserved")) == (2, 0)
+    await database.stop()
 
 
 async def test_a_stop_before_the_model_was_asked_costs_nothing(

@@ -345,6 +345,17 @@ kode pesanan 482911 masuk
 验证码错误次数 123456
 验证码有效期：3600
 認証コードの回数 123456
+your code: 200000 rows
+your code is 482911 USD
+ton code est 482911 lignes
+dein Code ist 482911 Zeilen lang
+tu código es 482911 líneas
+твой код — 482911 строк
+код из смс приходит 3600 раз
+TAN 482911 mal abgefragt
+验证码共 482911 条
+本日の認証コードは 482911 件
+인증번호 482911건 발송
 confirmation of order 482911
 SMS: 482911 sent today
 access code review 482911
