@@ -47,7 +47,7 @@ TRACES: Final = f"""
         OR {NAMED})
 """  # noqa: S608 - constants
 KEY_BEGINS: Final = begins("spent.key", "('user:' || :tenant || ':' || p.value || ':')")
-SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608
+SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608 - constants
 PAST: Final = f"""
     {SPENT} AND substr(spent.key, length(spent.key) - 9) <> :day
         AND substr(spent.key, length(spent.key) - 7) <> :month
@@ -82,7 +82,7 @@ class _Table:
 
 def _table(name: str, columns: str, where: str) -> _Table:
     names = tuple(column.strip() for column in columns.split(","))
-    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608
+    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants
     return _Table(name, names, Statement(sql))
 
 
@@ -128,10 +128,10 @@ CLEAR: Final = tuple(
         (
             # Notes before turns, as everywhere: in PostgreSQL two changes at once would otherwise
             # wait for each other.
-            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608
-            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608
+            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants
+            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants
             # The rows are named first: a deletion must not change the answer meanwhile.
-            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608
+            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants
         ),
     )
 )

@@ -18,7 +18,7 @@ ADD: Final = Statement(f"""
     VALUES (:kind, :id, :tenant, :person, :place, :deaths, :at) ON CONFLICT DO NOTHING
 """)  # noqa: S608 - constants
 LISTED: Final = Statement(
-    f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit"  # noqa: S608
+    f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit"  # noqa: S608 - constants
 )
 REMOVE: Final = Statement("DELETE FROM quarantine WHERE kind = :kind AND id = :id")
 PRUNE: Final = Statement(f"""

@@ -23,11 +23,11 @@ ADD: Final = Statement(f"""
 """)  # noqa: S608 - a constant
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608
+    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
 )
-RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608
+RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants
 ENDED: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608
+    f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
 )
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
