@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 def storable(text: str) -> str:
     """The text without what a database cannot keep: U+0000 and lone surrogates become U+FFFD."""
+    if text.isascii() and "\0" not in text:
+        return text
     if "\0" in text:
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     try:

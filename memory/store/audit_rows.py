@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import cast
 
+from db.values import storable
 from memory.store.ports import AuditAction, AuditEntry, Link
-from memory.store.rows import storable
 
 
 def row_of(link: Link) -> tuple[object, ...]:

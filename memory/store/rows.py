@@ -6,6 +6,7 @@ Times stay `datetime`, lists stay lists; the engine's package turns them into wh
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
+from db.values import storable
 from gateway.people import Audience
 from memory.record import (
     Embedding,
@@ -161,19 +162,6 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         derived_from=tuple(derived_from),
         embedding=embedding,
     )
-
-
-def storable(text: str) -> str:
-    """The text without what a database cannot keep: U+0000 and lone surrogates become U+FFFD."""
-    if text.isascii() and "\0" not in text:
-        return text
-    if "\0" in text:
-        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def origins_of(record: Record) -> list[str]:

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from memory.scope import Reach
 from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
 from memory.store.postgres.locks import LOCK, lock_numbers
-from memory.store.rows import storable
 
 VERSIONS: Final = """
     SELECT number, content, author, at, synced_at FROM brain_documents

@@ -2,9 +2,9 @@
 
 from typing import Final, LiteralString
 
+from db.values import storable
 from memory.store.ports import Filter
 from memory.store.postgres.reach import OWN, SEES
-from memory.store.rows import storable
 
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > %(now)s)"
 """What is there for a reach at the time `now`."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, LiteralString
 
 from db.postgres import PostgresDatabase
+from db.values import storable
 from memory.record import Kind
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
@@ -15,7 +16,6 @@ from memory.store.postgres.lexical import having
 from memory.store.postgres.reach import OWN, SEES, parameters
 from memory.store.postgres.rows import SELECTED, record_from
 from memory.store.ranking import chunks
-from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.terms import asked as asked_terms
 

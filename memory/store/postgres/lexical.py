@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from db.postgres import PostgresDatabase
+from db.values import storable
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.postgres.conditions import conditions_of, values_of
@@ -22,7 +23,6 @@ from memory.store.ranking import (
     ranked,
     whole,
 )
-from memory.store.rows import storable
 from memory.store.shelves import owners_within, within
 from memory.store.terms import Term, asked
 

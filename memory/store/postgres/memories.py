@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
@@ -26,7 +27,7 @@ from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import MAY_CHANGE, OWN, parameters
 from memory.store.postgres.rows import SELECTED, record_from, vector, vector_text
 from memory.store.postgres.vectors import PostgresVectors
-from memory.store.rows import origin, storable
+from memory.store.rows import origin
 
 AT_ONCE: Final = 2_000
 """Rows that one step of forgetting deletes, so that no lock is held for long."""

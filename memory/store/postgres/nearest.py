@@ -11,6 +11,7 @@ from typing import Final, LiteralString
 from psycopg.sql import SQL, Literal
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
@@ -18,7 +19,6 @@ from memory.store.postgres.conditions import conditions_of, values_of
 from memory.store.postgres.reach import parameters
 from memory.store.postgres.rows import vector_text
 from memory.store.postgres.vectors import Indexed, PostgresVectors
-from memory.store.rows import storable
 from memory.store.shelves import owners_within
 
 COMPARED: Final = 10_000

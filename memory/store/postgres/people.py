@@ -8,11 +8,11 @@ from typing import Final, LiteralString, cast
 from psycopg.rows import TupleRow
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
 from memory.store.postgres.brain import version_of
-from memory.store.rows import storable
 
 AT_ONCE: Final = 2_000
 """Rows that one step of forgetting deletes."""

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, LiteralString
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from memory.store.personal import ERASED, TABLES
 from memory.store.postgres.links import leave
-from memory.store.rows import storable
 
 PERSONS: Final = "(SELECT unnest(%(persons)s::text[]))"
 TENANT: Final = "%(tenant)s"

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from db.values import storable
 from memory.scope import Reach
-from memory.store.rows import storable
 
 OWN: Final = "(m.scope = 'user' AND m.person = ANY (%(for_persons)s::text[]))"
 """What is this person's own, wherever it was learned."""

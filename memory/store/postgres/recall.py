@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from db.postgres import PostgresDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.recall.ports import Hit
 from memory.record import Embedding, Record
@@ -15,7 +16,6 @@ from memory.store.postgres.nearest import nearest
 from memory.store.postgres.reach import parameters
 from memory.store.postgres.rows import SELECTED, record_from
 from memory.store.postgres.vectors import PostgresVectors
-from memory.store.rows import storable
 
 BESIDE: Final = f"""
     SELECT m.seq FROM memories m

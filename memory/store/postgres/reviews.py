@@ -7,6 +7,7 @@ from typing import Final, LiteralString
 from psycopg.rows import TupleRow
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from memory.scope import Reach
 from memory.store.guard import check_submitted
 from memory.store.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
@@ -14,7 +15,6 @@ from memory.store.ports import Pending, ReviewState
 from memory.store.postgres.locks import LOCK, lock_numbers
 from memory.store.postgres.reach import OWN, parameters
 from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
-from memory.store.rows import storable
 
 DECIDES: Final = f"""(m.tenant = %(for_tenant)s AND (
     ({OWN} AND (%(for_private)s OR (%(for_room)s <> '' AND m.room = %(for_room)s)))

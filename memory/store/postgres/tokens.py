@@ -7,7 +7,7 @@ from typing import Final
 from psycopg.rows import TupleRow
 
 from db.postgres import PostgresDatabase
-from memory.store.rows import storable
+from db.values import storable
 from memory.store.tokens import MAX_LISTED, KeptToken
 
 COLUMNS: Final = "id, name, tenant, person, issued_at, until"

@@ -11,9 +11,9 @@ import structlog
 from psycopg.sql import SQL, Identifier, Literal
 
 from db.postgres import Connection, PostgresDatabase
+from db.values import storable
 from gateway.errors import StoreUnavailable
 from memory.store.postgres.locks import LOCK, lock_numbers
-from memory.store.rows import storable
 
 MAX_INDEXED: Final = 2_000
 """Numbers of a vector that pgvector's HNSW can index."""

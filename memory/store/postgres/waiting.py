@@ -5,7 +5,7 @@ from typing import Final, LiteralString
 
 from db.postgres import Connection, PostgresDatabase
 from db.times import time_of
-from db.values import texts_of
+from db.values import storable, texts_of
 from gateway.ports import Clock
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
@@ -14,7 +14,6 @@ from memory.store.guard import check_turn
 from memory.store.ports import TakenUp
 from memory.store.postgres.inserting import keep_turn, questions
 from memory.store.postgres.reach import parameters
-from memory.store.rows import storable
 
 TURN: Final = (
     "SELECT t.id, t.tenant, t.person, t.room, t.channel, t.message_ids, t.at, t.body"

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from memory.scope import Reach
 from memory.store.documents import check_author, owners_of
 from memory.store.limits import MAX_VERSIONS
 from memory.store.ports import Document, Version
-from memory.store.rows import storable
 from memory.store.sqlite.rows import moment, seconds
 
 VERSIONS: Final = """

@@ -3,9 +3,9 @@
 import json
 from typing import Final
 
+from db.values import storable
 from memory.scope import Reach
 from memory.store.ports import Filter
-from memory.store.rows import storable
 from memory.store.sqlite.reach import OWN, SEES, parameters
 
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"

@@ -4,11 +4,11 @@ import json
 import sqlite3
 from typing import Final
 
+from db.values import storable
 from memory.record import Kind
 from memory.scope import Reach
 from memory.store.ports import Filter, Match
 from memory.store.ranking import chunks
-from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.sqlite.lexical import having

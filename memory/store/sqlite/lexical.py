@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from db.values import storable
 from memory.scope import Reach
 from memory.store.ports import Filter
 from memory.store.ranking import (
@@ -21,7 +22,6 @@ from memory.store.ranking import (
     ranked,
     whole,
 )
-from memory.store.rows import storable
 from memory.store.shelves import within
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.terms import Term, asked

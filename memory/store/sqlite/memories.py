@@ -8,13 +8,14 @@ from functools import partial
 from typing import Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
 from memory.store.alike import filed_under
 from memory.store.guard import check_limit, check_turn, check_writable
 from memory.store.ports import Filter, Insertion, Like, Match, Touched, Unembedded
-from memory.store.rows import origin, storable
+from memory.store.rows import origin
 from memory.store.sqlite import inserting
 from memory.store.sqlite.conditions import HOLDS, VISIBLE
 from memory.store.sqlite.filing import file_again, file_these, unfiled

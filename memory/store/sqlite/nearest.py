@@ -15,10 +15,10 @@ from typing import Final
 import structlog
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
-from memory.store.rows import storable
 from memory.store.shelves import owners_within, room_key
 from memory.store.sqlite.conditions import conditions_of
 from memory.store.sqlite.matrix import Matrices, Matrix, Shelf, best_first

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.scope import Reach
 from memory.store.limits import IDLE, MAX_PROJECTS, MAX_TITLE, NOTED
 from memory.store.ports import Arrival, Self, Session, SessionUse
-from memory.store.rows import storable
 from memory.store.shelves import owners_within
 from memory.store.sqlite.brain import newest
 from memory.store.sqlite.rows import moment, seconds

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from memory.store.personal import ERASED, TABLES
-from memory.store.rows import storable
 from memory.store.sqlite.links import leave
 
 PERSONS: Final = "(SELECT value FROM json_each(:persons))"

@@ -3,8 +3,8 @@
 import json
 from typing import Final
 
+from db.values import storable
 from memory.scope import Reach
-from memory.store.rows import storable
 
 OWN: Final = "(m.scope = 'user' AND m.person IN (SELECT value FROM json_each(:for_persons)))"
 """What is this person's own, wherever it was learned."""

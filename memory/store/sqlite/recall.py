@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from gateway.ports import Clock
 from memory.recall.ports import Hit
 from memory.record import Embedding, Record
 from memory.scope import Reach
 from memory.store.ports import Filter
-from memory.store.rows import storable
 from memory.store.sqlite.conditions import VISIBLE
 from memory.store.sqlite.lexical import lexical
 from memory.store.sqlite.reach import parameters

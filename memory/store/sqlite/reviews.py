@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Final
 
 from db.sqlite import SqliteDatabase
+from db.values import storable
 from memory.scope import Reach
 from memory.store.guard import check_submitted
 from memory.store.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
 from memory.store.ports import Pending, ReviewState
 from memory.store.reviews import record_from_json, record_to_json, scope_of, settled
-from memory.store.rows import storable
 from memory.store.sqlite.reach import OWN, parameters
 from memory.store.sqlite.rows import moment, seconds
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from db.sqlite import SqliteDatabase
-from memory.store.rows import storable
+from db.values import storable
 from memory.store.sqlite.rows import moment, seconds
 from memory.store.tokens import MAX_LISTED, KeptToken
 

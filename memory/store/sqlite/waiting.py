@@ -7,11 +7,11 @@ from typing import Final
 
 from db.sqlite import SqliteDatabase
 from db.times import time_of
+from db.values import storable
 from gateway.remembering import WaitingTurn
 from memory.scope import Reach
 from memory.store.guard import check_turn
 from memory.store.ports import TakenUp
-from memory.store.rows import storable
 from memory.store.sqlite import inserting
 from memory.store.sqlite.reach import parameters
 
