@@ -162,7 +162,7 @@ PEOPLE: Final = (
     ) {BY_KEY}""",
     f"""CREATE TABLE person_tokens (
         id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
-        issued_at {TIME} NOT NULL, until {TIME} NOT NULL
+        issued_at bigint NOT NULL, until bigint NOT NULL
     ) {BY_KEY}""",
     "CREATE INDEX person_tokens_person ON person_tokens (tenant, person)",
     "CREATE INDEX person_tokens_until ON person_tokens (until)",
@@ -194,7 +194,7 @@ DOCUMENTS: Final = (
 )
 AUDIT: Final = (
     """CREATE TABLE memory_audit (
-        number bigint PRIMARY KEY, at double precision NOT NULL, action text NOT NULL,
+        number bigint PRIMARY KEY, at bigint NOT NULL, action text NOT NULL,
         tenant text NOT NULL, person text NOT NULL, details text NOT NULL,
         previous text NOT NULL, hash text NOT NULL
     )""",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
+from memory.store.audit import SqlAuditLog
+from memory.store.census import SqlCensus
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -19,18 +21,16 @@ from memory.store.ports import (
     UnfiledMemories,
     WaitingTurns,
 )
-from memory.store.sqlite.audit import SqliteAuditLog
+from memory.store.ports.tokens import TokenStore
 from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.census import SqliteCensus
 from memory.store.sqlite.links import SqliteLinks
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
-from memory.store.sqlite.tokens import SqliteTokens
 from memory.store.sqlite.waiting import SqliteWaitingTurns
-from memory.store.tokens import TokenStore
+from memory.store.tokens import SqlTokens
 
 if TYPE_CHECKING:
     from db.postgres import PostgresDatabase
@@ -59,7 +59,7 @@ class MemoryStores:
 def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
     memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
-    tokens = SqliteTokens(database)
+    tokens = SqlTokens(database)
     return MemoryStores(
         memories=memories,
         unfiled=memories,
@@ -69,9 +69,9 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
         reviews=SqliteReviews(database),
         waiting=SqliteWaitingTurns(database),
         brain=SqliteBrain(database),
-        audit_on=lambda key: SqliteAuditLog(database, key),
+        audit_on=lambda key: SqlAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
-        census=SqliteCensus(database),
+        census=SqlCensus(database),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
@@ -84,20 +84,17 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
 def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
-    from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
-    from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
     from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
-    from memory.store.postgres.tokens import PostgresTokens  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
     memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
-    tokens = PostgresTokens(pool)
+    tokens = SqlTokens(pool)
     return MemoryStores(
         memories=memories,
         unfiled=memories,
@@ -107,9 +104,9 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
         reviews=PostgresReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
         brain=PostgresBrain(pool),
-        audit_on=lambda key: PostgresAuditLog(pool, key),
+        audit_on=lambda key: SqlAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
-        census=PostgresCensus(pool),
+        census=SqlCensus(pool),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
