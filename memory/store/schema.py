@@ -135,14 +135,14 @@ POSTGRES_INDEX: Final = (
 PEOPLE: Final = (
     f"""CREATE TABLE people_links (
         tenant text NOT NULL, person text NOT NULL, human text NOT NULL,
-        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since {TIME},
+        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since bigint,
         PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     "CREATE INDEX people_links_human ON people_links (tenant, human)",
     f"""CREATE TABLE link_requests (
         tenant text NOT NULL, maker text NOT NULL, code text NOT NULL, id text NOT NULL,
         state text NOT NULL CHECK (state IN ('offered', 'redeemed', 'confirmed', 'linked')),
-        redeemer text NOT NULL, sides text NOT NULL, until {TIME} NOT NULL, settled text NOT NULL,
+        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, settled text NOT NULL,
         PRIMARY KEY (tenant, maker)
     ) {BY_KEY}""",
     "CREATE INDEX link_requests_code ON link_requests (tenant, code)",

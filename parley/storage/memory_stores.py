@@ -9,6 +9,7 @@ from gateway.ports import Clock
 from memory.recall.ports import RecallStore
 from memory.store.audit import SqlAuditLog
 from memory.store.census import SqlCensus
+from memory.store.links import SqlLinks
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -23,7 +24,6 @@ from memory.store.ports import (
 )
 from memory.store.ports.tokens import TokenStore
 from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.links import SqliteLinks
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
@@ -65,7 +65,7 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
         unfiled=memories,
         recall=SqliteRecall(database, clock),
         people=people,
-        links=SqliteLinks(database),
+        links=SqlLinks(database),
         reviews=SqliteReviews(database),
         waiting=SqliteWaitingTurns(database),
         brain=SqliteBrain(database),
@@ -85,7 +85,6 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
-    from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
@@ -100,7 +99,7 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
         unfiled=memories,
         recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
-        links=PostgresLinks(pool),
+        links=SqlLinks(pool),
         reviews=PostgresReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
         brain=PostgresBrain(pool),

@@ -8,16 +8,15 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.recall.ports import RecallStore
+from memory.store.links import SqlLinks
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
 from memory.store.postgres.brain import PostgresBrain
-from memory.store.postgres.links import PostgresLinks
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.people import PostgresPeople
 from memory.store.postgres.recall import PostgresRecall
 from memory.store.postgres.reviews import PostgresReviews
 from memory.store.postgres.vectors import PostgresVectors
 from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.links import SqliteLinks
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
@@ -103,7 +102,7 @@ def reviews(engine: Engine) -> ReviewStore:
 
 @pytest.fixture
 def links(engine: Engine) -> LinkStore:
-    return SqliteLinks(engine) if isinstance(engine, SqliteDatabase) else PostgresLinks(engine)
+    return SqlLinks(engine)
 
 
 @pytest.fixture
