@@ -70,6 +70,13 @@ EXPIRE: Final = Statement(f"""
         ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
     RETURNING {COLUMNS}
 """)  # noqa: S608 - constants
+LINKED: Final = """
+    SELECT CAST(:person AS text) AS person UNION ALL
+    SELECT other.person FROM people_links own
+    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
+"""
+"""This identity and those that are linked with it, for statements of other stores."""
 GROUP: Final = Statement("""
     SELECT other.person, other.name, other.place, other.since FROM people_links own
     JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human

@@ -14,9 +14,7 @@ from db.migrations import Schema
 
 TIME: Final = either(sqlite="real", postgres="timestamptz")
 FLAG: Final = either(sqlite="integer", postgres="boolean")
-OFF: Final = either(sqlite="0", postgres="false")
 TEXTS: Final = either(sqlite="text", postgres="text[]")
-NO_TEXTS: Final = either(sqlite="'[]'", postgres="'{}'")
 LEXEMES: Final = either(
     sqlite="", postgres=", lexemes tsvector NOT NULL, words text, length integer"
 )
@@ -150,15 +148,15 @@ PEOPLE: Final = (
     "CREATE INDEX link_requests_until ON link_requests (until)",
     f"""CREATE TABLE people_projects (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL, title text NOT NULL,
-        at {TIME} NOT NULL, PRIMARY KEY (tenant, person, project)
+        at bigint NOT NULL, PRIMARY KEY (tenant, person, project)
     ) {BY_KEY}""",
     "CREATE INDEX people_projects_project ON people_projects (tenant, project)",
     "CREATE INDEX people_projects_at ON people_projects (at)",
     f"""CREATE TABLE people_choices (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL DEFAULT '',
-        shows_private {FLAG} NOT NULL DEFAULT {OFF}, memory_off {FLAG} NOT NULL DEFAULT {OFF},
-        notes {FLAG}, off_in {TEXTS} NOT NULL DEFAULT {NO_TEXTS},
-        untold {TEXTS} NOT NULL DEFAULT {NO_TEXTS}, PRIMARY KEY (tenant, person)
+        shows_private boolean NOT NULL DEFAULT false, memory_off boolean NOT NULL DEFAULT false,
+        notes boolean, off_in text NOT NULL DEFAULT '[]', untold text NOT NULL DEFAULT '[]',
+        PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     f"""CREATE TABLE person_tokens (
         id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
@@ -168,8 +166,8 @@ PEOPLE: Final = (
     "CREATE INDEX person_tokens_until ON person_tokens (until)",
     f"""CREATE TABLE memory_sessions (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
-        conversation text NOT NULL, at {TIME} NOT NULL, stores integer NOT NULL DEFAULT 0,
-        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed {TIME},
+        conversation text NOT NULL, at bigint NOT NULL, stores integer NOT NULL DEFAULT 0,
+        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed bigint,
         UNIQUE (tenant, person, conversation)
     ) {BY_KEY}""",
     "CREATE INDEX memory_sessions_at ON memory_sessions (at)",
@@ -188,8 +186,8 @@ DOCUMENTS: Final = (
         WHERE decided_at IS NOT NULL""",
     f"""CREATE TABLE brain_documents (
         tenant text NOT NULL, document text NOT NULL, owner text NOT NULL,
-        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at {TIME} NOT NULL,
-        synced_at {TIME}, PRIMARY KEY (tenant, document, owner, number)
+        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at bigint NOT NULL,
+        synced_at bigint, PRIMARY KEY (tenant, document, owner, number)
     ) {BY_KEY}""",
 )
 AUDIT: Final = (

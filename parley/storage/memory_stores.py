@@ -8,8 +8,10 @@ from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
 from memory.store.audit import SqlAuditLog
+from memory.store.brain import SqlBrain
 from memory.store.census import SqlCensus
 from memory.store.links import SqlLinks
+from memory.store.people import SqlPeople
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -23,9 +25,7 @@ from memory.store.ports import (
     WaitingTurns,
 )
 from memory.store.ports.tokens import TokenStore
-from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
@@ -58,7 +58,7 @@ class MemoryStores:
 
 def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
-    memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
+    memories, people = SqliteMemories(database, clock), SqlPeople(database, clock)
     tokens = SqlTokens(database)
     return MemoryStores(
         memories=memories,
@@ -68,7 +68,7 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
         links=SqlLinks(database),
         reviews=SqliteReviews(database),
         waiting=SqliteWaitingTurns(database),
-        brain=SqliteBrain(database),
+        brain=SqlBrain(database),
         audit_on=lambda key: SqlAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
         census=SqlCensus(database),
@@ -84,15 +84,13 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
 def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
-    from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
-    from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
-    memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
+    memories, people = PostgresMemories(pool, clock), SqlPeople(pool, clock)
     tokens = SqlTokens(pool)
     return MemoryStores(
         memories=memories,
@@ -102,7 +100,7 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
         links=SqlLinks(pool),
         reviews=PostgresReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
-        brain=PostgresBrain(pool),
+        brain=SqlBrain(pool),
         audit_on=lambda key: SqlAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
         census=SqlCensus(pool),
