@@ -146,4 +146,4 @@ def _session(own: Row) -> Session:
 def _newest(rows: Sequence[Row]) -> dict[Document, Version]:
     """The last one of each document: linked identities have a SOUL each."""
     last = sorted(rows, key=itemgetter(1, 4))
-    return {document: version_of(document, row) for document, *row in last}
+    return {row[0]: version_of(row[0], row[1:]) for row in last}

@@ -177,8 +177,8 @@ DOCUMENTS: Final = (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
         scope text NOT NULL, project text NOT NULL, room text NOT NULL, target text NOT NULL,
         state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
-        record text NOT NULL, reason text NOT NULL, passed {TEXTS} NOT NULL,
-        failed {TEXTS} NOT NULL, submitted_at {TIME} NOT NULL, decided_at {TIME}, note text NOT NULL
+        record text NOT NULL, reason text NOT NULL, passed text NOT NULL,
+        failed text NOT NULL, submitted_at bigint NOT NULL, decided_at bigint, note text NOT NULL
     )""",
     """CREATE INDEX memory_reviews_waiting ON memory_reviews (tenant, person)
         WHERE state = 'pending'""",

@@ -25,10 +25,10 @@ from memory.store.ports import (
     WaitingTurns,
 )
 from memory.store.ports.tokens import TokenStore
+from memory.store.reviews import SqlReviews
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
 from memory.store.sqlite.waiting import SqliteWaitingTurns
 from memory.store.tokens import SqlTokens
 
@@ -66,7 +66,7 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
         recall=SqliteRecall(database, clock),
         people=people,
         links=SqlLinks(database),
-        reviews=SqliteReviews(database),
+        reviews=SqlReviews(database),
         waiting=SqliteWaitingTurns(database),
         brain=SqlBrain(database),
         audit_on=lambda key: SqlAuditLog(database, key),
@@ -87,7 +87,6 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
-    from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
     memories, people = PostgresMemories(pool, clock), SqlPeople(pool, clock)
@@ -98,7 +97,7 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
         recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
         links=SqlLinks(pool),
-        reviews=PostgresReviews(pool),
+        reviews=SqlReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
         brain=SqlBrain(pool),
         audit_on=lambda key: SqlAuditLog(pool, key),

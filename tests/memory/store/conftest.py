@@ -14,11 +14,10 @@ from memory.store.people import SqlPeople
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
 from memory.store.postgres.memories import PostgresMemories
 from memory.store.postgres.recall import PostgresRecall
-from memory.store.postgres.reviews import PostgresReviews
 from memory.store.postgres.vectors import PostgresVectors
+from memory.store.reviews import SqlReviews
 from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -91,7 +90,7 @@ def people(engine: Engine, clock: FakeClock) -> PeopleStore:
 
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
-    return SqliteReviews(engine) if isinstance(engine, SqliteDatabase) else PostgresReviews(engine)
+    return SqlReviews(engine)
 
 
 @pytest.fixture
