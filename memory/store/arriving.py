@@ -31,7 +31,8 @@ REMEMBERS: Final = """
         OR EXISTS (SELECT 1 FROM memories own WHERE own.tenant = :tenant
             AND own.person = one.person AND own.scope = 'user'))
 """
-"""False where there is surely no memory of this identity that may be shown."""
+"""False where there is surely no memory of this identity that may be shown. PostgreSQL is not
+asked: it might read the whole table for it."""
 WHO: Final = Statement(f"""
     SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
         coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),
