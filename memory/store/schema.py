@@ -14,9 +14,7 @@ from db.migrations import Schema
 
 TIME: Final = either(sqlite="real", postgres="timestamptz")
 FLAG: Final = either(sqlite="integer", postgres="boolean")
-OFF: Final = either(sqlite="0", postgres="false")
 TEXTS: Final = either(sqlite="text", postgres="text[]")
-NO_TEXTS: Final = either(sqlite="'[]'", postgres="'{}'")
 LEXEMES: Final = either(
     sqlite="", postgres=", lexemes tsvector NOT NULL, words text, length integer"
 )
@@ -135,14 +133,14 @@ POSTGRES_INDEX: Final = (
 PEOPLE: Final = (
     f"""CREATE TABLE people_links (
         tenant text NOT NULL, person text NOT NULL, human text NOT NULL,
-        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since {TIME},
+        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since bigint,
         PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     "CREATE INDEX people_links_human ON people_links (tenant, human)",
     f"""CREATE TABLE link_requests (
         tenant text NOT NULL, maker text NOT NULL, code text NOT NULL, id text NOT NULL,
         state text NOT NULL CHECK (state IN ('offered', 'redeemed', 'confirmed', 'linked')),
-        redeemer text NOT NULL, sides text NOT NULL, until {TIME} NOT NULL, settled text NOT NULL,
+        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, settled text NOT NULL,
         PRIMARY KEY (tenant, maker)
     ) {BY_KEY}""",
     "CREATE INDEX link_requests_code ON link_requests (tenant, code)",
@@ -150,26 +148,26 @@ PEOPLE: Final = (
     "CREATE INDEX link_requests_until ON link_requests (until)",
     f"""CREATE TABLE people_projects (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL, title text NOT NULL,
-        at {TIME} NOT NULL, PRIMARY KEY (tenant, person, project)
+        at bigint NOT NULL, PRIMARY KEY (tenant, person, project)
     ) {BY_KEY}""",
     "CREATE INDEX people_projects_project ON people_projects (tenant, project)",
     "CREATE INDEX people_projects_at ON people_projects (at)",
     f"""CREATE TABLE people_choices (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL DEFAULT '',
-        shows_private {FLAG} NOT NULL DEFAULT {OFF}, memory_off {FLAG} NOT NULL DEFAULT {OFF},
-        notes {FLAG}, off_in {TEXTS} NOT NULL DEFAULT {NO_TEXTS},
-        untold {TEXTS} NOT NULL DEFAULT {NO_TEXTS}, PRIMARY KEY (tenant, person)
+        shows_private boolean NOT NULL DEFAULT false, memory_off boolean NOT NULL DEFAULT false,
+        notes boolean, off_in text NOT NULL DEFAULT '[]', untold text NOT NULL DEFAULT '[]',
+        PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     f"""CREATE TABLE person_tokens (
         id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
-        issued_at {TIME} NOT NULL, until {TIME} NOT NULL
+        issued_at bigint NOT NULL, until bigint NOT NULL
     ) {BY_KEY}""",
     "CREATE INDEX person_tokens_person ON person_tokens (tenant, person)",
     "CREATE INDEX person_tokens_until ON person_tokens (until)",
     f"""CREATE TABLE memory_sessions (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
-        conversation text NOT NULL, at {TIME} NOT NULL, stores integer NOT NULL DEFAULT 0,
-        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed {TIME},
+        conversation text NOT NULL, at bigint NOT NULL, stores integer NOT NULL DEFAULT 0,
+        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed bigint,
         UNIQUE (tenant, person, conversation)
     ) {BY_KEY}""",
     "CREATE INDEX memory_sessions_at ON memory_sessions (at)",
@@ -179,8 +177,8 @@ DOCUMENTS: Final = (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
         scope text NOT NULL, project text NOT NULL, room text NOT NULL, target text NOT NULL,
         state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
-        record text NOT NULL, reason text NOT NULL, passed {TEXTS} NOT NULL,
-        failed {TEXTS} NOT NULL, submitted_at {TIME} NOT NULL, decided_at {TIME}, note text NOT NULL
+        record text NOT NULL, reason text NOT NULL, passed text NOT NULL,
+        failed text NOT NULL, submitted_at bigint NOT NULL, decided_at bigint, note text NOT NULL
     )""",
     """CREATE INDEX memory_reviews_waiting ON memory_reviews (tenant, person)
         WHERE state = 'pending'""",
@@ -188,13 +186,13 @@ DOCUMENTS: Final = (
         WHERE decided_at IS NOT NULL""",
     f"""CREATE TABLE brain_documents (
         tenant text NOT NULL, document text NOT NULL, owner text NOT NULL,
-        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at {TIME} NOT NULL,
-        synced_at {TIME}, PRIMARY KEY (tenant, document, owner, number)
+        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at bigint NOT NULL,
+        synced_at bigint, PRIMARY KEY (tenant, document, owner, number)
     ) {BY_KEY}""",
 )
 AUDIT: Final = (
     """CREATE TABLE memory_audit (
-        number bigint PRIMARY KEY, at double precision NOT NULL, action text NOT NULL,
+        number bigint PRIMARY KEY, at bigint NOT NULL, action text NOT NULL,
         tenant text NOT NULL, person text NOT NULL, details text NOT NULL,
         previous text NOT NULL, hash text NOT NULL
     )""",

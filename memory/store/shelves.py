@@ -33,12 +33,17 @@ def owner_of(record: Record) -> str:
         case Scope.PROJECT:
             return _name(record.tenant, "project", record.project)
         case Scope.GLOBAL:
-            return _name(record.tenant, "global", "")
+            return owner_of_all(record.tenant)
+
+
+def owner_of_all(tenant: str) -> str:
+    """The name for everybody of a tenant."""
+    return _name(tenant, "global", "")
 
 
 def owners_within(reach: Reach) -> list[str]:
     """Whose memories may be shown wherever they were learned."""
-    names = [_name(reach.tenant, "global", "")]
+    names = [owner_of_all(reach.tenant)]
     if reach.project:
         names.append(_name(reach.tenant, "project", reach.project))
     if reach.private:

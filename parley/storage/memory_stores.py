@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
+from memory.store.audit import SqlAuditLog
+from memory.store.brain import SqlBrain
+from memory.store.census import SqlCensus
+from memory.store.links import SqlLinks
+from memory.store.people import SqlPeople
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -19,18 +24,13 @@ from memory.store.ports import (
     UnfiledMemories,
     WaitingTurns,
 )
-from memory.store.sqlite.audit import SqliteAuditLog
-from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.census import SqliteCensus
-from memory.store.sqlite.links import SqliteLinks
+from memory.store.ports.tokens import TokenStore
+from memory.store.reviews import SqlReviews
 from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.personal import SqliteMemoryPersonal
 from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
-from memory.store.sqlite.tokens import SqliteTokens
 from memory.store.sqlite.waiting import SqliteWaitingTurns
-from memory.store.tokens import TokenStore
+from memory.store.tokens import SqlTokens
 
 if TYPE_CHECKING:
     from db.postgres import PostgresDatabase
@@ -58,20 +58,20 @@ class MemoryStores:
 
 def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
-    memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
-    tokens = SqliteTokens(database)
+    memories, people = SqliteMemories(database, clock), SqlPeople(database, clock)
+    tokens = SqlTokens(database)
     return MemoryStores(
         memories=memories,
         unfiled=memories,
         recall=SqliteRecall(database, clock),
         people=people,
-        links=SqliteLinks(database),
-        reviews=SqliteReviews(database),
+        links=SqlLinks(database),
+        reviews=SqlReviews(database),
         waiting=SqliteWaitingTurns(database),
-        brain=SqliteBrain(database),
-        audit_on=lambda key: SqliteAuditLog(database, key),
+        brain=SqlBrain(database),
+        audit_on=lambda key: SqlAuditLog(database, key),
         personal=SqliteMemoryPersonal(database),
-        census=SqliteCensus(database),
+        census=SqlCensus(database),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
@@ -84,32 +84,25 @@ def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
 def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     """The stores in PostgreSQL."""
     # Loaded only where it is configured: the library costs memory and start-up time.
-    from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
-    from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
-    from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
-    from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
     from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
-    from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
     from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
     from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
-    from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
-    from memory.store.postgres.tokens import PostgresTokens  # noqa: PLC0415
     from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
-    memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
-    tokens = PostgresTokens(pool)
+    memories, people = PostgresMemories(pool, clock), SqlPeople(pool, clock)
+    tokens = SqlTokens(pool)
     return MemoryStores(
         memories=memories,
         unfiled=memories,
         recall=PostgresRecall(pool, clock, memories.vectors),
         people=people,
-        links=PostgresLinks(pool),
-        reviews=PostgresReviews(pool),
+        links=SqlLinks(pool),
+        reviews=SqlReviews(pool),
         waiting=PostgresWaitingTurns(pool, clock),
-        brain=PostgresBrain(pool),
-        audit_on=lambda key: PostgresAuditLog(pool, key),
+        brain=SqlBrain(pool),
+        audit_on=lambda key: SqlAuditLog(pool, key),
         personal=PostgresMemoryPersonal(pool),
-        census=PostgresCensus(pool),
+        census=SqlCensus(pool),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),

@@ -1,4 +1,4 @@
-"""What memory keeps, as small Protocols; `sqlite/` and `postgres/` implement all of them.
+"""What memory keeps, as small Protocols; `memory/store/` implements them.
 
 Every method that touches a person's data takes a `Reach` (`memory/scope.py`), and the filter is in
 the query. Every method raises `gateway.errors.StoreUnavailable` when the database does not take or

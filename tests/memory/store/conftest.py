@@ -8,20 +8,16 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.recall.ports import RecallStore
+from memory.store.brain import SqlBrain
+from memory.store.links import SqlLinks
+from memory.store.people import SqlPeople
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
-from memory.store.postgres.brain import PostgresBrain
-from memory.store.postgres.links import PostgresLinks
 from memory.store.postgres.memories import PostgresMemories
-from memory.store.postgres.people import PostgresPeople
 from memory.store.postgres.recall import PostgresRecall
-from memory.store.postgres.reviews import PostgresReviews
 from memory.store.postgres.vectors import PostgresVectors
-from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.links import SqliteLinks
+from memory.store.reviews import SqlReviews
 from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
 from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -89,26 +85,22 @@ def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
 
 @pytest.fixture
 def people(engine: Engine, clock: FakeClock) -> PeopleStore:
-    return (
-        SqlitePeople(engine, clock)
-        if isinstance(engine, SqliteDatabase)
-        else PostgresPeople(engine, clock)
-    )
+    return SqlPeople(engine, clock)
 
 
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
-    return SqliteReviews(engine) if isinstance(engine, SqliteDatabase) else PostgresReviews(engine)
+    return SqlReviews(engine)
 
 
 @pytest.fixture
 def links(engine: Engine) -> LinkStore:
-    return SqliteLinks(engine) if isinstance(engine, SqliteDatabase) else PostgresLinks(engine)
+    return SqlLinks(engine)
 
 
 @pytest.fixture
 def brain(engine: Engine) -> BrainStore:
-    return SqliteBrain(engine) if isinstance(engine, SqliteDatabase) else PostgresBrain(engine)
+    return SqlBrain(engine)
 
 
 @pytest.fixture
