@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
+from memory.store.memories import SqlMemories
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -16,21 +18,19 @@ from memory.store.ports import (
     MemoryStore,
     PeopleStore,
     ReviewStore,
-    UnfiledMemories,
     WaitingTurns,
 )
+from memory.store.recall import SqlRecall
+from memory.store.searching import searches_on
 from memory.store.sqlite.audit import SqliteAuditLog
 from memory.store.sqlite.brain import SqliteBrain
 from memory.store.sqlite.census import SqliteCensus
 from memory.store.sqlite.links import SqliteLinks
-from memory.store.sqlite.memories import SqliteMemories
 from memory.store.sqlite.people import SqlitePeople
-from memory.store.sqlite.personal import SqliteMemoryPersonal
-from memory.store.sqlite.recall import SqliteRecall
 from memory.store.sqlite.reviews import SqliteReviews
 from memory.store.sqlite.tokens import SqliteTokens
-from memory.store.sqlite.waiting import SqliteWaitingTurns
 from memory.store.tokens import TokenStore
+from memory.store.waiting import SqlWaitingTurns
 
 if TYPE_CHECKING:
     from db.postgres import PostgresDatabase
@@ -42,7 +42,6 @@ class MemoryStores:
     erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
-    unfiled: UnfiledMemories
     recall: RecallStore
     people: PeopleStore
     links: LinkStore
@@ -58,25 +57,24 @@ class MemoryStores:
 
 def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
     """The stores in a SQLite file."""
-    memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
-    tokens = SqliteTokens(database)
+    searches = searches_on(database)
+    people, tokens = SqlitePeople(database, clock), SqliteTokens(database)
     return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=SqliteRecall(database, clock),
+        memories=SqlMemories(database, clock, searches),
+        recall=SqlRecall(database, clock, searches),
         people=people,
         links=SqliteLinks(database),
         reviews=SqliteReviews(database),
-        waiting=SqliteWaitingTurns(database),
+        waiting=SqlWaitingTurns(database),
         brain=SqliteBrain(database),
         audit_on=lambda key: SqliteAuditLog(database, key),
-        personal=SqliteMemoryPersonal(database),
+        personal=SqlMemoryPersonal(database),
         census=SqliteCensus(database),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.merge,
+            "memory_index": searches.upkeep,
         },
     )
 
@@ -88,32 +86,27 @@ def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
     from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
     from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
     from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
-    from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
     from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
-    from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
-    from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
     from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
     from memory.store.postgres.tokens import PostgresTokens  # noqa: PLC0415
-    from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
 
-    memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
-    tokens = PostgresTokens(pool)
+    searches = searches_on(pool)
+    people, tokens = PostgresPeople(pool, clock), PostgresTokens(pool)
     return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=PostgresRecall(pool, clock, memories.vectors),
+        memories=SqlMemories(pool, clock, searches),
+        recall=SqlRecall(pool, clock, searches),
         people=people,
         links=PostgresLinks(pool),
         reviews=PostgresReviews(pool),
-        waiting=PostgresWaitingTurns(pool, clock),
+        waiting=SqlWaitingTurns(pool),
         brain=PostgresBrain(pool),
         audit_on=lambda key: PostgresAuditLog(pool, key),
-        personal=PostgresMemoryPersonal(pool),
+        personal=SqlMemoryPersonal(pool),
         census=PostgresCensus(pool),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.vectors.make_index,
+            "memory_index": searches.upkeep,
         },
     )

@@ -1,0 +1,67 @@
+"""Looks memories up: the filter is in the query, and so is the rule of who sees what."""
+
+from typing import Final
+
+from db import Params, Statement, Work, among, together
+from db.fragments import within
+from db.work import Fetch
+from memory.scope import Reach
+from memory.scope_sql import OWN, SEES
+from memory.store.conditions import VISIBLE, conditions_of, statement, values_of
+from memory.store.ports import Filter, Match, WordSearch
+from memory.store.rows import SELECTED, record_from
+from memory.store.shelves import owners_within
+
+IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
+TALLY: Final = f"""
+    SELECT m.kind, count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN} AND
+"""  # noqa: S608 - constants
+AFTER: Final = f"""
+    (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
+"""  # noqa: S608 - constants
+RECORDS: Final = Statement(f"""
+    SELECT m.seq, {SELECTED} FROM memories m WHERE {among("m.seq", "seqs")} AND {VISIBLE}
+""")  # noqa: S608 - constants
+
+
+def find(words: WordSearch, reach: Reach, wanted: Filter, now: int) -> Work[list[Match]]:
+    """What fits and has some of the words of `wanted.text`, best first."""
+    found = yield from words.fitting(reach, wanted, now)
+    if not found:
+        return []
+    asked = values_of(reach, wanted, now) | {"seqs": [seq for seq, _ in found]}
+    (rows,) = yield from together(Fetch(RECORDS, asked), last=True)
+    records = {row[0]: row[1:] for row in rows}
+    return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
+
+
+def newest(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:
+    """What fits, the newest first: gives rows of `SELECTED`."""
+    owners = owners_within(reach)
+    values = values_of(reach, wanted, now)
+    values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
+    return statement(_newest(wanted, len(owners), in_room=bool(reach.room))), values
+
+
+def tally(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:
+    """How many of the person's own there are of each kind."""
+    counted = statement(f"{TALLY} {conditions_of(wanted)} GROUP BY m.kind")
+    return counted, values_of(reach, wanted, now)
+
+
+def _newest(wanted: Filter, owners: int, *, in_room: bool) -> str:
+    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    them."""
+    arms = [f"m.owner = :owner{number}" for number in range(owners)]
+    arms += [IN_ROOM] if in_room else []
+    after = f" AND {AFTER}" if wanted.after_id else ""
+    rest = f"{conditions_of(wanted)}{after} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
+    newest = " UNION ".join(
+        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"  # noqa: S608 - constants
+        for number, arm in enumerate(arms)
+    )
+    some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"  # noqa: S608 - constants
+    return f"""
+        SELECT {SELECTED} FROM memories m WHERE {within("m.seq", some)}
+        ORDER BY m.at DESC, m.seq DESC
+    """  # noqa: S608 - constants
