@@ -7,11 +7,12 @@ from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, toge
 from db.fragments import json_text
 from db.values import storable, texts_of
 from db.work import Fetch
+from memory.scope_sql import TENANT
 from memory.store.ports import Touched
 from memory.store.rows import LEXEMES, origin, words_of
 
 DERIVED: Final = f"""
-    m.tenant = :for_tenant AND m.seq IN (
+    {TENANT} AND m.seq IN (
         SELECT memory FROM memory_origins WHERE {among("origin", "origins")})
 """  # noqa: S608 - constants
 SAID: Final = either(

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from db import Params, Statement, Work, among, together
+from db import Params, Statement, among
 from db.fragments import within
-from db.work import Fetch
 from memory.scope import Reach
 from memory.scope_sql import OWN, SEES
 from memory.store.conditions import VISIBLE, conditions_of, statement, values_of
-from memory.store.ports import Filter, Match, WordSearch
-from memory.store.rows import SELECTED, record_from
+from memory.store.ports import Filter
+from memory.store.rows import SELECTED
 from memory.store.shelves import owners_within
 
 IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
@@ -22,17 +21,6 @@ AFTER: Final = f"""
 RECORDS: Final = Statement(f"""
     SELECT m.seq, {SELECTED} FROM memories m WHERE {among("m.seq", "seqs")} AND {VISIBLE}
 """)  # noqa: S608 - constants
-
-
-def find(words: WordSearch, reach: Reach, wanted: Filter, now: int) -> Work[list[Match]]:
-    """What fits and has some of the words of `wanted.text`, best first."""
-    found = yield from words.fitting(reach, wanted, now)
-    if not found:
-        return []
-    asked = values_of(reach, wanted, now) | {"seqs": [seq for seq, _ in found]}
-    (rows,) = yield from together(Fetch(RECORDS, asked), last=True)
-    records = {row[0]: row[1:] for row in rows}
-    return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
 
 
 def newest(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:

@@ -13,7 +13,7 @@ from db.fragments import listed, within
 from db.work import Change, Execute, Fetch
 from memory.record import Record, Scope
 from memory.scope import Reach
-from memory.scope_sql import MAY_CHANGE, OWN, SEES, parameters
+from memory.scope_sql import MAY_CHANGE, OWN, SEES, TENANT, parameters
 from memory.store.alike import Filed, same_among
 from memory.store.ports import Insertion, Like
 from memory.store.rows import INSERT, origins_of, values_of
@@ -25,7 +25,8 @@ COUNT: Final = Statement(f"""
         AND m.role = '' AND m.tier <> 'working' AND {CURRENT}
 """)  # noqa: S608 - constants
 """What counts towards a plan: what was learned, not the turns of conversations."""
-KNOWN: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608
+KNOWN: Final = Statement("SELECT id FROM memories WHERE id = :id")
+KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608
 TARGET: Final = Statement(f"""
     SELECT m.seq, m.superseded_by = '' FROM memories m
     WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND m.superseded_by IN ('', :id)
@@ -39,7 +40,7 @@ CANDIDATES: Final = Statement(f"""
         f"SELECT w.memory FROM memory_words w WHERE {among('w.word', 'alike')}"
         " AND w.size BETWEEN :least AND :most",
     )
-} AND m.tenant = :for_tenant AND m.scope = :scope AND m.project = :project
+} AND {TENANT} AND m.scope = :scope AND m.project = :project
         AND (m.scope <> 'user' OR {OWN}) AND m.id <> :target AND {CURRENT}
 """)  # noqa: S608 - constants
 REPLACED: Final = Statement(f"""
@@ -47,13 +48,12 @@ REPLACED: Final = Statement(f"""
 """)  # noqa: S608 - constants
 FILE: Final = Statement(f"""
     INSERT INTO memory_words (word, size, memory)
-    SELECT DISTINCT filed.value, :size, m.seq
-    FROM memories m, {listed("stored", "filed", "bigint")} WHERE m.id = :id
+    SELECT filed.value, :size, m.seq
+    FROM memories m, {listed("stored", "filed", "bigint")} WHERE m.id = :id ON CONFLICT DO NOTHING
 """)  # noqa: S608 - constants
-DERIVE: Final = Statement(f"""
-    INSERT INTO memory_origins (origin, memory)
-    SELECT DISTINCT said.value, m.seq FROM memories m, {listed("origins", "said")} WHERE m.id = :id
-""")  # noqa: S608 - constants
+DERIVE: Final = Statement(
+    "INSERT INTO memory_origins (origin, memory) SELECT :origin, seq FROM memories WHERE id = :id"
+)
 SUPERSEDE: Final = Statement(
     "UPDATE memories SET superseded_by = :id, superseded_at = :at WHERE seq = :old"
 )
@@ -79,7 +79,7 @@ def insert(new: New, *, threshold: float, quota: int | None, now: int) -> Work[I
     reach, record = new.reach, new.record
     yield from lock(*alike_shelves(reach, record))
     asked = looked_up(new, now)
-    questions = {"known": Fetch(KNOWN, {"ids": [record.id]})}
+    questions = {"known": Fetch(KNOWN, asked)}
     if record.supersedes:
         questions["target"] = Fetch(TARGET, asked)
     if record.current and new.filed.lookup:
@@ -104,7 +104,7 @@ def keep_turns(turns: Sequence[New], *, locked: bool = False) -> Work[None]:
     by_id = {turn.record.id: turn for turn in turns}
     if locked:
         yield from lock(*(f"turn {id_}" for id_ in by_id))
-    known = yield from fetch(KNOWN, {"ids": list(by_id)})
+    known = yield from fetch(KNOWN_AMONG, {"ids": list(by_id)})
     there = [str(id_) for (id_,) in known]
     if there:
         steps = [Change(REPLACED, parameters(by_id[id_].reach) | {"id": id_}) for id_ in there]
@@ -162,7 +162,7 @@ def _put(new: New, values: dict[str, Any], old: int | None) -> Work[None]:
         yield from execute(FILE, {**id_, **words})
     origins = origins_of(new.record)
     if origins:
-        yield from execute(DERIVE, {**id_, "origins": origins})
+        yield from execute(DERIVE, *({**id_, "origin": origin} for origin in origins))
     if new.vector is not None:
         yield new.vector
     if old is not None:

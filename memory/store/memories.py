@@ -126,7 +126,12 @@ class SqlMemories:
         if not wanted.text:
             rows = await self._database.fetch(*finding.newest(reach, wanted, now))
             return [Match(record_from(row), 0.0) for row in rows]
-        return await self._database.run(lambda: finding.find(self._words, reach, wanted, now))
+        found = await self._words.fitting(reach, wanted, now)
+        if not found:
+            return []
+        asked = visible_at(reach, self._clock) | {"seqs": [seq for seq, _ in found]}
+        records = {row[0]: row[1:] for row in await self._database.fetch(finding.RECORDS, asked)}
+        return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
 
     async def get(self, reach: Reach, memory_id: str) -> Record | None:
         """One memory with its vector, None when there is none or it may not be seen."""

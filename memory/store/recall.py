@@ -54,9 +54,7 @@ class SqlRecall:
     async def lexical(self, reach: Reach, query: str, wanted: Filter, limit: int) -> list[Hit]:
         """By the words of `query` (BM25), best first."""
         now = micros(self._clock.now())
-        found = await self._database.run(
-            lambda: self._words.weighed(reach, query, wanted, limit, now)
-        )
+        found = await self._words.weighed(reach, query, wanted, limit, now)
         return [Hit(*hit) for hit in found]
 
     async def nearest(

@@ -156,7 +156,7 @@ def values_of(record: Record) -> dict[str, object]:
         at = values[name]
         values[name] = micros(at) if isinstance(at, datetime) else None
     for name in _LISTS:
-        values[name] = json.dumps(values[name], ensure_ascii=False)
+        values[name] = json.dumps(values[name], ensure_ascii=False) if values[name] else "[]"
     shelves = shelves_of(record)
     values["owner"], values["shelves"] = owner_of(record), shelves
     return values | words_of(record.content, record.tags, shelves)

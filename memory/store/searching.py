@@ -31,4 +31,4 @@ def searches_on(database: Database) -> Searches:
     if not isinstance(database, PostgresDatabase):
         raise TypeError(f"no searches for {type(database).__name__}")
     vectors = PostgresVectors(database)
-    return Searches(PostgresWords(), vectors, vectors.table.make_index)
+    return Searches(PostgresWords(database), vectors, vectors.table.make_index)

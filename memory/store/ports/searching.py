@@ -1,25 +1,24 @@
 """The two ways to search, which every database has in its own way: by words and by vectors."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from db import Params, Statement, Work
+from db import Params, Statement
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports.memories import Filter
 
 
 class WordSearch(Protocol):
-    """Looks memories up by their words, inside the caller's transaction."""
+    """Looks memories up by their words."""
 
-    def fitting(self, reach: Reach, wanted: Filter, now: int) -> Work[Sequence[tuple[int, float]]]:
+    async def fitting(self, reach: Reach, wanted: Filter, now: int) -> list[tuple[int, float]]:
         """What fits and has some of the words of `wanted.text`: numbers with the share that each
         has, best first, behind `wanted.after_id`, at most `wanted.limit`."""
         ...
 
-    def weighed(
+    async def weighed(
         self, reach: Reach, query: str, wanted: Filter, limit: int, now: int
-    ) -> Work[list[tuple[str, float]]]:
+    ) -> list[tuple[str, float]]:
         """What `RecallStore.lexical` gives: ids and scores."""
         ...
 

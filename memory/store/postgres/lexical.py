@@ -5,7 +5,7 @@ them. Only what is on the shelves of whoever asks is counted.
 from collections.abc import Sequence
 from typing import Final
 
-from db import Statement, Work, among, fetch, fetch_first, together
+from db import Database, Params, Row, Statement, Work, among, together
 from db.work import Fetch
 from memory.scope import Reach
 from memory.store.conditions import conditions_of, statement, values_of
@@ -63,24 +63,27 @@ Hits = list[tuple[int, float]]
 class PostgresWords:
     """Implements `memory.store.ports.WordSearch`."""
 
-    def fitting(self, reach: Reach, wanted: Filter, now: int) -> Work[Hits]:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def fitting(self, reach: Reach, wanted: Filter, now: int) -> Hits:
         """What fits and has some of the words, best first."""
         terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
         values = values_of(reach, wanted, now)
-        hits, _ = yield from _having(reach, terms, wanted, values)
+        hits, _ = await self._having(reach, terms, wanted, values)
         after: int | None = None
         if wanted.after_id and hits:
-            row = yield from fetch_first(NUMBER, values)
-            after = -1 if row is None else int(row[0])
+            rows = await self._database.fetch(NUMBER, values)
+            after = int(rows[0][0]) if rows else -1
         return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]
 
-    def weighed(
+    async def weighed(
         self, reach: Reach, query: str, wanted: Filter, limit: int, now: int
-    ) -> Work[list[tuple[str, float]]]:
+    ) -> list[tuple[str, float]]:
         """Ids and BM25, best first. Of an unfinished question every word has to be there."""
         terms = asked(storable(query), unfinished=wanted.unfinished)
         values = values_of(reach, wanted, now)
-        hits, counts = yield from _having(reach, terms, wanted, values)
+        hits, counts = await self._having(reach, terms, wanted, values)
         if wanted.unfinished:
             hits = whole(hits)
         if not hits:
@@ -89,29 +92,31 @@ class PostgresWords:
             "some": [seq for seq, _ in hits[: max(limit, WEIGHED_CLOSELY)]],
             "owners": owners_within(reach),
         }
-        steps = (Fetch(CLOSELY, values), Fetch(SHELVES, values))
-        seen, ((memories, words),) = yield from together(*steps, last=True)
+        seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
         known = Statistics(int(memories), int(words), tuple(counts))
         return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
 
+    async def _having(
+        self, reach: Reach, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
+    ) -> tuple[Hits, list[int]]:
+        """What fits and has some of the words, with the share that it has, the best first; and how
+        many on this reach's shelves have each."""
+        if not terms:
+            return [], []
+        queries = [_query(term) for term in terms]
+        shelves = " | ".join(_quoted(shelf_lexeme(shelf)) for shelf in within(reach))
+        looked_for = values | {"terms": queries, "shelves": f"({shelves})"}
+        counts = [int(count) for (count,) in await self._database.fetch(COUNTS, looked_for)]
+        first = " | ".join(queries[place] for place in chosen(counts))
+        if not first:
+            return [], counts
+        having = statement(f"{HITS}{conditions_of(wanted)}{HITS_ORDER}")
+        rows = await self._database.fetch(having, looked_for | {"first": f"({first})"})
+        return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
 
-def _having(
-    reach: Reach, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
-) -> Work[tuple[Hits, list[int]]]:
-    """What fits and has some of the words, with the share that it has, the best first; and how many
-    on this reach's shelves have each."""
-    if not terms:
-        return [], []
-    queries = [_query(term) for term in terms]
-    shelves = " | ".join(_quoted(shelf_lexeme(shelf)) for shelf in within(reach))
-    looked_for = values | {"terms": queries, "shelves": f"({shelves})"}
-    counts = [int(row[0]) for row in (yield from fetch(COUNTS, looked_for))]
-    first = " | ".join(queries[place] for place in chosen(counts))
-    if not first:
-        return [], counts
-    sql = f"{HITS}{conditions_of(wanted)}{HITS_ORDER}"
-    rows = yield from fetch(statement(sql), looked_for | {"first": f"({first})"})
-    return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
+
+def _closely(values: Params) -> Work[list[list[Row]]]:
+    return (yield from together(Fetch(CLOSELY, values), Fetch(SHELVES, values), last=True))
 
 
 def _query(term: Term) -> str:

@@ -64,46 +64,15 @@ class SqliteWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def fitting(self, reach: Reach, wanted: Filter, now: int) -> Work[Hits]:
+    async def fitting(self, reach: Reach, wanted: Filter, now: int) -> Hits:
         """What fits and has some of the words, best first."""
-        terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
-        hits, _ = yield from _having(reach, terms)
-        values = values_of(reach, wanted, now)
-        after: int | None = None
-        if wanted.after_id:
-            row = yield from fetch_first(NUMBER, values)
-            after = -1 if row is None else int(row[0])
-        pick = statement(PICK + conditions_of(wanted))
-        found: Hits = []
-        for some in chunks(hits, after):
-            rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
-            picked = {row[0] for row in rows}
-            found += [hit for hit in some if hit[0] in picked]
-            if len(found) >= wanted.limit:
-                break
-        return found[: wanted.limit]
+        return await self._database.run(lambda: _fitting(reach, wanted, now))
 
-    def weighed(
+    async def weighed(
         self, reach: Reach, query: str, wanted: Filter, limit: int, now: int
-    ) -> Work[list[tuple[str, float]]]:
+    ) -> list[tuple[str, float]]:
         """Ids and BM25, best first. Of an unfinished question every word has to be there."""
-        terms = asked(storable(query), unfinished=wanted.unfinished)
-        enough = 0 if wanted.unfinished else MAX_CANDIDATES
-        hits, known = yield from _having(reach, terms, enough)
-        if wanted.unfinished:
-            hits = whole(hits)
-        if not hits:
-            return []
-        closely = max(limit, WEIGHED_CLOSELY)
-        values = values_of(reach, wanted, now)
-        look = statement(CLOSELY + conditions_of(wanted))
-        seen: list[Candidate] = []
-        for begin in range(0, len(hits), closely):
-            some = [seq for seq, _ in hits[begin : begin + closely]]
-            seen += [Candidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
-            if len(seen) >= closely:
-                break
-        return bm25(seen, terms, known)[:limit]
+        return await self._database.run(lambda: _weighed(reach, query, wanted, limit, now))
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the
@@ -113,6 +82,47 @@ class SqliteWords:
         the file unreadable to SQLite before 3.42).
         """
         return await self._database.run(_merge)
+
+
+def _fitting(reach: Reach, wanted: Filter, now: int) -> Work[Hits]:
+    terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+    hits, _ = yield from _having(reach, terms)
+    values = values_of(reach, wanted, now)
+    after: int | None = None
+    if wanted.after_id:
+        row = yield from fetch_first(NUMBER, values)
+        after = -1 if row is None else int(row[0])
+    pick = statement(PICK + conditions_of(wanted))
+    found: Hits = []
+    for some in chunks(hits, after):
+        rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
+        picked = {row[0] for row in rows}
+        found += [hit for hit in some if hit[0] in picked]
+        if len(found) >= wanted.limit:
+            break
+    return found[: wanted.limit]
+
+
+def _weighed(
+    reach: Reach, query: str, wanted: Filter, limit: int, now: int
+) -> Work[list[tuple[str, float]]]:
+    terms = asked(storable(query), unfinished=wanted.unfinished)
+    enough = 0 if wanted.unfinished else MAX_CANDIDATES
+    hits, known = yield from _having(reach, terms, enough)
+    if wanted.unfinished:
+        hits = whole(hits)
+    if not hits:
+        return []
+    closely = max(limit, WEIGHED_CLOSELY)
+    values = values_of(reach, wanted, now)
+    look = statement(CLOSELY + conditions_of(wanted))
+    seen: list[Candidate] = []
+    for begin in range(0, len(hits), closely):
+        some = [seq for seq, _ in hits[begin : begin + closely]]
+        seen += [Candidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
+        if len(seen) >= closely:
+            break
+    return bm25(seen, terms, known)[:limit]
 
 
 def _having(reach: Reach, terms: Sequence[Term], enough: int = 0) -> Work[tuple[Hits, Statistics]]:
