@@ -189,7 +189,7 @@ async def test_where_the_store_is_away_one_is_asked_to_come_again(
     async def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(program.app.storage.long_lived, "run", away)
+    monkeypatch.setattr(program.app.storage.long_lived, "run_job", away)
     for each in OPERATIONS:
         body = {"content": "x", "version": 1}
         fits = {name: body[name] for name in each.body.model_fields if name in body}
