@@ -1,12 +1,13 @@
 """Looks memories up: the filter is in the query, and so is the rule of who sees what."""
 
+from functools import lru_cache
 from typing import Final
 
 from db import Params, Statement, among
 from db.fragments import within
 from memory.scope import Reach
 from memory.scope_sql import OWN, SEES
-from memory.store.conditions import VISIBLE, conditions_of, statement, values_of
+from memory.store.conditions import MAX_STATEMENTS, VISIBLE, conditions_of, statement, values_of
 from memory.store.ports import Filter
 from memory.store.rows import SELECTED
 from memory.store.shelves import owners_within
@@ -28,7 +29,10 @@ def newest(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:
     owners = owners_within(reach)
     values = values_of(reach, wanted, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
-    return statement(_newest(wanted, len(owners), in_room=bool(reach.room))), values
+    conditions = (
+        f"{conditions_of(wanted)} AND {AFTER}" if wanted.after_id else conditions_of(wanted)
+    )
+    return _newest(conditions, len(owners), in_room=bool(reach.room)), values
 
 
 def tally(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:
@@ -37,19 +41,19 @@ def tally(reach: Reach, wanted: Filter, now: int) -> tuple[Statement, Params]:
     return counted, values_of(reach, wanted, now)
 
 
-def _newest(wanted: Filter, owners: int, *, in_room: bool) -> str:
+@lru_cache(MAX_STATEMENTS)
+def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
     """The newest of each owner, and of the room, are at hand in order; the newest of all are among
     them."""
     arms = [f"m.owner = :owner{number}" for number in range(owners)]
     arms += [IN_ROOM] if in_room else []
-    after = f" AND {AFTER}" if wanted.after_id else ""
-    rest = f"{conditions_of(wanted)}{after} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
+    rest = f"{conditions} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
     newest = " UNION ".join(
         f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"  # noqa: S608 - constants
         for number, arm in enumerate(arms)
     )
     some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"  # noqa: S608 - constants
-    return f"""
+    return Statement(f"""
         SELECT {SELECTED} FROM memories m WHERE {within("m.seq", some)}
         ORDER BY m.at DESC, m.seq DESC
-    """  # noqa: S608 - constants
+    """)  # noqa: S608 - constants
