@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString, TypeVar, cast
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.errors import DeadlockDetected
+from psycopg.errors import DeadlockDetected, PipelineAborted
 from psycopg.rows import TupleRow
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
@@ -294,18 +294,27 @@ async def _executed(connection: Connection, statement: Statement, params: Params
 
 async def _drive(connection: Connection, work: Work[T]) -> T:
     """Run work in one transaction. Statements wait in the pipeline until a result is needed; the
-    end of the pipeline sends what is left together with the commit."""
+    beginning goes with the first ones, and the commit with the last ones. (`transaction()` of the
+    library would wait for each of them.)"""
     try:
-        async with connection.pipeline() as pipeline, connection.transaction():
+        async with connection.pipeline() as pipeline:
+            await connection.execute(b"BEGIN")
             step, value = _advanced(work, None)
             while step is not None and not (isinstance(step, Together) and step.last):
                 result = await _result(connection, pipeline, step)
                 step, value = _advanced(work, result)
             ends = () if step is None else step.steps
             cursors = [await _sent(connection, one) for one in ends]
+            await connection.execute(b"COMMIT")
         if step is not None:
             results = [await _read(*pair) for pair in zip(ends, cursors, strict=True)]
             step, value = _advanced(work, results)
+    except BaseException as error:
+        with suppress(psycopg.Error):
+            await connection.rollback()
+        if isinstance(error, PipelineAborted) and error.__context__ is not None:
+            raise error.__context__ from None  # which this one only followed
+        raise
     finally:
         work.close()
     if step is not None:

@@ -14,12 +14,12 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from pydantic.main import IncEx
 
+from db.values import storable
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from gateway.remembering import WaitingTurn
 from memory.record import MAX_DOCUMENT
 from memory.scope import Occasion, Reach, channel_of, reach_of
 from memory.store.ports import TakenUp, WaitingTurns
-from memory.store.rows import storable
 from memory.write.path import TurnRecords, WritePath
 
 AT_ONCE: Final = 4

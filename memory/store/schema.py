@@ -2,8 +2,8 @@
 
 `memory_words` files a memory under some of its words, for duplicates; `memory_origins` under the
 messages it was derived from. Triggers keep both, the full-text index and the vectors consistent
-with `memories`. `memory_terms` holds the words that `memory/store/terms.py` makes of a text. The
-table of vectors in PostgreSQL is made where the extension `vector` exists
+with `memories`, whose `words` are what `memory/store/terms.py` makes of a text. The table of
+vectors in PostgreSQL is made where the extension `vector` exists
 (`memory/store/postgres/vectors.py`).
 """
 
@@ -11,29 +11,28 @@ from typing import Final
 
 from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
+from memory.store.shelves import ROOM_BEGINS
 
 TIME: Final = either(sqlite="real", postgres="timestamptz")
 FLAG: Final = either(sqlite="integer", postgres="boolean")
 TEXTS: Final = either(sqlite="text", postgres="text[]")
-LEXEMES: Final = either(
-    sqlite="", postgres=", lexemes tsvector NOT NULL, words text, length integer"
-)
-
 RECORDS: Final = (
     f"""CREATE TABLE memories (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL,
         scope text NOT NULL CHECK (scope IN ('user', 'project', 'global')),
         tier text NOT NULL CHECK (tier IN ('working', 'episodic', 'semantic')),
-        kind text NOT NULL, behavioral {FLAG} NOT NULL, content text NOT NULL,
-        project text NOT NULL, tags {TEXTS} NOT NULL, role text NOT NULL, person text NOT NULL,
-        source text NOT NULL, trust text NOT NULL, at {TIME} NOT NULL, session text NOT NULL,
+        kind text NOT NULL, behavioral boolean NOT NULL, content text NOT NULL,
+        project text NOT NULL, tags text NOT NULL, role text NOT NULL, person text NOT NULL,
+        source text NOT NULL, trust text NOT NULL, at bigint NOT NULL, session text NOT NULL,
         message_id text NOT NULL, tool text NOT NULL, conversation text NOT NULL,
         room text NOT NULL, channel text NOT NULL, audience text NOT NULL,
-        external {FLAG} NOT NULL, claim text NOT NULL, captured_at {TIME} NOT NULL,
-        confidence double precision NOT NULL, source_id text NOT NULL, valid_until {TIME},
-        true_from {TIME}, true_until {TIME}, expires_at {TIME}, supersedes text NOT NULL,
-        superseded_by text NOT NULL, superseded_at {TIME}, confirmed {FLAG} NOT NULL,
-        derived_from {TEXTS} NOT NULL, owner text NOT NULL, shelves text NOT NULL{LEXEMES}
+        external boolean NOT NULL, claim text NOT NULL, captured_at bigint NOT NULL,
+        confidence double precision NOT NULL, source_id text NOT NULL, valid_until bigint,
+        true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
+        superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
+        derived_from text NOT NULL, owner text NOT NULL, shelves text NOT NULL,
+        words text NOT NULL, length integer NOT NULL
+        {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
     )""",
     "CREATE INDEX memories_person ON memories (tenant, person, at)",
     "CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> ''",
@@ -56,13 +55,27 @@ PARTITIONED: Final = """(
         SELECT group_concat(shelf.value || replace({row}.words, ' ', ' ' || shelf.value), ' ')
         FROM json_each('["' || replace({row}.shelves, ' ', '","') || '"]') shelf
     )"""
+ADDED: Final = f"""
+        INSERT INTO memories_text (rowid, terms) VALUES (new.seq, {PARTITIONED.format(row="new")});
+        INSERT INTO memory_shelves
+            SELECT shelf, 1, new.length
+            FROM (SELECT new.owner AS shelf UNION ALL SELECT substr(new.shelves, {ROOM_BEGINS}))
+            WHERE shelf <> ''
+            ON CONFLICT (shelf) DO UPDATE
+                SET memories = memories + 1, words = words + excluded.words;
+"""  # noqa: S608 - constants
+REMOVED: Final = f"""
+        INSERT INTO memories_text (memories_text, rowid, terms)
+            VALUES ('delete', old.seq, {PARTITIONED.format(row="old")});
+        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS}));
+        DELETE FROM memory_shelves
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS})) AND memories <= 0;
+        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
+"""  # noqa: S608 - constants
 SQLITE_INDEX: Final = (
     "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
-    "INSERT INTO memory_upkeep VALUES ('merge', 0), ('file', 0)",
-    """CREATE TABLE memory_terms (
-        memory INTEGER PRIMARY KEY, words text NOT NULL, shelves text NOT NULL,
-        length integer NOT NULL, owner text NOT NULL, room text NOT NULL
-    )""",
+    "INSERT INTO memory_upkeep VALUES ('merge', 0)",
     """CREATE TABLE memory_shelves (
         shelf text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
     ) WITHOUT ROWID""",
@@ -80,38 +93,19 @@ SQLITE_INDEX: Final = (
         terms, content = '', columnsize = 0, detail = none,
         tokenize = "ascii tokenchars '-_./:@+#~='"
     )""",
-    """CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
-        DELETE FROM memory_terms WHERE memory = old.seq;
+    f"CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN {ADDED} END",
+    f"""CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN {REMOVED}
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
-    END""",
-    """CREATE TRIGGER memories_reworded AFTER UPDATE OF content, tags ON memories BEGIN
-        DELETE FROM memory_terms WHERE memory = old.seq;
-        DELETE FROM memory_words WHERE memory = old.seq AND new.content <> old.content;
-        DELETE FROM memory_vectors WHERE memory = old.seq AND new.content <> old.content;
-    END""",
-    f"""CREATE TRIGGER memory_terms_filed AFTER INSERT ON memory_terms BEGIN
-        INSERT INTO memories_text (rowid, terms)
-            VALUES (new.memory, {PARTITIONED.format(row="new")});
-        INSERT INTO memory_shelves
-            SELECT shelf, 1, new.length
-            FROM (SELECT new.owner AS shelf UNION ALL SELECT new.room) WHERE shelf <> ''
-            ON CONFLICT (shelf) DO UPDATE
-                SET memories = memories + 1, words = words + excluded.words;
     END""",  # noqa: S608 - constants
-    f"""CREATE TRIGGER memory_terms_gone AFTER DELETE ON memory_terms BEGIN
-        INSERT INTO memories_text (memories_text, rowid, terms)
-            VALUES ('delete', old.memory, {PARTITIONED.format(row="old")});
-        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
-            WHERE shelf IN (old.owner, old.room);
-        DELETE FROM memory_shelves WHERE shelf IN (old.owner, old.room) AND memories <= 0;
-        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
+    f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
+        DELETE FROM memory_words WHERE memory = old.seq;
+        DELETE FROM memory_vectors WHERE memory = old.seq;
     END""",  # noqa: S608 - constants
 )
 POSTGRES_INDEX: Final = (
     "CREATE INDEX memories_text ON memories USING gin (lexemes) WITH (fastupdate = off)",
-    "CREATE INDEX memories_unfiled ON memories (seq) WHERE words IS NULL",
     """CREATE FUNCTION memories_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;

@@ -13,6 +13,9 @@ from memory.scope import Reach
 
 MAX_NAMES: Final = 10_000
 """Names that are remembered rather than made again for every turn of a conversation."""
+ROOM_BEGINS: Final = 39
+"""Where a room's name begins in `shelves_of`, from 1 on: it is the third, and a name has 18
+letters."""
 
 
 def shelves_of(record: Record) -> str:
@@ -49,13 +52,6 @@ def owners_within(reach: Reach) -> list[str]:
     if reach.private:
         names += [_name(reach.tenant, "user", person) for person in reach.persons]
     return names
-
-
-def room_shelf(record: Record) -> str:
-    """The name of the room in which everybody reads this turn; empty for anything else."""
-    said = record.provenance
-    shared = said.room and record.role and record.scope is Scope.USER
-    return _name(record.tenant, "room", said.room) if shared else ""
 
 
 def room_key(tenant: str, room: str) -> str:

@@ -2,16 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from db.sqlite import SqliteDatabase
+from db import Database
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
 from memory.store.audit import SqlAuditLog
 from memory.store.brain import SqlBrain
 from memory.store.census import SqlCensus
 from memory.store.links import SqlLinks
+from memory.store.memories import SqlMemories
 from memory.store.people import SqlPeople
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -21,19 +22,14 @@ from memory.store.ports import (
     MemoryStore,
     PeopleStore,
     ReviewStore,
-    UnfiledMemories,
     WaitingTurns,
 )
 from memory.store.ports.tokens import TokenStore
+from memory.store.recall import SqlRecall
 from memory.store.reviews import SqlReviews
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.personal import SqliteMemoryPersonal
-from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.waiting import SqliteWaitingTurns
+from memory.store.searching import searches_on
 from memory.store.tokens import SqlTokens
-
-if TYPE_CHECKING:
-    from db.postgres import PostgresDatabase
+from memory.store.waiting import SqlWaitingTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,6 @@ class MemoryStores:
     erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
-    unfiled: UnfiledMemories
     recall: RecallStore
     people: PeopleStore
     links: LinkStore
@@ -56,57 +51,25 @@ class MemoryStores:
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
-def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
-    """The stores in a SQLite file."""
-    memories, people = SqliteMemories(database, clock), SqlPeople(database, clock)
-    tokens = SqlTokens(database)
+def memory_stores(database: Database, clock: Clock) -> MemoryStores:
+    """The stores of memory in an opened or unopened database."""
+    searches = searches_on(database)
+    people, tokens = SqlPeople(database, clock), SqlTokens(database)
     return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=SqliteRecall(database, clock),
+        memories=SqlMemories(database, clock, searches),
+        recall=SqlRecall(database, clock, searches),
         people=people,
         links=SqlLinks(database),
         reviews=SqlReviews(database),
-        waiting=SqliteWaitingTurns(database),
+        waiting=SqlWaitingTurns(database),
         brain=SqlBrain(database),
         audit_on=lambda key: SqlAuditLog(database, key),
-        personal=SqliteMemoryPersonal(database),
+        personal=SqlMemoryPersonal(database),
         census=SqlCensus(database),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.merge,
-        },
-    )
-
-
-def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
-    """The stores in PostgreSQL."""
-    # Loaded only where it is configured: the library costs memory and start-up time.
-    from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
-    from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
-    from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
-    from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
-
-    memories, people = PostgresMemories(pool, clock), SqlPeople(pool, clock)
-    tokens = SqlTokens(pool)
-    return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=PostgresRecall(pool, clock, memories.vectors),
-        people=people,
-        links=SqlLinks(pool),
-        reviews=SqlReviews(pool),
-        waiting=PostgresWaitingTurns(pool, clock),
-        brain=SqlBrain(pool),
-        audit_on=lambda key: SqlAuditLog(pool, key),
-        personal=PostgresMemoryPersonal(pool),
-        census=SqlCensus(pool),
-        tokens=tokens,
-        upkeep={
-            "people": lambda: people.prune(clock.now()),
-            "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.vectors.make_index,
+            "memory_index": searches.upkeep,
         },
     )

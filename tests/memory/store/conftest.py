@@ -10,14 +10,12 @@ from db.sqlite import SqliteDatabase
 from memory.recall.ports import RecallStore
 from memory.store.brain import SqlBrain
 from memory.store.links import SqlLinks
+from memory.store.memories import SqlMemories
 from memory.store.people import SqlPeople
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
-from memory.store.postgres.memories import PostgresMemories
-from memory.store.postgres.recall import PostgresRecall
-from memory.store.postgres.vectors import PostgresVectors
+from memory.store.recall import SqlRecall
 from memory.store.reviews import SqlReviews
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.recall import SqliteRecall
+from memory.store.searching import searches_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -66,9 +64,7 @@ def memories(engine: Engine, clock: FakeClock) -> MemoryStore:
 
 def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
     """The records of an open engine."""
-    if isinstance(engine, SqliteDatabase):
-        return SqliteMemories(engine, clock)
-    return PostgresMemories(engine, clock)
+    return SqlMemories(engine, clock, searches_on(engine))
 
 
 @pytest.fixture
@@ -78,9 +74,7 @@ def recall(engine: Engine, clock: FakeClock) -> RecallStore:
 
 def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
     """What finds candidates in an open engine."""
-    if isinstance(engine, SqliteDatabase):
-        return SqliteRecall(engine, clock)
-    return PostgresRecall(engine, clock, PostgresVectors(engine))
+    return SqlRecall(engine, clock, searches_on(engine))
 
 
 @pytest.fixture

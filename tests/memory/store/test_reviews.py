@@ -6,14 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from memory.forgetting import waiting_about
 from memory.record import Record, Scope
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import HoldsPersonal, Pending, ReviewStore
-from memory.store.postgres.personal import PostgresMemoryPersonal
 from memory.store.reviews import settled
-from memory.store.sqlite.personal import SqliteMemoryPersonal
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, operator, reach, record
 
@@ -22,9 +20,7 @@ ROOM = "test:main:W1:C1"
 
 @pytest.fixture
 def personal(engine: Engine) -> HoldsPersonal:
-    if isinstance(engine, SqliteDatabase):
-        return SqliteMemoryPersonal(engine)
-    return PostgresMemoryPersonal(engine)
+    return SqlMemoryPersonal(engine)
 
 
 def pending(number: int = 0, kept: Record | None = None, target: str = "") -> Pending:
