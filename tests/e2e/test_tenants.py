@@ -242,6 +242,9 @@ async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
         await lab.app.security.flush()
         audit = lab.app.storage.memory.audit_on(b"")
         entries = [link.entry for link in await audit.links(0, 100)]
+        async with asyncio.timeout(PATIENCE):
+            while not (written := await asyncio.to_thread(lines_of, setup.folder / "audit.jsonl")):
+                await asyncio.sleep(0.01)
     (denied,) = [one for one in entries if one.action == "security_event"]
     assert (denied.tenant, denied.person) == ("acme", f"telegram:main:{eve.id}")
     assert dict(denied.details) == {
@@ -250,9 +253,6 @@ async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
         "channel": f"telegram:main:{eve.id}",
         "times": 1,
     }
-    async with asyncio.timeout(PATIENCE):
-        while not (written := await asyncio.to_thread(lines_of, setup.folder / "audit.jsonl")):
-            await asyncio.sleep(0.01)
     line = json.loads(written[0])
     assert line["person"] == f"telegram:main:{eve.id}"
     assert line["reason"] == "user_blocked"
