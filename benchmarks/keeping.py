@@ -116,8 +116,8 @@ async def main(total: int) -> None:
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        on_postgres = SqlKeeper(pool), SqlUsage(pool, clock)
-        print(json.dumps(await measure("postgres fsync", *on_postgres, total)), flush=True)
+        memory_stores = SqlKeeper(pool), SqlUsage(pool, clock)
+        print(json.dumps(await measure("postgres fsync", *memory_stores, total)), flush=True)
 
 
 if __name__ == "__main__":

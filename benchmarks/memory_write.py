@@ -40,7 +40,7 @@ from memory.write.path import WritePath, WriteRules
 from memory.write.prepare import prepare
 from memory.write.trust import Way
 from memory.write.verify import ConfiguredVerifier, GroundingSources
-from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -157,13 +157,13 @@ async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     if engine == "sqlite":
         database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
-        yield on_sqlite(database, clock)
+        yield memory_stores(database, clock)
         await database.stop()
         return
     with postgres_server(fsync=True) as server:
         pool = postgres_database(server.url)
         await pool.start()
-        yield on_postgres(pool, clock)
+        yield memory_stores(pool, clock)
         await pool.stop()
 
 

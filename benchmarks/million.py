@@ -34,9 +34,9 @@ from gateway.clock import SystemClock
 from memory.record import Embedding
 from memory.scope import Reach
 from memory.store.ports import Filter
-from memory.store.postgres.rows import shelf_lexeme
+from memory.store.rows import shelf_lexeme
 from memory.store.shelves import owners_within
-from parley.storage.memory_stores import MemoryStores, on_postgres
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database
 from tests.support.servers import PostgresServer, postgres_server
 
@@ -54,15 +54,16 @@ TOP: Final = 10
 ASKED_FOR: Final = 50
 MODEL: Final = "made"
 
+NOW: Final = "CAST(extract(epoch FROM now()) * 1000000 AS bigint)"
 FIXED: Final = {
     "id": "'mem-' || n", "tenant": "'t'", "scope": "o.scope", "tier": "'semantic'",
     "kind": "'fact'", "behavioral": "false", "content": "array_to_string(words, ' ')",
-    "project": "o.project", "tags": "'{}'", "role": "''", "person": "o.person",
-    "source": "'user_message'", "trust": "'high'", "at": "now() - n * interval '1 second'",
+    "project": "o.project", "tags": "'[]'", "role": "''", "person": "o.person",
+    "source": "'user_message'", "trust": "'high'", "at": f"{NOW} - n * 1000000",
     "session": "''", "message_id": "''", "tool": "''", "conversation": "''", "room": "''",
     "channel": "''", "audience": "'direct'", "external": "false", "claim": "''",
-    "captured_at": "now()", "confidence": "0.9", "source_id": "''", "supersedes": "''",
-    "superseded_by": "''", "confirmed": "false", "derived_from": "'{}'", "owner": "o.owner",
+    "captured_at": NOW, "confidence": "0.9", "source_id": "''", "supersedes": "''",
+    "superseded_by": "''", "confirmed": "false", "derived_from": "'[]'", "owner": "o.owner",
     "shelves": "o.owner", "words": "array_to_string(words, ' ')", "length": "cardinality(words)",
     "lexemes": "array_to_tsvector(words || o.shelf)",
 }  # fmt: skip
@@ -245,7 +246,7 @@ async def run(some: Round) -> bool:
     with postgres_server() as server:
         pool = postgres_database(server.url, PoolLimits(statement=60.0))
         await pool.start()
-        stores = on_postgres(pool, SystemClock())
+        stores = memory_stores(pool, SystemClock())
         await stores.memories.unembedded(MODEL, 1)
         seconds = await asyncio.to_thread(fill, server, some)
         line: dict[str, Any] = {"round": some.name, "memories": some.count}

@@ -35,7 +35,7 @@ from benchmarks.machine import Machine
 from gateway.clock import SystemClock
 from memory.record import Embedding, Record
 from memory.store.ports import Filter
-from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.store.records import AT, reach, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
@@ -94,13 +94,13 @@ async def opened(engine: str, folder: str) -> AsyncIterator[MemoryStores]:
     if engine == "sqlite":
         database = sqlite_database(Path(folder) / "parley.db")
         await database.start()
-        yield on_sqlite(database, SystemClock())
+        yield memory_stores(database, SystemClock())
         await database.stop()
         return
     with postgres_server() as server:
         pool = postgres_database(server.url)
         await pool.start()
-        yield on_postgres(pool, SystemClock())
+        yield memory_stores(pool, SystemClock())
         await pool.stop()
 
 

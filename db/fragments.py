@@ -39,6 +39,15 @@ def among(column: str, parameter: str) -> str:
     )
 
 
+def within(column: str, query: str) -> str:
+    """True where the column holds one of the values of a query that needs no row of its own. The
+    query runs once, and PostgreSQL always looks its values up by the column's index."""
+    return either(
+        sqlite=f"{column} IN ({query})",
+        postgres=f"{column} = ANY (ARRAY({query}))",
+    )
+
+
 def in_byte_order(column: str) -> str:
     """A text to sort by its bytes, which SQLite does by itself and PostgreSQL by its locale."""
     return either(sqlite=column, postgres=f'{column} COLLATE "C"')
@@ -68,11 +77,11 @@ def json_item(column: str, index: int) -> str:
     )
 
 
-def listed(parameter: str, name: str) -> str:
-    """An item for `FROM`: the texts of a parameter that is a Python list, in a column `value`."""
+def listed(parameter: str, name: str, of: Literal["text", "bigint"] = "text") -> str:
+    """An item for `FROM`: the values of a parameter that is a Python list, in a column `value`."""
     return either(
         sqlite=f"json_each(:{parameter}) AS {name}",
-        postgres=f"unnest(CAST(:{parameter} AS text[])) AS {name} (value)",
+        postgres=f"unnest(CAST(:{parameter} AS {of}[])) AS {name} (value)",
     )
 
 

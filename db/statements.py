@@ -33,7 +33,7 @@ class Statement:
     def __init__(self, source: str) -> None:
         self.sqlite = for_engine(source, "sqlite")
         self.postgres = _for_psycopg(for_engine(source, "postgres"))
-        self._lists = tuple(_LIST.findall(self.sqlite))
+        self._lists = tuple(dict.fromkeys(_LIST.findall(self.sqlite)))
         self.takes_lists = bool(self._lists)
 
     def for_sqlite(self, params: Mapping[str, object]) -> Mapping[str, object]:

@@ -24,4 +24,4 @@ def json_list(texts: Iterable[str]) -> str:
 
 def texts_of(value: str) -> tuple[str, ...]:
     """The texts of a column that `json_list` filled."""
-    return tuple(json.loads(value))
+    return tuple(json.loads(value)) if value != "[]" else ()

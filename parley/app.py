@@ -64,7 +64,7 @@ from parley.policies import (
 )
 from parley.recall_models import recall_models
 from parley.relevance_judge import ModelJudge
-from parley.remembering import WORDS, WiredMemory, wire_memory
+from parley.remembering import WiredMemory, wire_memory
 from parley.roles import Role
 from parley.security import security_log
 from parley.settings import Settings
@@ -158,7 +158,7 @@ class App:
             **self.memory.chores,
             "counting": self._counting.save,
         }
-        self.housekeeping = Housekeeping(chores, self._clock, self.guard, guarding=(WORDS,))
+        self.housekeeping = Housekeeping(chores, self._clock, self.guard)
         self.link_expiry = self._expire_links()
         expiring = {"buttons": self.services.deliverer.expiring.step}
         self.button_expiry = Housekeeping(expiring, self._clock, self.guard, every=BUTTONS_EVERY)

@@ -1,7 +1,7 @@
 """Forgets what has served its time: expired ids, old conversations, old traces."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
@@ -31,14 +31,12 @@ class Housekeeping:
         guard: WorkGuard = UNGUARDED,
         *,
         every: float = EVERY,
-        guarding: Collection[str] = (),
     ) -> None:
-        """`every`: seconds between two rounds. `guarding` are chores that guard their own work."""
+        """`every`: seconds between two rounds."""
         self._chores = chores
         self._clock = clock
         self._guard = guard
         self._every = every
-        self._guarding = frozenset(guarding)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -58,12 +56,11 @@ class Housekeeping:
 
     async def _finish(self, name: str, chore: Chore) -> int:
         gone, item = 0, WorkItem("chore", name)
-        guard = UNGUARDED if name in self._guarding else self._guard
         try:
-            if guard.exhausted(item):
+            if self._guard.exhausted(item):
                 return 0
             for _ in range(MAX_STEPS):
-                with guard.working(item):
+                with self._guard.working(item):
                     step = await chore()
                 if not step:
                     break

@@ -1,7 +1,7 @@
 """Hangs the HTTP interface to memory into the local listener."""
 
 from gateway.services import Services
-from memory.store.tokens import TokenStore
+from memory.store.ports.tokens import TokenStore
 from parley.http.api.app import MemoryApi
 from parley.http.api.entry import Entrance
 from parley.http.api.openapi import PREFIX

@@ -23,7 +23,6 @@ from memory.commands.linking import LinkCommands
 from memory.commands.people_commands import MemoryCommands
 from memory.commands.questions import Questions
 from memory.consolidation import Consolidation
-from memory.filing import Filing
 from memory.handle import Memory, MemoryParts
 from memory.links import Links
 from memory.people import People, ProjectRules
@@ -47,8 +46,6 @@ from parley.watched_recall import WatchedRecall
 
 log = structlog.get_logger(__name__)
 
-WORDS: Final = "memory_words"
-"""A chore that guards its own work: no memory holds the others up."""
 NEVER: Final = datetime.fromtimestamp(0, UTC)
 """Nothing had expired or been replaced by then."""
 
@@ -152,7 +149,6 @@ def wire_memory(
             "memories": _forgetting(
                 stores, audit, timedelta(days=wanted.purge_superseded_days), clock
             ),
-            WORDS: Filing(stores.unfiled, guard).step,
             "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
         },
     )

@@ -15,7 +15,7 @@ from gateway.people import Audience, PersonId, Principal, Role
 from memory.recall.ports import Embedder
 from memory.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.scope import Occasion, Reach, reach_of
-from parley.storage.memory_stores import MemoryStores, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"
@@ -74,7 +74,7 @@ async def library(corpora: Sequence[Corpus], embedder: Embedder | None) -> Async
         await database.start()
         try:
             now = max(corpus.now for corpus in corpora)
-            stores = on_sqlite(database, Still(now))
+            stores = memory_stores(database, Still(now))
             same: dict[str, str] = {}
             for corpus in corpora:
                 same |= await _fill(stores, corpus, embedder)

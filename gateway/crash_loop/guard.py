@@ -30,7 +30,7 @@ KEEP: Final = timedelta(days=30)
 KEEP_RECURRING: Final = timedelta(days=1)
 """How long an item stays quarantined. Work that comes again by itself is tried once more after a
 day: without housekeeping nothing would be forgotten."""
-RECURRING: Final[tuple[WorkKind, ...]] = ("chore", "heartbeat", "embedding", "filing")
+RECURRING: Final[tuple[WorkKind, ...]] = ("chore", "heartbeat", "embedding")
 
 BY_ITSELF: Final[tuple[WorkKind, ...]] = ("waiting_turn", *RECURRING)
 """Kinds for which every death counts. A message's beginnings after a death are counted where it is

@@ -7,13 +7,11 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from gateway.people import PersonId
 
-WorkKind = Literal[
-    "message", "waiting_turn", "send", "chore", "heartbeat", "embedding", "filing", "payload"
-]
+WorkKind = Literal["message", "waiting_turn", "send", "chore", "heartbeat", "embedding", "payload"]
 """`message`: an accepted event, by the id of its exchange. `waiting_turn`: a turn that memory takes
 up, by the same id. `send`: a key of the outbox. `chore`: a task of the housekeeping. `heartbeat`: a
-project. `embedding`: a memory, or the model. `filing`: a memory that gets its words. `payload`: a
-delivery of a platform before it is parsed."""
+project. `embedding`: a memory, or the model. `payload`: a delivery of a platform before it is
+parsed."""
 MAX_ID: Final = 200
 """Characters of an id; a longer one is cut."""
 

@@ -1,11 +1,16 @@
-"""A record as columns, the same in both engines, and back.
+"""A record as columns and as a row of `memories`, and back.
 
-Times stay `datetime`, lists stay lists; the engine's package turns them into what it keeps.
+In columns times are `datetime` and lists are lists, as exports give them out. In a row times are
+microseconds and lists are JSON (`db.times`, `db.values`).
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, Literal
 
+from db import Row, Statement, either
+from db.times import micros, time_of
 from db.values import storable
 from gateway.people import Audience
 from memory.record import (
@@ -19,6 +24,24 @@ from memory.record import (
     Tier,
     Trust,
 )
+from memory.store.shelves import owner_of, shelves_of
+from memory.store.terms import filed
+
+__all__ = [
+    "COLUMNS",
+    "INSERT",
+    "SELECTED",
+    "SHAPES",
+    "columns_of",
+    "origin",
+    "origins_of",
+    "record_from",
+    "record_of",
+    "shelf_lexeme",
+    "storable",
+    "values_of",
+    "words_of",
+]
 
 Shape = Literal["text", "time", "flag", "number", "list"]
 
@@ -62,6 +85,19 @@ SHAPES: Final[Mapping[str, Shape]] = {
 """Every column of a record, in order. The vector lies in a table of its own."""
 
 COLUMNS: Final = tuple(SHAPES)
+SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
+LEXEMES: Final = "array_to_tsvector(CAST(:lexemes AS text[]))"
+"""What PostgreSQL's index finds: words and shelves, as they are."""
+INSERT: Final = Statement(f"""
+    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, words, length
+        {either(sqlite="", postgres=", lexemes")})
+    VALUES ({", ".join(f":{name}" for name in COLUMNS)}, :owner, :shelves, :words, :length
+        {either(sqlite="", postgres=f", {LEXEMES}")})
+""")  # noqa: S608 - constants
+_TIMES: Final = tuple(name for name, shape in SHAPES.items() if shape == "time")
+_LISTS: Final = tuple(name for name, shape in SHAPES.items() if shape == "list")
+_TIME_PLACES: Final = tuple(COLUMNS.index(name) for name in _TIMES)
+_LIST_PLACES: Final = tuple(COLUMNS.index(name) for name in _LISTS)
 # Looked up in a dictionary, because a recall reads a hundred rows.
 _SCOPES: Final = {one.value: one for one in Scope}
 _TIERS: Final = {one.value: one for one in Tier}
@@ -111,6 +147,46 @@ def columns_of(record: Record) -> dict[str, object]:
         "confirmed": record.confirmed,
         "derived_from": [storable(origin) for origin in record.derived_from],
     }
+
+
+def values_of(record: Record) -> dict[str, object]:
+    """What `INSERT` takes."""
+    values = columns_of(record)
+    for name in _TIMES:
+        at = values[name]
+        values[name] = micros(at) if isinstance(at, datetime) else None
+    for name in _LISTS:
+        values[name] = json.dumps(values[name], ensure_ascii=False) if values[name] else "[]"
+    shelves = shelves_of(record)
+    values["owner"], values["shelves"] = owner_of(record), shelves
+    return values | words_of(record.content, record.tags, shelves)
+
+
+def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, object]:
+    """What a memory is found by."""
+    words = filed(content, *tags)
+    lexemes = [*words.split(), *map(shelf_lexeme, shelves.split())]
+    return {
+        "words": words,
+        "length": words.count(" ") + 1 if words else 0,
+        "lexemes": lexemes,
+    }
+
+
+def shelf_lexeme(shelf: str) -> str:
+    """A shelf as no word can be written."""
+    return f"~{shelf}"
+
+
+def record_from(row: Row, embedding: Embedding | None = None) -> Record:
+    """The record of a row of `SELECTED`; what is empty costs nothing: a recall reads 150 rows."""
+    values: list[Any] = list(row)
+    for place in _TIME_PLACES:
+        if values[place] is not None:
+            values[place] = time_of(values[place])
+    for place in _LIST_PLACES:
+        values[place] = () if values[place] == "[]" else json.loads(values[place])
+    return record_of(values, embedding)
 
 
 def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Record:

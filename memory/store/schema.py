@@ -2,8 +2,8 @@
 
 `memory_words` files a memory under some of its words, for duplicates; `memory_origins` under the
 messages it was derived from. Triggers keep both, the full-text index and the vectors consistent
-with `memories`. `memory_terms` holds the words that `memory/store/terms.py` makes of a text. The
-table of vectors in PostgreSQL is made where the extension `vector` exists
+with `memories`, whose `words` are what `memory/store/terms.py` makes of a text. The table of
+vectors in PostgreSQL is made where the extension `vector` exists
 (`memory/store/postgres/vectors.py`).
 """
 
@@ -11,31 +11,28 @@ from typing import Final
 
 from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
+from memory.store.shelves import ROOM_BEGINS
 
 TIME: Final = either(sqlite="real", postgres="timestamptz")
 FLAG: Final = either(sqlite="integer", postgres="boolean")
-OFF: Final = either(sqlite="0", postgres="false")
 TEXTS: Final = either(sqlite="text", postgres="text[]")
-NO_TEXTS: Final = either(sqlite="'[]'", postgres="'{}'")
-LEXEMES: Final = either(
-    sqlite="", postgres=", lexemes tsvector NOT NULL, words text, length integer"
-)
-
 RECORDS: Final = (
     f"""CREATE TABLE memories (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL,
         scope text NOT NULL CHECK (scope IN ('user', 'project', 'global')),
         tier text NOT NULL CHECK (tier IN ('working', 'episodic', 'semantic')),
-        kind text NOT NULL, behavioral {FLAG} NOT NULL, content text NOT NULL,
-        project text NOT NULL, tags {TEXTS} NOT NULL, role text NOT NULL, person text NOT NULL,
-        source text NOT NULL, trust text NOT NULL, at {TIME} NOT NULL, session text NOT NULL,
+        kind text NOT NULL, behavioral boolean NOT NULL, content text NOT NULL,
+        project text NOT NULL, tags text NOT NULL, role text NOT NULL, person text NOT NULL,
+        source text NOT NULL, trust text NOT NULL, at bigint NOT NULL, session text NOT NULL,
         message_id text NOT NULL, tool text NOT NULL, conversation text NOT NULL,
         room text NOT NULL, channel text NOT NULL, audience text NOT NULL,
-        external {FLAG} NOT NULL, claim text NOT NULL, captured_at {TIME} NOT NULL,
-        confidence double precision NOT NULL, source_id text NOT NULL, valid_until {TIME},
-        true_from {TIME}, true_until {TIME}, expires_at {TIME}, supersedes text NOT NULL,
-        superseded_by text NOT NULL, superseded_at {TIME}, confirmed {FLAG} NOT NULL,
-        derived_from {TEXTS} NOT NULL, owner text NOT NULL, shelves text NOT NULL{LEXEMES}
+        external boolean NOT NULL, claim text NOT NULL, captured_at bigint NOT NULL,
+        confidence double precision NOT NULL, source_id text NOT NULL, valid_until bigint,
+        true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
+        superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
+        derived_from text NOT NULL, owner text NOT NULL, shelves text NOT NULL,
+        words text NOT NULL, length integer NOT NULL
+        {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
     )""",
     "CREATE INDEX memories_person ON memories (tenant, person, at)",
     "CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> ''",
@@ -58,13 +55,27 @@ PARTITIONED: Final = """(
         SELECT group_concat(shelf.value || replace({row}.words, ' ', ' ' || shelf.value), ' ')
         FROM json_each('["' || replace({row}.shelves, ' ', '","') || '"]') shelf
     )"""
+ADDED: Final = f"""
+        INSERT INTO memories_text (rowid, terms) VALUES (new.seq, {PARTITIONED.format(row="new")});
+        INSERT INTO memory_shelves
+            SELECT shelf, 1, new.length
+            FROM (SELECT new.owner AS shelf UNION ALL SELECT substr(new.shelves, {ROOM_BEGINS}))
+            WHERE shelf <> ''
+            ON CONFLICT (shelf) DO UPDATE
+                SET memories = memories + 1, words = words + excluded.words;
+"""  # noqa: S608 - constants
+REMOVED: Final = f"""
+        INSERT INTO memories_text (memories_text, rowid, terms)
+            VALUES ('delete', old.seq, {PARTITIONED.format(row="old")});
+        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS}));
+        DELETE FROM memory_shelves
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS})) AND memories <= 0;
+        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
+"""  # noqa: S608 - constants
 SQLITE_INDEX: Final = (
     "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
-    "INSERT INTO memory_upkeep VALUES ('merge', 0), ('file', 0)",
-    """CREATE TABLE memory_terms (
-        memory INTEGER PRIMARY KEY, words text NOT NULL, shelves text NOT NULL,
-        length integer NOT NULL, owner text NOT NULL, room text NOT NULL
-    )""",
+    "INSERT INTO memory_upkeep VALUES ('merge', 0)",
     """CREATE TABLE memory_shelves (
         shelf text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
     ) WITHOUT ROWID""",
@@ -82,38 +93,19 @@ SQLITE_INDEX: Final = (
         terms, content = '', columnsize = 0, detail = none,
         tokenize = "ascii tokenchars '-_./:@+#~='"
     )""",
-    """CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
-        DELETE FROM memory_terms WHERE memory = old.seq;
+    f"CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN {ADDED} END",
+    f"""CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN {REMOVED}
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
-    END""",
-    """CREATE TRIGGER memories_reworded AFTER UPDATE OF content, tags ON memories BEGIN
-        DELETE FROM memory_terms WHERE memory = old.seq;
-        DELETE FROM memory_words WHERE memory = old.seq AND new.content <> old.content;
-        DELETE FROM memory_vectors WHERE memory = old.seq AND new.content <> old.content;
-    END""",
-    f"""CREATE TRIGGER memory_terms_filed AFTER INSERT ON memory_terms BEGIN
-        INSERT INTO memories_text (rowid, terms)
-            VALUES (new.memory, {PARTITIONED.format(row="new")});
-        INSERT INTO memory_shelves
-            SELECT shelf, 1, new.length
-            FROM (SELECT new.owner AS shelf UNION ALL SELECT new.room) WHERE shelf <> ''
-            ON CONFLICT (shelf) DO UPDATE
-                SET memories = memories + 1, words = words + excluded.words;
     END""",  # noqa: S608 - constants
-    f"""CREATE TRIGGER memory_terms_gone AFTER DELETE ON memory_terms BEGIN
-        INSERT INTO memories_text (memories_text, rowid, terms)
-            VALUES ('delete', old.memory, {PARTITIONED.format(row="old")});
-        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
-            WHERE shelf IN (old.owner, old.room);
-        DELETE FROM memory_shelves WHERE shelf IN (old.owner, old.room) AND memories <= 0;
-        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
+    f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
+        DELETE FROM memory_words WHERE memory = old.seq;
+        DELETE FROM memory_vectors WHERE memory = old.seq;
     END""",  # noqa: S608 - constants
 )
 POSTGRES_INDEX: Final = (
     "CREATE INDEX memories_text ON memories USING gin (lexemes) WITH (fastupdate = off)",
-    "CREATE INDEX memories_unfiled ON memories (seq) WHERE words IS NULL",
     """CREATE FUNCTION memories_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
@@ -135,14 +127,14 @@ POSTGRES_INDEX: Final = (
 PEOPLE: Final = (
     f"""CREATE TABLE people_links (
         tenant text NOT NULL, person text NOT NULL, human text NOT NULL,
-        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since {TIME},
+        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since bigint,
         PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     "CREATE INDEX people_links_human ON people_links (tenant, human)",
     f"""CREATE TABLE link_requests (
         tenant text NOT NULL, maker text NOT NULL, code text NOT NULL, id text NOT NULL,
         state text NOT NULL CHECK (state IN ('offered', 'redeemed', 'confirmed', 'linked')),
-        redeemer text NOT NULL, sides text NOT NULL, until {TIME} NOT NULL, settled text NOT NULL,
+        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, settled text NOT NULL,
         PRIMARY KEY (tenant, maker)
     ) {BY_KEY}""",
     "CREATE INDEX link_requests_code ON link_requests (tenant, code)",
@@ -150,26 +142,26 @@ PEOPLE: Final = (
     "CREATE INDEX link_requests_until ON link_requests (until)",
     f"""CREATE TABLE people_projects (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL, title text NOT NULL,
-        at {TIME} NOT NULL, PRIMARY KEY (tenant, person, project)
+        at bigint NOT NULL, PRIMARY KEY (tenant, person, project)
     ) {BY_KEY}""",
     "CREATE INDEX people_projects_project ON people_projects (tenant, project)",
     "CREATE INDEX people_projects_at ON people_projects (at)",
     f"""CREATE TABLE people_choices (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL DEFAULT '',
-        shows_private {FLAG} NOT NULL DEFAULT {OFF}, memory_off {FLAG} NOT NULL DEFAULT {OFF},
-        notes {FLAG}, off_in {TEXTS} NOT NULL DEFAULT {NO_TEXTS},
-        untold {TEXTS} NOT NULL DEFAULT {NO_TEXTS}, PRIMARY KEY (tenant, person)
+        shows_private boolean NOT NULL DEFAULT false, memory_off boolean NOT NULL DEFAULT false,
+        notes boolean, off_in text NOT NULL DEFAULT '[]', untold text NOT NULL DEFAULT '[]',
+        PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     f"""CREATE TABLE person_tokens (
         id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
-        issued_at {TIME} NOT NULL, until {TIME} NOT NULL
+        issued_at bigint NOT NULL, until bigint NOT NULL
     ) {BY_KEY}""",
     "CREATE INDEX person_tokens_person ON person_tokens (tenant, person)",
     "CREATE INDEX person_tokens_until ON person_tokens (until)",
     f"""CREATE TABLE memory_sessions (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
-        conversation text NOT NULL, at {TIME} NOT NULL, stores integer NOT NULL DEFAULT 0,
-        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed {TIME},
+        conversation text NOT NULL, at bigint NOT NULL, stores integer NOT NULL DEFAULT 0,
+        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed bigint,
         UNIQUE (tenant, person, conversation)
     ) {BY_KEY}""",
     "CREATE INDEX memory_sessions_at ON memory_sessions (at)",
@@ -179,8 +171,8 @@ DOCUMENTS: Final = (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
         scope text NOT NULL, project text NOT NULL, room text NOT NULL, target text NOT NULL,
         state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
-        record text NOT NULL, reason text NOT NULL, passed {TEXTS} NOT NULL,
-        failed {TEXTS} NOT NULL, submitted_at {TIME} NOT NULL, decided_at {TIME}, note text NOT NULL
+        record text NOT NULL, reason text NOT NULL, passed text NOT NULL,
+        failed text NOT NULL, submitted_at bigint NOT NULL, decided_at bigint, note text NOT NULL
     )""",
     """CREATE INDEX memory_reviews_waiting ON memory_reviews (tenant, person)
         WHERE state = 'pending'""",
@@ -188,13 +180,13 @@ DOCUMENTS: Final = (
         WHERE decided_at IS NOT NULL""",
     f"""CREATE TABLE brain_documents (
         tenant text NOT NULL, document text NOT NULL, owner text NOT NULL,
-        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at {TIME} NOT NULL,
-        synced_at {TIME}, PRIMARY KEY (tenant, document, owner, number)
+        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at bigint NOT NULL,
+        synced_at bigint, PRIMARY KEY (tenant, document, owner, number)
     ) {BY_KEY}""",
 )
 AUDIT: Final = (
     """CREATE TABLE memory_audit (
-        number bigint PRIMARY KEY, at double precision NOT NULL, action text NOT NULL,
+        number bigint PRIMARY KEY, at bigint NOT NULL, action text NOT NULL,
         tenant text NOT NULL, person text NOT NULL, details text NOT NULL,
         previous text NOT NULL, hash text NOT NULL
     )""",

@@ -13,6 +13,9 @@ from memory.scope import Reach
 
 MAX_NAMES: Final = 10_000
 """Names that are remembered rather than made again for every turn of a conversation."""
+ROOM_BEGINS: Final = 39
+"""Where a room's name begins in `shelves_of`, from 1 on: it is the third, and a name has 18
+letters."""
 
 
 def shelves_of(record: Record) -> str:
@@ -33,24 +36,22 @@ def owner_of(record: Record) -> str:
         case Scope.PROJECT:
             return _name(record.tenant, "project", record.project)
         case Scope.GLOBAL:
-            return _name(record.tenant, "global", "")
+            return owner_of_all(record.tenant)
+
+
+def owner_of_all(tenant: str) -> str:
+    """The name for everybody of a tenant."""
+    return _name(tenant, "global", "")
 
 
 def owners_within(reach: Reach) -> list[str]:
     """Whose memories may be shown wherever they were learned."""
-    names = [_name(reach.tenant, "global", "")]
+    names = [owner_of_all(reach.tenant)]
     if reach.project:
         names.append(_name(reach.tenant, "project", reach.project))
     if reach.private:
         names += [_name(reach.tenant, "user", person) for person in reach.persons]
     return names
-
-
-def room_shelf(record: Record) -> str:
-    """The name of the room in which everybody reads this turn; empty for anything else."""
-    said = record.provenance
-    shared = said.room and record.role and record.scope is Scope.USER
-    return _name(record.tenant, "room", said.room) if shared else ""
 
 
 def room_key(tenant: str, room: str) -> str:

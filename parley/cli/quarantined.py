@@ -23,7 +23,6 @@ MEANINGS: Final[Mapping[WorkKind, str]] = {
     "chore": "A task of the housekeeping. It is tried again after a day.",
     "heartbeat": "The figures of a project. They are tried again after a day.",
     "embedding": "The vector of a memory, or the model for it. It is tried again after a day.",
-    "filing": "The words under which a memory is found. It is tried again after a day.",
     "payload": "A delivery of a platform. It was acknowledged without being read.",
 }
 ONCE: Final[tuple[WorkKind, ...]] = ("message",)

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
-from memory.store.tokens import MAX_NAME, KeptToken, TokenStore
+from memory.store.ports.tokens import MAX_NAME, KeptToken, TokenStore
 from parley.extensions import load_extensions
 from parley.known_people import looked_up
 from parley.settings import Settings, load

@@ -25,7 +25,7 @@ from gateway.storage.traces import SqlTraces
 from gateway.storage.usage import SqlUsage
 from gateway.stores import Conversations, Keeper, QuarantineStore, Traces, UsageLedger
 from memory.store.ports import WorkingMemory
-from parley.storage.memory_stores import MemoryStores, on_postgres, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from parley.storage.schemas import SCHEMAS
 
 KEEP_TRACES = timedelta(days=30)
@@ -79,9 +79,9 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
             server = PostgresDatabase(url, SCHEMAS)
         except AddressInvalid as error:
             raise ConfigurationError(str(error)) from None
-        return _stores(server, clock, on_postgres(server, clock), server.start, server.stop)
+        return _stores(server, clock, server.start, server.stop)
     file = open_database(url)
-    stores = _stores(file, clock, on_sqlite(file, clock), file.start, file.stop)
+    stores = _stores(file, clock, file.start, file.stop)
     return replace(stores, database=file)
 
 
@@ -97,9 +97,7 @@ def open_database(url: str) -> SqliteDatabase:
     return SqliteDatabase(Path(path), SCHEMAS, synchronous="FULL" if full else "NORMAL")
 
 
-def _stores(
-    database: Database, clock: Clock, memory: MemoryStores, start: Step, stop: Step
-) -> LongLived:
+def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLived:
     return LongLived(
         conversations=SqlConversations(database),
         notes=SqlNotes(database),
@@ -110,7 +108,7 @@ def _stores(
         activity=SqlActivity(database),
         keeper=SqlKeeper(database),
         quarantine=SqlQuarantine(database),
-        memory=memory,
+        memory=memory_stores(database, clock),
         personal=SqlConversationPersonal(database, clock),
         start=start,
         stop=stop,

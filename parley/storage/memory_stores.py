@@ -2,11 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from db.sqlite import SqliteDatabase
+from db import Database
 from gateway.ports import Clock
 from memory.recall.ports import RecallStore
+from memory.store.audit import SqlAuditLog
+from memory.store.brain import SqlBrain
+from memory.store.census import SqlCensus
+from memory.store.links import SqlLinks
+from memory.store.memories import SqlMemories
+from memory.store.people import SqlPeople
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import (
     AuditTrail,
     BrainStore,
@@ -16,24 +22,14 @@ from memory.store.ports import (
     MemoryStore,
     PeopleStore,
     ReviewStore,
-    UnfiledMemories,
     WaitingTurns,
 )
-from memory.store.sqlite.audit import SqliteAuditLog
-from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.census import SqliteCensus
-from memory.store.sqlite.links import SqliteLinks
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
-from memory.store.sqlite.personal import SqliteMemoryPersonal
-from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
-from memory.store.sqlite.tokens import SqliteTokens
-from memory.store.sqlite.waiting import SqliteWaitingTurns
-from memory.store.tokens import TokenStore
-
-if TYPE_CHECKING:
-    from db.postgres import PostgresDatabase
+from memory.store.ports.tokens import TokenStore
+from memory.store.recall import SqlRecall
+from memory.store.reviews import SqlReviews
+from memory.store.searching import searches_on
+from memory.store.tokens import SqlTokens
+from memory.store.waiting import SqlWaitingTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,6 @@ class MemoryStores:
     erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
 
     memories: MemoryStore
-    unfiled: UnfiledMemories
     recall: RecallStore
     people: PeopleStore
     links: LinkStore
@@ -56,64 +51,25 @@ class MemoryStores:
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
-def on_sqlite(database: SqliteDatabase, clock: Clock) -> MemoryStores:
-    """The stores in a SQLite file."""
-    memories, people = SqliteMemories(database, clock), SqlitePeople(database, clock)
-    tokens = SqliteTokens(database)
+def memory_stores(database: Database, clock: Clock) -> MemoryStores:
+    """The stores of memory in an opened or unopened database."""
+    searches = searches_on(database)
+    people, tokens = SqlPeople(database, clock), SqlTokens(database)
     return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=SqliteRecall(database, clock),
+        memories=SqlMemories(database, clock, searches),
+        recall=SqlRecall(database, clock, searches),
         people=people,
-        links=SqliteLinks(database),
-        reviews=SqliteReviews(database),
-        waiting=SqliteWaitingTurns(database),
-        brain=SqliteBrain(database),
-        audit_on=lambda key: SqliteAuditLog(database, key),
-        personal=SqliteMemoryPersonal(database),
-        census=SqliteCensus(database),
+        links=SqlLinks(database),
+        reviews=SqlReviews(database),
+        waiting=SqlWaitingTurns(database),
+        brain=SqlBrain(database),
+        audit_on=lambda key: SqlAuditLog(database, key),
+        personal=SqlMemoryPersonal(database),
+        census=SqlCensus(database),
         tokens=tokens,
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.merge,
-        },
-    )
-
-
-def on_postgres(pool: "PostgresDatabase", clock: Clock) -> MemoryStores:
-    """The stores in PostgreSQL."""
-    # Loaded only where it is configured: the library costs memory and start-up time.
-    from memory.store.postgres.audit import PostgresAuditLog  # noqa: PLC0415
-    from memory.store.postgres.brain import PostgresBrain  # noqa: PLC0415
-    from memory.store.postgres.census import PostgresCensus  # noqa: PLC0415
-    from memory.store.postgres.links import PostgresLinks  # noqa: PLC0415
-    from memory.store.postgres.memories import PostgresMemories  # noqa: PLC0415
-    from memory.store.postgres.people import PostgresPeople  # noqa: PLC0415
-    from memory.store.postgres.personal import PostgresMemoryPersonal  # noqa: PLC0415
-    from memory.store.postgres.recall import PostgresRecall  # noqa: PLC0415
-    from memory.store.postgres.reviews import PostgresReviews  # noqa: PLC0415
-    from memory.store.postgres.tokens import PostgresTokens  # noqa: PLC0415
-    from memory.store.postgres.waiting import PostgresWaitingTurns  # noqa: PLC0415
-
-    memories, people = PostgresMemories(pool, clock), PostgresPeople(pool, clock)
-    tokens = PostgresTokens(pool)
-    return MemoryStores(
-        memories=memories,
-        unfiled=memories,
-        recall=PostgresRecall(pool, clock, memories.vectors),
-        people=people,
-        links=PostgresLinks(pool),
-        reviews=PostgresReviews(pool),
-        waiting=PostgresWaitingTurns(pool, clock),
-        brain=PostgresBrain(pool),
-        audit_on=lambda key: PostgresAuditLog(pool, key),
-        personal=PostgresMemoryPersonal(pool),
-        census=PostgresCensus(pool),
-        tokens=tokens,
-        upkeep={
-            "people": lambda: people.prune(clock.now()),
-            "tokens": lambda: tokens.prune(clock.now()),
-            "memory_index": memories.vectors.make_index,
+            "memory_index": searches.upkeep,
         },
     )

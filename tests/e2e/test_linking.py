@@ -123,7 +123,7 @@ async def test_a_question_that_is_too_old_ends_and_both_are_told(tmp_path: Path)
         question = await latest(ada)
 
         def age(db: sqlite3.Connection) -> None:
-            db.execute("UPDATE link_requests SET until = until - 601")
+            db.execute("UPDATE link_requests SET until = until - 601000000")
 
         await app.storage.long_lived.run_job(age)
         assert "No link waits" in (await ada.press(question, "Yes, link both")).text

@@ -11,7 +11,8 @@ from tests.e2e.harness import Lab
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 HEDGED = "remember that the server may time out under load"
-DAY = 86_400.0
+DAY = 86_400_000_000
+"""In microseconds."""
 
 
 class Talk:

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.remembering import WaitingTurn
 from gateway.storage.waiting_turns import put_waiting_turn
-from parley.storage.memory_stores import on_postgres
+from parley.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -36,5 +36,5 @@ async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     async def keep(turn: WaitingTurn) -> None:
         await pool.run(lambda: put_waiting_turn(turn))
 
-    yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
+    yield rig_on(memory_stores(pool, clock), database, clock, keep=keep)
     await asyncio.gather(pool.stop(), database.stop())

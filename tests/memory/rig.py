@@ -36,7 +36,7 @@ from memory.write.citations import Citation
 from memory.write.grounding import Grounding
 from memory.write.path import WritePath, WriteRules
 from memory.write.verify import Reason, Verification
-from parley.storage.memory_stores import MemoryStores, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -221,7 +221,7 @@ async def memory_rig(
     """A memory that is empty; `key` seals its audit and signs its exports."""
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    stores = on_sqlite(database, clock)
+    stores = memory_stores(database, clock)
     yield rig_on(stores, database, clock, plans=plans, rules=rules, grounding=grounding, key=key)
     await database.stop()
 

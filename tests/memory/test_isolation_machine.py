@@ -10,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.remembering import WaitingTurn
 from gateway.storage.waiting_turns import put_waiting_turn
-from parley.storage.memory_stores import on_postgres, on_sqlite
+from parley.storage.memory_stores import memory_stores
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
@@ -38,7 +38,7 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
         async def keep(turn: WaitingTurn) -> None:
             await database.run(lambda: put_waiting_turn(turn))
 
-        stores = on_sqlite(database, clock)
+        stores = memory_stores(database, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
         runner.run(database.stop())
 
@@ -62,7 +62,7 @@ def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> Non
         async def keep(turn: WaitingTurn) -> None:
             await pool.run(lambda: put_waiting_turn(turn))
 
-        stores = on_postgres(pool, clock)
+        stores = memory_stores(pool, clock)
         play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
         runner.run(pool.stop())
         runner.run(database.stop())

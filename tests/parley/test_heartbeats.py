@@ -25,7 +25,7 @@ from parley.app import App
 from parley.heartbeats import EARLY, ROUND, Heartbeats, Site, sites_of
 from parley.settings import SettingsError, from_mapping
 from parley.storage import Storage
-from parley.storage.memory_stores import on_sqlite
+from parley.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -53,7 +53,7 @@ class Source:
 async def shop() -> AsyncIterator[tuple[Rig, SqliteDatabase]]:
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    yield rig_on(on_sqlite(database, clock), database, clock), database
+    yield rig_on(memory_stores(database, clock), database, clock), database
     await database.stop()
 
 

@@ -76,12 +76,3 @@ async def test_a_chore_that_processes_died_of_is_left_out_and_the_others_are_mar
     assert (bad.runs, good.runs) == (0, 2)
     assert guard.marked == [(WorkItem("chore", "good"),)] * 2
     assert guard.in_work == []
-
-
-async def test_a_chore_that_guards_its_own_work_is_neither_marked_nor_left_out() -> None:
-    guard = deadly("chore", "own")
-    own, good = Chore(1), Chore(1)
-    chores = {"own": own, "good": good}
-    await Housekeeping(chores, FakeClock(), guard, guarding=("own",)).round()
-    assert (own.runs, good.runs) == (2, 2)
-    assert guard.marked == [(WorkItem("chore", "good"),)] * 2

@@ -1,4 +1,4 @@
-"""What memory keeps, as small Protocols; `sqlite/` and `postgres/` implement all of them.
+"""What memory keeps, as small Protocols. The stores beside this package implement them.
 
 Every method that touches a person's data takes a `Reach` (`memory/scope.py`), and the filter is in
 the query. Every method raises `gateway.errors.StoreUnavailable` when the database does not take or
@@ -20,9 +20,6 @@ from memory.store.ports.brain import (
 from memory.store.ports.census import (
     Census,
     Counted,
-)
-from memory.store.ports.filing import (
-    UnfiledMemories,
 )
 from memory.store.ports.links import (
     Linked,
@@ -57,6 +54,10 @@ from memory.store.ports.reviews import (
     Pending,
     ReviewState,
     ReviewStore,
+)
+from memory.store.ports.searching import (
+    VectorSearch,
+    WordSearch,
 )
 from memory.store.ports.waiting import (
     TakenUp,
@@ -97,8 +98,9 @@ __all__ = [
     "TakenUp",
     "Touched",
     "Unembedded",
-    "UnfiledMemories",
+    "VectorSearch",
     "Version",
     "WaitingTurns",
+    "WordSearch",
     "WorkingMemory",
 ]

@@ -3,16 +3,14 @@ them. Only what is on the shelves of whoever asks is counted.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
-from db.postgres import PostgresDatabase
+from db import Database, Params, Row, Statement, Work, among, together
 from db.values import storable
+from db.work import Fetch
 from memory.scope import Reach
+from memory.store.conditions import conditions_of, statement, values_of
 from memory.store.ports import Filter
-from memory.store.postgres.conditions import conditions_of, values_of
-from memory.store.postgres.reach import parameters
-from memory.store.postgres.rows import shelf_lexeme
 from memory.store.ranking import (
     MAX_WEIGHED,
     WEIGHED_CLOSELY,
@@ -20,82 +18,106 @@ from memory.store.ranking import (
     Statistics,
     bm25,
     chosen,
+    chunks,
     ranked,
     whole,
 )
+from memory.store.rows import shelf_lexeme
 from memory.store.shelves import owners_within, within
 from memory.store.terms import Term, asked
 
 MAX_COUNTED: Final = 20_000
 """Memories of which the usual length is taken."""
 ASKED: Final = """
-    SELECT 1::bigint << (place - 1)::integer AS bit, place,
-        %(shelves)s::tsquery && term::tsquery AS query
-    FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS t (term, place)
+    SELECT CAST(1 AS bigint) << CAST(place - 1 AS integer) AS bit, place,
+        CAST(:shelves AS tsquery) && CAST(term AS tsquery) AS query
+    FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS t (term, place)
 """
-COUNTS: Final = f"""
+COUNTS: Final = Statement(f"""
     SELECT (SELECT count(*) FROM memories m WHERE m.lexemes @@ asked.query)
     FROM ({ASKED}) asked ORDER BY place
-"""  # noqa: S608 - constants
+""")  # noqa: S608 - constants
 HITS: Final = f"""
     WITH asked AS MATERIALIZED ({ASKED})
-    SELECT m.seq, (SELECT sum(bit)::bigint FROM asked WHERE m.lexemes @@ query)
+    SELECT m.seq, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE m.lexemes @@ query)
     FROM memories m
-    WHERE m.lexemes @@ (%(shelves)s::tsquery && %(first)s::tsquery) AND """  # noqa: S608
+    WHERE m.lexemes @@ (CAST(:shelves AS tsquery) && CAST(:first AS tsquery)) AND
+"""  # noqa: S608 - constants
 HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
-CLOSELY: Final = """
-    SELECT m.seq, m.id, m.words, m.length FROM memories m
-    WHERE m.seq = ANY (%(some)s::bigint[]) AND m.words IS NOT NULL
-"""
-SHELVES: Final = f"""
+CLOSELY: Final = Statement(
+    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"  # noqa: S608
+)
+NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
+SHELVES: Final = Statement(f"""
     SELECT count(*), coalesce(sum(length), 0) FROM (
-        (SELECT m.length FROM memories m WHERE m.owner = ANY (%(owners)s::text[])
-            LIMIT {MAX_COUNTED})
+        (SELECT m.length FROM memories m WHERE {among("m.owner", "owners")} LIMIT {MAX_COUNTED})
         UNION ALL
-        (SELECT m.length FROM memories m WHERE %(for_room)s <> ''
-            AND m.tenant = %(for_tenant)s AND m.room = %(for_room)s AND m.room <> ''
+        (SELECT m.length FROM memories m WHERE :for_room <> ''
+            AND m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''
             AND m.role <> '' LIMIT {MAX_COUNTED})
     ) AS counted
-"""  # noqa: S608 - constants
+""")  # noqa: S608 - constants
+
+Hits = list[tuple[int, float]]
 
 
-async def lexical(
-    engine: PostgresDatabase, reach: Reach, query: str, wanted: Filter, limit: int, now: datetime
-) -> list[tuple[str, float]]:
-    """What `RecallStore.lexical` does: of an unfinished question every word has to be there."""
-    terms = asked(storable(query), unfinished=wanted.unfinished)
-    hits, counts = await having(engine, reach, terms, wanted, now)
-    if wanted.unfinished:
-        hits = whole(hits)
-    if not hits:
-        return []
-    some = [seq for seq, _ in hits[: max(limit, WEIGHED_CLOSELY)]]
-    seen = await engine.fetch_raw(CLOSELY, {"some": some})
-    values = parameters(reach) | {"owners": owners_within(reach)}
-    memories, words = (await engine.fetch_raw(SHELVES, values))[0]
-    known = Statistics(int(memories), int(words), tuple(counts))
-    return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
+class PostgresWords:
+    """Implements `memory.store.ports.WordSearch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def fitting(self, reach: Reach, wanted: Filter, now: int) -> Hits:
+        """What fits and has some of the words, best first."""
+        terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+        values = values_of(reach, wanted, now)
+        hits, _ = await self._having(reach, terms, wanted, values)
+        after: int | None = None
+        if wanted.after_id and hits:
+            rows = await self._database.fetch(NUMBER, values)
+            after = int(rows[0][0]) if rows else -1
+        return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]
+
+    async def weighed(
+        self, reach: Reach, query: str, wanted: Filter, limit: int, now: int
+    ) -> list[tuple[str, float]]:
+        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
+        terms = asked(storable(query), unfinished=wanted.unfinished)
+        values = values_of(reach, wanted, now)
+        hits, counts = await self._having(reach, terms, wanted, values)
+        if wanted.unfinished:
+            hits = whole(hits)
+        if not hits:
+            return []
+        values |= {
+            "some": [seq for seq, _ in hits[: max(limit, WEIGHED_CLOSELY)]],
+            "owners": owners_within(reach),
+        }
+        seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
+        known = Statistics(int(memories), int(words), tuple(counts))
+        return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
+
+    async def _having(
+        self, reach: Reach, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
+    ) -> tuple[Hits, list[int]]:
+        """What fits and has some of the words, with the share that it has, the best first; and how
+        many on this reach's shelves have each."""
+        if not terms:
+            return [], []
+        queries = [_query(term) for term in terms]
+        shelves = " | ".join(_quoted(shelf_lexeme(shelf)) for shelf in within(reach))
+        looked_for = values | {"terms": queries, "shelves": f"({shelves})"}
+        counts = [int(count) for (count,) in await self._database.fetch(COUNTS, looked_for)]
+        first = " | ".join(queries[place] for place in chosen(counts))
+        if not first:
+            return [], counts
+        having = statement(f"{HITS}{conditions_of(wanted)}{HITS_ORDER}")
+        rows = await self._database.fetch(having, looked_for | {"first": f"({first})"})
+        return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
 
 
-async def having(
-    engine: PostgresDatabase, reach: Reach, terms: Sequence[Term], wanted: Filter, now: datetime
-) -> tuple[list[tuple[int, float]], list[int]]:
-    """What fits and has some of the words, with the share that it has, the best first; and how many
-    on this reach's shelves have each."""
-    queries = [_query(term) for term in terms]
-    asked_for = parameters(reach) | values_of(wanted)
-    asked_for |= {"now": now, "terms": queries}
-    asked_for["shelves"] = (
-        f"({' | '.join(_quoted(shelf_lexeme(shelf)) for shelf in within(reach))})"
-    )
-    counts = [int(row[0]) for row in await engine.fetch_raw(COUNTS, asked_for)] if terms else []
-    first = " | ".join(queries[place] for place in chosen(counts))
-    if not first:
-        return [], counts
-    rows = await engine.fetch_raw(
-        HITS + conditions_of(wanted) + HITS_ORDER, asked_for | {"first": f"({first})"}
-    )
-    return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
+def _closely(values: Params) -> Work[list[list[Row]]]:
+    return (yield from together(Fetch(CLOSELY, values), Fetch(SHELVES, values), last=True))
 
 
 def _query(term: Term) -> str:

@@ -5,20 +5,18 @@ long as their owner does not have very many. Beyond that pgvector's HNSW index g
 of what it finds fits (`hnsw.iterative_scan`).
 """
 
-from datetime import datetime
 from typing import Final, LiteralString
 
 from psycopg.sql import SQL, Literal
 
+from db import Params, Statement, among
 from db.postgres import Connection, PostgresDatabase
 from db.values import storable
 from memory.record import Embedding
 from memory.scope import Reach
+from memory.store.conditions import conditions_of, statement, values_of
 from memory.store.ports import Filter
-from memory.store.postgres.conditions import conditions_of, values_of
-from memory.store.postgres.reach import parameters
-from memory.store.postgres.rows import vector_text
-from memory.store.postgres.vectors import Indexed, PostgresVectors
+from memory.store.postgres.vectors import Indexed, VectorTable
 from memory.store.shelves import owners_within
 
 COMPARED: Final = 10_000
@@ -29,72 +27,109 @@ SETTINGS: Final[tuple[LiteralString, ...]] = (
     "SET LOCAL hnsw.max_scan_tuples = 40000",
 )
 """How far the index is followed until enough of what it finds fits the filter."""
-WITHIN: Final = """
-    (m.owner = ANY (%(owners)s::text[])
-        OR (%(for_room)s <> '' AND m.tenant = %(for_tenant)s AND m.room = %(for_room)s
-            AND m.room <> ''))
+SET: Final = Statement("""
+    INSERT INTO memory_vectors (memory, model, vector)
+    SELECT seq, :model, CAST(:vector AS vector) FROM memories WHERE id = :id
+    ON CONFLICT (memory) DO UPDATE SET model = excluded.model, vector = excluded.vector
+""")
+WITHIN: Final = f"""
+    ({among("m.owner", "owners")}
+        OR (:for_room <> '' AND m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''))
 """
-MANY: Final = f"""
+MANY: Final = Statement(f"""
     SELECT count(*) FROM (SELECT 1 FROM memories m WHERE {WITHIN} LIMIT {COMPARED} + 1) AS counted
-"""  # noqa: S608 - constants
+""")  # noqa: S608 - constants
 EXACT: Final = f"""
-    SELECT m.id, 1 - (v.vector <=> %(vector)s::vector) FROM memories m
+    SELECT m.id, 1 - (v.vector <=> CAST(:vector AS vector)) FROM memories m
     JOIN memory_vectors v ON v.memory = m.seq
-    WHERE {WITHIN} AND v.model = %(model)s AND vector_dims(v.vector) = %(dimension)s AND """  # noqa: S608
-EXACT_ORDER: Final = " ORDER BY v.vector <=> %(vector)s::vector, m.seq DESC LIMIT %(limit)s"
+    WHERE {WITHIN} AND v.model = :model AND vector_dims(v.vector) = :dimension AND
+"""  # noqa: S608 - constants
+EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC LIMIT :limit"
 
 
-async def nearest(
-    engine: PostgresDatabase,
-    vectors: PostgresVectors,
-    reach: Reach,
-    query: Embedding,
-    wanted: Filter,
-    limit: int,
-    now: datetime,
-) -> list[tuple[str, float]]:
-    """What `RecallStore.nearest` does: ids and cosines."""
-    if not await vectors.there(by_now=True):
-        return []
-    asked = parameters(reach) | values_of(wanted) | {"now": now, "limit": limit}
-    asked |= {
-        "owners": owners_within(reach),
-        "vector": vector_text(query.vector),
-        "model": storable(query.model),
-        "dimension": query.dimension,
-    }
-    many = int((await engine.fetch_raw(MANY, asked))[0][0])
-    if many > COMPARED and (index := await vectors.index_of(query.model, query.dimension)):
-        return await _approximate(engine, index, conditions_of(wanted), asked)
-    rows = await engine.fetch_raw(EXACT + conditions_of(wanted) + EXACT_ORDER, asked)
-    return [(str(id_), float(score)) for id_, score in rows]
+class PostgresVectors:
+    """Implements `memory.store.ports.VectorSearch`."""
+
+    setting: Statement = SET
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+        self.table = VectorTable(database)
+
+    async def there(self) -> bool:
+        """True when the table can be read."""
+        return await self.table.there()
+
+    async def made(self) -> bool:
+        """The same, after the table was made where the extension `vector` permits it."""
+        return await self.table.made()
+
+    def values(self, memory_id: str, embedding: Embedding) -> Params:
+        """What `setting` takes."""
+        return {
+            "id": storable(memory_id),
+            "model": storable(embedding.model),
+            "vector": _text(embedding.vector),
+        }
+
+    def vector(self, kept: object) -> tuple[float, ...]:
+        """The vector of pgvector's text."""
+        return tuple(float(part) for part in str(kept).strip("[]").split(","))
+
+    async def nearest(
+        self, reach: Reach, query: Embedding, wanted: Filter, limit: int, now: int
+    ) -> list[tuple[str, float]]:
+        """Ids and cosines, best first."""
+        if not await self.table.there(by_now=True):
+            return []
+        asked = values_of(reach, wanted, now) | {
+            "limit": limit,
+            "owners": owners_within(reach),
+            "vector": _text(query.vector),
+            "model": storable(query.model),
+            "dimension": query.dimension,
+        }
+        many = int((await self._database.fetch(MANY, asked))[0][0])
+        conditions = conditions_of(wanted)
+        if many > COMPARED:
+            index = await self.table.index_of(query.model, query.dimension)
+            if index is not None:
+                return await _approximate(self._database, index, conditions, asked)
+        exact = statement(f"{EXACT}{conditions}{EXACT_ORDER}")
+        rows = await self._database.fetch(exact, asked)
+        return [(str(id_), float(score)) for id_, score in rows]
+
+
+def _text(vector: tuple[float, ...]) -> str:
+    """A vector as pgvector reads it."""
+    return f"[{','.join(map(repr, vector))}]"
 
 
 async def _approximate(
-    engine: PostgresDatabase, index: Indexed, conditions: LiteralString, asked: dict[str, object]
+    database: PostgresDatabase, index: Indexed, conditions: str, asked: Params
 ) -> list[tuple[str, float]]:
     """By the index. Its model and dimension stand in the statement, because the index is of them
     only and the planner has to see that."""
     distance = SQL("v.vector::vector({0}) <=> %(vector)s::vector({0})").format(
         Literal(index.dimension)
     )
-    statement = SQL(
+    fits = statement(f"{WITHIN} AND {conditions}").postgres
+    sql = SQL(
         "SELECT m.id, 1 - ({distance}) FROM memory_vectors v JOIN memories m ON m.seq = v.memory"
-        " WHERE v.model = {model} AND vector_dims(v.vector) = {dimension} AND {within}"
-        " AND {conditions} ORDER BY {distance} LIMIT %(limit)s"
+        " WHERE v.model = {model} AND vector_dims(v.vector) = {dimension} AND {fits}"
+        " ORDER BY {distance} LIMIT %(limit)s"
     ).format(
         distance=distance,
         model=Literal(index.model),
         dimension=Literal(index.dimension),
-        within=SQL(WITHIN),
-        conditions=SQL(conditions),
+        fits=SQL(fits),
     )
 
     async def work(connection: Connection) -> list[tuple[str, float]]:
         async with connection.transaction():
             for setting in SETTINGS:
                 await connection.execute(setting)
-            rows = await (await connection.execute(statement, asked, prepare=False)).fetchall()
+            rows = await (await connection.execute(sql, asked, prepare=False)).fetchall()
         return [(str(id_), float(score)) for id_, score in rows]
 
-    return await engine.with_connection(work)
+    return await database.with_connection(work)

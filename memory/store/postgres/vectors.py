@@ -10,10 +10,9 @@ from typing import Final
 import structlog
 from psycopg.sql import SQL, Identifier, Literal
 
-from db.postgres import Connection, PostgresDatabase
+from db.postgres import TAKE_LOCKS, Connection, PostgresDatabase, lock_keys
 from db.values import storable
 from gateway.errors import StoreUnavailable
-from memory.store.postgres.locks import LOCK, lock_numbers
 
 MAX_INDEXED: Final = 2_000
 """Numbers of a vector that pgvector's HNSW can index."""
@@ -51,11 +50,11 @@ class Indexed:
         return f"memory_vectors_{named}_{self.dimension}"
 
 
-class PostgresVectors:
+class VectorTable:
     """Whether there is a table of vectors, and which indexes it has."""
 
-    def __init__(self, engine: PostgresDatabase) -> None:
-        self._engine = engine
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
         self._there: bool | None = None
         self._tried = False
         self._indexed: set[Indexed] = set()
@@ -65,7 +64,9 @@ class PostgresVectors:
         """Whether the table is there; `by_now`: where it was not, another process may have made it
         since. Raises `StoreUnavailable`."""
         if self._there is None or (by_now and not self._there):
-            rows = await self._engine.fetch_raw("SELECT to_regclass('memory_vectors') IS NOT NULL")
+            rows = await self._database.fetch_raw(
+                "SELECT to_regclass('memory_vectors') IS NOT NULL"
+            )
             self._there = bool(rows[0][0])
         return self._there
 
@@ -86,12 +87,12 @@ class PostgresVectors:
 
         async def work(connection: Connection) -> None:
             async with connection.transaction():
-                await connection.execute(LOCK, (lock_numbers(("vectors",)),))
+                await connection.execute(TAKE_LOCKS, (lock_keys(("vectors",)),))
                 await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
                 await connection.execute(CREATE)
 
         try:
-            await self._engine.with_connection(work)
+            await self._database.with_connection(work)
         except StoreUnavailable as error:
             return str(error)
         return ""
@@ -101,7 +102,7 @@ class PostgresVectors:
         `make_index` makes it."""
         wanted = Indexed(storable(model), dimension)
         if wanted not in self._indexed:
-            found = await self._engine.fetch_raw(INDEXED, {"name": wanted.name})
+            found = await self._database.fetch_raw(INDEXED, {"name": wanted.name})
             if not (found and found[0][0]):
                 self._wanted = wanted if dimension <= MAX_INDEXED else None
                 return None
@@ -114,7 +115,7 @@ class PostgresVectors:
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             log.info("vectors_being_indexed", model=wanted.model)
-            await self._engine.without_limit(lambda connection: _index(connection, wanted))
+            await self._database.without_limit(lambda connection: _index(connection, wanted))
             log.info("vectors_indexed", model=wanted.model)
         return 0
 

@@ -6,21 +6,18 @@ on by the matrix.
 """
 
 import asyncio
-import json
-import sqlite3
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import structlog
 
-from db.sqlite import SqliteDatabase
+from db import Database, Row, Statement, Work, among, fetch
 from db.values import storable
 from memory.record import Embedding
 from memory.scope import Reach
+from memory.store.conditions import conditions_of, statement, values_of
 from memory.store.ports import Filter
 from memory.store.shelves import owners_within, room_key
-from memory.store.sqlite.conditions import conditions_of
 from memory.store.sqlite.matrix import Matrices, Matrix, Shelf, best_first
 
 READ_AT_ONCE: Final = 1_000
@@ -30,30 +27,31 @@ FEWEST: Final = 50
 ON_LOOP: Final = 20_000
 """Vectors up to which comparing takes the event loop less than going to a thread would."""
 NEW: Final = {
-    column: f"""
+    column: Statement(f"""
         SELECT number, vector FROM memory_vectors INDEXED BY memory_vectors_{column}
         WHERE {column} = :name AND {column} <> '' AND model = :model AND number > :last
             AND dimension = :dimension
         ORDER BY number LIMIT {READ_AT_ONCE}
-    """  # noqa: S608 - constants
+    """)  # noqa: S608 - constants
     for column in ("owner", "room")
 }
 OLDEST: Final = {
-    column: f"""
+    column: Statement(f"""
         SELECT number FROM memory_vectors
         WHERE {column} = :name AND {column} <> '' AND model = :model
         ORDER BY number DESC LIMIT 1 OFFSET :rows
-    """  # noqa: S608 - constants
+    """)  # noqa: S608 - constants
     for column in ("owner", "room")
 }
-PICK: Final = """
+PICK: Final = f"""
     SELECT v.number, m.id FROM memory_vectors v JOIN memories m ON m.seq = v.memory
-    WHERE v.number IN (SELECT value FROM json_each(:some)) AND """
-GONE: Final = """
+    WHERE {among("v.number", "some")} AND
+"""  # noqa: S608 - constants
+GONE: Final = Statement("""
     SELECT value FROM json_each(:some)
     WHERE value NOT IN (SELECT number FROM memory_vectors
         WHERE number IN (SELECT value FROM json_each(:some)))
-"""
+""")
 
 log = structlog.get_logger(__name__)
 
@@ -61,12 +59,12 @@ log = structlog.get_logger(__name__)
 class NearestVectors:
     """The vectors of a file, as far as they are in memory."""
 
-    def __init__(self, engine: SqliteDatabase, matrices: Matrices) -> None:
-        self._engine = engine
+    def __init__(self, database: Database, matrices: Matrices) -> None:
+        self._database = database
         self._matrices = matrices
 
     async def nearest(
-        self, reach: Reach, query: Embedding, wanted: Filter, limit: int, now: float
+        self, reach: Reach, query: Embedding, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """What `RecallStore.nearest` does: ids and cosines."""
         matrices = [await self._current(shelf) for shelf in _shelves(reach, query)]
@@ -91,20 +89,18 @@ class NearestVectors:
             self._matrices.put(shelf, matrix)
         more = True
         while more:
-            rows = await self._engine.run_job(partial(_new, shelf=shelf, last=matrix.last))
+            asked = _named(shelf) | {"last": matrix.last, "dimension": shelf.dimension}
+            rows = await self._database.fetch(NEW[shelf.column], asked)
             matrix.add(rows)
             more = len(rows) == READ_AT_ONCE
         return matrix
 
     async def _begun(self, shelf: Shelf) -> Matrix:
         rows = self._matrices.max_rows(shelf.dimension)
-        asked = {"name": shelf.name, "model": shelf.model, "rows": rows}
-        oldest = await self._engine.run_job(
-            lambda db: db.execute(OLDEST[shelf.column], asked).fetchone()
-        )
-        if oldest is not None:
+        oldest = await self._database.fetch(OLDEST[shelf.column], _named(shelf) | {"rows": rows})
+        if oldest:
             log.warning("vectors_beyond_memory", rows=rows, hint="older ones are found by words")
-        return Matrix(shelf.dimension, rows, oldest[0] if oldest else 0)
+        return Matrix(shelf.dimension, rows, oldest[0][0] if oldest else 0)
 
     async def _picked(
         self,
@@ -112,33 +108,30 @@ class NearestVectors:
         some: Sequence[tuple[int, float]],
         reach: Reach,
         wanted: Filter,
-        now: float,
+        now: int,
     ) -> list[tuple[str, float]]:
-        conditions, values = conditions_of(reach, wanted, now)
-        values["some"] = json.dumps([number for number, _ in some])
-        sql = PICK + " AND ".join(conditions)
-
-        def job(db: sqlite3.Connection) -> tuple[dict[int, str], list[int]]:
-            picked = dict(db.execute(sql, values).fetchall())
-            if len(picked) == len(some):
-                return picked, []
-            return picked, [int(row[0]) for row in db.execute(GONE, values)]
-
-        picked, gone = await self._engine.run_job(job)
+        pick = statement(PICK + conditions_of(wanted))
+        values = values_of(reach, wanted, now) | {"some": [number for number, _ in some]}
+        picked, gone = await self._database.run(lambda: _there(pick, values, len(some)))
         if gone:
             for matrix in matrices:
                 matrix.drop(gone)
         return [(picked[number], score) for number, score in some if number in picked]
 
 
-def _new(db: sqlite3.Connection, shelf: Shelf, last: int) -> list[tuple[int, bytes]]:
-    asked = {
-        "name": shelf.name,
-        "model": shelf.model,
-        "dimension": shelf.dimension,
-        "last": last,
-    }
-    return db.execute(NEW[shelf.column], asked).fetchall()
+def _there(
+    pick: Statement, values: Mapping[str, object], count: int
+) -> Work[tuple[dict[int, str], list[int]]]:
+    """Which of `count` vectors fit, with the ids of their memories, and which are there no more."""
+    picked: dict[int, str] = dict((yield from fetch(pick, values)))
+    if len(picked) == count:
+        return picked, []
+    gone: list[Row] = yield from fetch(GONE, values)
+    return picked, [int(row[0]) for row in gone]
+
+
+def _named(shelf: Shelf) -> dict[str, object]:
+    return {"name": shelf.name, "model": shelf.model}
 
 
 def _shelves(reach: Reach, query: Embedding) -> list[Shelf]:

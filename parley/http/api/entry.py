@@ -16,7 +16,7 @@ from gateway.remembering import Asker
 from gateway.services import Services
 from gateway.stages.admission import served
 from gateway.stages.identities import known_ids
-from memory.store.tokens import TokenStore
+from memory.store.ports.tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.http.denials import HOLDER
 from parley.token_key import TokenKey

@@ -101,7 +101,7 @@ def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> 
     return World(states, SqlQuarantine(database), clock)
 
 
-@pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "filing", "payload"])
+@pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])
 async def test_two_hangs_that_name_an_item_quarantine_it_and_nothing_beside_it(
     world: World, kind: str
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.storage.memory_stores import on_postgres, on_sqlite
+from parley.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -19,11 +19,11 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(on_sqlite(database, clock), database, clock)
+        yield rig_on(memory_stores(database, clock), database, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(await migrated_database(server), PATIENT)
         await pool.start()
-        yield rig_on(on_postgres(pool, clock), database, clock)
+        yield rig_on(memory_stores(pool, clock), database, clock)
         await pool.stop()
     await database.stop()

@@ -19,7 +19,7 @@ from memory.commands import words
 from memory.deleting import MAX_FOUND
 from memory.record import Draft, Kind
 from memory.store.ports import Filter
-from parley.storage.memory_stores import on_postgres, on_sqlite
+from parley.storage.memory_stores import memory_stores
 from tests.memory.commands.test_people_commands import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
 from tests.support.clock import FakeClock
@@ -39,7 +39,7 @@ async def kept(
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(on_sqlite(database, clock), database, clock), SqlConversations(database)
+        yield rig_on(memory_stores(database, clock), database, clock), SqlConversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(await migrated_database(server), PATIENT)
@@ -48,7 +48,9 @@ async def kept(
         async def keep(turn: WaitingTurn) -> None:
             await pool.run(lambda: put_waiting_turn(turn))
 
-        rig = rig_on(on_postgres(pool, clock), database, clock, keep=keep, history=SqlHistory(pool))
+        rig = rig_on(
+            memory_stores(pool, clock), database, clock, keep=keep, history=SqlHistory(pool)
+        )
         yield rig, SqlConversations(pool)
         await pool.stop()
     await database.stop()

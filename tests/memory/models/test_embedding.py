@@ -17,9 +17,10 @@ from memory.models.embedding import (
     EmbeddingWork,
 )
 from memory.record import Embedding
+from memory.store.memories import SqlMemories
 from memory.store.ports import Filter
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.recall import SqliteRecall
+from memory.store.recall import SqlRecall
+from memory.store.searching import searches_on
 from tests.memory.store.records import reach, record, store
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -43,8 +44,8 @@ class Model:
 
 @dataclass
 class Rig:
-    memories: SqliteMemories
-    recall: SqliteRecall
+    memories: SqlMemories
+    recall: SqlRecall
     clock: FakeClock
     model: Model
     counted: list[str] = field(default_factory=list)
@@ -67,7 +68,9 @@ class Rig:
 async def rig(clock: FakeClock) -> AsyncIterator[Rig]:
     database = sqlite_database(":memory:")
     await database.start()
-    yield Rig(SqliteMemories(database, clock), SqliteRecall(database, clock), clock, Model())
+    searches = searches_on(database)
+    memories = SqlMemories(database, clock, searches)
+    yield Rig(memories, SqlRecall(database, clock, searches), clock, Model())
     await database.stop()
 
 

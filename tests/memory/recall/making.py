@@ -12,7 +12,7 @@ from memory.recall.query import Query
 from memory.recall.retriever import Retriever
 from memory.record import Embedding, Kind, Record, Tier
 from memory.scope import Reach
-from parley.storage.memory_stores import MemoryStores, on_sqlite
+from parley.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.store.records import AT, reach, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -94,7 +94,7 @@ async def asking() -> AsyncIterator[Asking]:
     """An empty store."""
     clock, database = FakeClock(), sqlite_database(":memory:")
     await database.start()
-    yield Asking(on_sqlite(database, clock), clock)
+    yield Asking(memory_stores(database, clock), clock)
     await database.stop()
 
 

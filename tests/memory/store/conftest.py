@@ -8,20 +8,14 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.recall.ports import RecallStore
+from memory.store.brain import SqlBrain
+from memory.store.links import SqlLinks
+from memory.store.memories import SqlMemories
+from memory.store.people import SqlPeople
 from memory.store.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
-from memory.store.postgres.brain import PostgresBrain
-from memory.store.postgres.links import PostgresLinks
-from memory.store.postgres.memories import PostgresMemories
-from memory.store.postgres.people import PostgresPeople
-from memory.store.postgres.recall import PostgresRecall
-from memory.store.postgres.reviews import PostgresReviews
-from memory.store.postgres.vectors import PostgresVectors
-from memory.store.sqlite.brain import SqliteBrain
-from memory.store.sqlite.links import SqliteLinks
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.people import SqlitePeople
-from memory.store.sqlite.recall import SqliteRecall
-from memory.store.sqlite.reviews import SqliteReviews
+from memory.store.recall import SqlRecall
+from memory.store.reviews import SqlReviews
+from memory.store.searching import searches_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -70,9 +64,7 @@ def memories(engine: Engine, clock: FakeClock) -> MemoryStore:
 
 def memories_on(engine: Engine, clock: FakeClock) -> MemoryStore:
     """The records of an open engine."""
-    if isinstance(engine, SqliteDatabase):
-        return SqliteMemories(engine, clock)
-    return PostgresMemories(engine, clock)
+    return SqlMemories(engine, clock, searches_on(engine))
 
 
 @pytest.fixture
@@ -82,33 +74,27 @@ def recall(engine: Engine, clock: FakeClock) -> RecallStore:
 
 def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
     """What finds candidates in an open engine."""
-    if isinstance(engine, SqliteDatabase):
-        return SqliteRecall(engine, clock)
-    return PostgresRecall(engine, clock, PostgresVectors(engine))
+    return SqlRecall(engine, clock, searches_on(engine))
 
 
 @pytest.fixture
 def people(engine: Engine, clock: FakeClock) -> PeopleStore:
-    return (
-        SqlitePeople(engine, clock)
-        if isinstance(engine, SqliteDatabase)
-        else PostgresPeople(engine, clock)
-    )
+    return SqlPeople(engine, clock)
 
 
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
-    return SqliteReviews(engine) if isinstance(engine, SqliteDatabase) else PostgresReviews(engine)
+    return SqlReviews(engine)
 
 
 @pytest.fixture
 def links(engine: Engine) -> LinkStore:
-    return SqliteLinks(engine) if isinstance(engine, SqliteDatabase) else PostgresLinks(engine)
+    return SqlLinks(engine)
 
 
 @pytest.fixture
 def brain(engine: Engine) -> BrainStore:
-    return SqliteBrain(engine) if isinstance(engine, SqliteDatabase) else PostgresBrain(engine)
+    return SqlBrain(engine)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Choices about memory and its notes, and what waits to be told: the contract on both engines."""
 
+import asyncio
+
 from memory.store.ports import LinkStore, PeopleStore
 from tests.memory.store.arrivals import known
 from tests.memory.store.linking import link
@@ -83,6 +85,19 @@ async def test_what_waits_to_be_told_is_bounded_and_goes_when_it_was_told(
     assert (await known(people, "t", ADA)).untold == ("2", "4")
     await people.wait_to_tell("t", BOB, [str(number) for number in range(9)], 3)
     assert (await known(people, "t", BOB)).untold == ("6", "7", "8")
+
+
+async def test_what_waits_is_added_to_by_many_at_once_and_nothing_is_lost(
+    people: PeopleStore,
+) -> None:
+    added = [f"entry {number}" for number in range(12)]
+    places = [f"room {number}" for number in range(12)]
+    await asyncio.gather(
+        *(people.wait_to_tell("t", ADA, [entry], 20) for entry in added),
+        *(people.turn_memory_in("t", ADA, place, False, 20) for place in places),
+    )
+    assert sorted((await known(people, "t", ADA)).untold) == sorted(added)
+    assert not any([await remembered(people, ADA, place) for place in places])
 
 
 async def test_one_choice_changes_no_other(people: PeopleStore) -> None:

@@ -7,11 +7,12 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.record import Embedding, Kind
+from memory.store.memories import SqlMemories
 from memory.store.ports import Filter
 from memory.store.postgres import nearest
-from memory.store.postgres.memories import PostgresMemories
-from memory.store.postgres.recall import PostgresRecall
-from memory.store.postgres.vectors import Indexed
+from memory.store.postgres.vectors import Indexed, VectorTable
+from memory.store.recall import SqlRecall
+from memory.store.searching import Searches, searches_on
 from tests.memory.store.records import BOB, reach, record
 from tests.support.clock import FakeClock
 
@@ -30,8 +31,19 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def memories(pool: PostgresDatabase, clock: FakeClock) -> PostgresMemories:
-    kept = PostgresMemories(pool, clock)
+def searches(pool: PostgresDatabase) -> Searches:
+    return searches_on(pool)
+
+
+@pytest.fixture
+def table(searches: Searches) -> VectorTable:
+    assert isinstance(searches.vectors, nearest.PostgresVectors)
+    return searches.vectors.table
+
+
+@pytest.fixture
+async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches) -> SqlMemories:
+    kept = SqlMemories(pool, clock, searches)
     turns = [
         record(f"turn {number}", role="user", kind=Kind.DECISION if number % 50 == 7 else Kind.FACT)
         for number in range(MANY)
@@ -49,13 +61,17 @@ async def memories(pool: PostgresDatabase, clock: FakeClock) -> PostgresMemories
 
 
 async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
-    pool: PostgresDatabase, memories: PostgresMemories, clock: FakeClock
+    pool: PostgresDatabase,
+    memories: SqlMemories,
+    clock: FakeClock,
+    searches: Searches,
+    table: VectorTable,
 ) -> None:
-    recall = PostgresRecall(pool, clock, memories.vectors)
+    recall = SqlRecall(pool, clock, searches)
     query = around(100)
     exact = await recall.nearest(reach(), query, Filter(), 21)
-    assert await memories.vectors.make_index() == 0
-    indexed = await memories.vectors.index_of("m'1", 3)
+    assert await searches.upkeep() == 0
+    indexed = await table.index_of("m'1", 3)
     assert indexed is not None
     by_index = await recall.nearest(reach(), query, Filter(), 21)
     assert {hit.id for hit in by_index} == {hit.id for hit in exact}
@@ -71,17 +87,18 @@ async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
     assert len(again) == 20
 
 
+@pytest.mark.usefixtures("memories")
 async def test_an_index_that_was_broken_off_is_made_again(
-    pool: PostgresDatabase, memories: PostgresMemories
+    pool: PostgresDatabase, table: VectorTable
 ) -> None:
     wanted = Indexed("m'1", 3)
-    assert await memories.vectors.index_of("m'1", 3) is None
-    await memories.vectors.make_index()
+    assert await table.index_of("m'1", 3) is None
+    await table.make_index()
     invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)"
     await pool.change_raw(invalid, (wanted.name,))
-    memories.vectors._indexed.clear()
-    assert await memories.vectors.index_of("m'1", 3) is None
-    await memories.vectors.make_index()
-    assert await memories.vectors.index_of("m'1", 3) == wanted
-    assert await memories.vectors.index_of("m'1", 4_000) is None
-    assert await memories.vectors.make_index() == 0
+    table._indexed.clear()
+    assert await table.index_of("m'1", 3) is None
+    await table.make_index()
+    assert await table.index_of("m'1", 3) == wanted
+    assert await table.index_of("m'1", 4_000) is None
+    assert await table.make_index() == 0

@@ -5,10 +5,11 @@ import random
 import pytest
 
 from db.sqlite import SqliteDatabase
+from memory.store.memories import SqlMemories
 from memory.store.ports import Filter
+from memory.store.recall import SqlRecall
+from memory.store.searching import searches_on
 from memory.store.sqlite import lexical
-from memory.store.sqlite.memories import SqliteMemories
-from memory.store.sqlite.recall import SqliteRecall
 from tests.memory.store.records import BOB, reach, record
 from tests.support.clock import FakeClock
 
@@ -24,19 +25,20 @@ def text(chance: random.Random, words: int) -> str:
 
 
 @pytest.fixture
-async def recall(database: SqliteDatabase, clock: FakeClock) -> SqliteRecall:
-    memories, chance = SqliteMemories(database, clock), random.Random(1)
+async def recall(database: SqliteDatabase, clock: FakeClock) -> SqlRecall:
+    searches = searches_on(database)
+    memories, chance = SqlMemories(database, clock, searches), random.Random(1)
     mine = [record(text(chance, 6), role="user") for _ in range(120)]
     theirs = [record(text(chance, 6), role="user", person=BOB) for _ in range(120)]
     await memories.keep_turns(reach(), mine)
     await memories.keep_turns(reach(BOB), theirs)
     gone = [one.id for one in mine[::10]]
     await memories.delete(reach(), gone)
-    return SqliteRecall(database, clock)
+    return SqlRecall(database, clock, searches)
 
 
 async def test_both_ways_find_the_same_with_the_same_scores(
-    recall: SqliteRecall, monkeypatch: pytest.MonkeyPatch
+    recall: SqlRecall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(2)
     asked = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
@@ -53,7 +55,7 @@ async def test_both_ways_find_the_same_with_the_same_scores(
 
 
 async def test_only_of_whoever_has_little_everything_is_read(
-    recall: SqliteRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    recall: SqlRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []
 

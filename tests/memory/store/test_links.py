@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
+from db import Statement
 from gateway.message import Place
 from gateway.people import Audience
 from memory.store.linking import obstacle, place_of, place_text
 from memory.store.ports import Linked, LinkOutcome, LinkStep, LinkStore, PeopleStore, Side
-from memory.store.postgres.links import PostgresLinks
-from memory.store.sqlite.links import SqliteLinks
 from tests.memory.store.arrivals import known
+from tests.memory.store.conftest import Engine
 from tests.memory.store.linking import LATER, link
 from tests.memory.store.records import ADA, AT, BOB
 
@@ -180,7 +180,7 @@ async def test_two_identities_of_one_account_are_never_linked(
 
 
 async def test_what_was_linked_meanwhile_counts_when_the_last_one_confirms(
-    links: LinkStore, people: PeopleStore
+    engine: Engine, links: LinkStore, people: PeopleStore
 ) -> None:
     neighbour = "test:main:neighbour"
     await links.offer("t", Side(ADA), "code", LATER)
@@ -189,22 +189,19 @@ async def test_what_was_linked_meanwhile_counts_when_the_last_one_confirms(
     assert await link(links, EVE, neighbour) == "linked"
     joined = await links.redeem("t", Side(BOB), "none", "r", AT, LATER)
     assert joined.outcome == "unknown"
-    assert await force(links, EVE, BOB) == 2
+    assert await force(engine, links, EVE, BOB) == 2
     assert await confirm(links, ADA) == "same_account"
     assert await linked(people, ADA) == (ADA,)
     assert await links.active("t", BOB, AT) is None
 
 
-async def force(links: LinkStore, one: str, other: str) -> int:
+async def force(engine: Engine, links: LinkStore, one: str, other: str) -> int:
     """Put an identity into the links of another one, past all rules."""
-    sql = (
-        "INSERT INTO people_links (tenant, person, human)"
-        f" SELECT tenant, '{other}', human FROM people_links WHERE person = '{one}'"
-    )
-    if isinstance(links, SqliteLinks):
-        await links._engine.run_job(lambda db: db.execute(sql))
-    elif isinstance(links, PostgresLinks):
-        await links._engine.change_raw(sql, ())
+    sql = Statement("""
+        INSERT INTO people_links (tenant, person, human)
+        SELECT tenant, :other, human FROM people_links WHERE person = :one
+    """)
+    await engine.change(sql, {"one": one, "other": other})
     return len(await links.linked("t", other))
 
 

@@ -215,6 +215,9 @@ async def test_where_nothing_is_remembered_nobody_looks(
     assert await remembers() is not isinstance(engine, SqliteDatabase)
     await link(links, ADA, BOB)
     assert await remembers()
+    assert await remembers(EVE) is not isinstance(engine, SqliteDatabase)
+    await people.choose_project("t", "x:main:zoe", "p")
+    assert await remembers("x:main:zoe"), "the project's memories may be there"
     everybody = record("for all", "root", scope=Scope.GLOBAL)
     await store(memories, everybody, reach("root", operates=True))
     assert await remembers(EVE)

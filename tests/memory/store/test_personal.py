@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from db.sqlite import SqliteDatabase
 from memory.record import Embedding, Record, Scope
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import (
     BrainStore,
     HoldsPersonal,
@@ -18,8 +18,6 @@ from memory.store.ports import (
     ReviewStore,
     Side,
 )
-from memory.store.postgres.personal import PostgresMemoryPersonal
-from memory.store.sqlite.personal import SqliteMemoryPersonal
 from tests.memory.store.arrivals import known, session
 from tests.memory.store.conftest import Engine
 from tests.memory.store.linking import link
@@ -30,9 +28,7 @@ EVE = "other:main:eve"
 
 @pytest.fixture
 def personal(engine: Engine) -> HoldsPersonal:
-    if isinstance(engine, SqliteDatabase):
-        return SqliteMemoryPersonal(engine)
-    return PostgresMemoryPersonal(engine)
+    return SqlMemoryPersonal(engine)
 
 
 @pytest.fixture

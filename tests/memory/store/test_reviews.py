@@ -6,14 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from memory.forgetting import waiting_about
 from memory.record import Record, Scope
+from memory.store.personal import SqlMemoryPersonal
 from memory.store.ports import HoldsPersonal, Pending, ReviewStore
-from memory.store.postgres.personal import PostgresMemoryPersonal
 from memory.store.reviews import settled
-from memory.store.sqlite.personal import SqliteMemoryPersonal
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, operator, reach, record
 
@@ -22,9 +20,7 @@ ROOM = "test:main:W1:C1"
 
 @pytest.fixture
 def personal(engine: Engine) -> HoldsPersonal:
-    if isinstance(engine, SqliteDatabase):
-        return SqliteMemoryPersonal(engine)
-    return PostgresMemoryPersonal(engine)
+    return SqlMemoryPersonal(engine)
 
 
 def pending(number: int = 0, kept: Record | None = None, target: str = "") -> Pending:
@@ -156,11 +152,8 @@ async def test_a_person_s_queue_is_full_at_a_hundred_also_for_many_at_once(
 async def test_the_whole_queue_and_its_history_are_bounded(
     reviews: ReviewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for engine in ("sqlite", "postgres"):
-        module = f"memory.store.{engine}.reviews"
-        for name in ("ROOM", "FORGET"):
-            whole = __import__(module, fromlist=[name]).__dict__[name]
-            monkeypatch.setattr(f"{module}.{name}", whole.replace("10000", "2"))
+    monkeypatch.setattr("memory.store.reviews.MAX_WAITING_IN_ALL", 2)
+    monkeypatch.setattr("memory.store.reviews.MAX_HISTORY", 2)
     results = [
         await reviews.add(reach(f"p{n}"), pending(n, record(person=f"p{n}"))) for n in range(3)
     ]

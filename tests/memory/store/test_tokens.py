@@ -5,10 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from db.sqlite import SqliteDatabase
-from memory.store.postgres.tokens import PostgresTokens
-from memory.store.sqlite.tokens import SqliteTokens
-from memory.store.tokens import KeptToken, TokenStore
+from memory.store.ports.tokens import KeptToken, TokenStore
+from memory.store.tokens import SqlTokens
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB
 
@@ -18,7 +16,7 @@ PHONE = KeptToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + ti
 
 @pytest.fixture
 def tokens(engine: Engine) -> TokenStore:
-    return SqliteTokens(engine) if isinstance(engine, SqliteDatabase) else PostgresTokens(engine)
+    return SqlTokens(engine)
 
 
 async def test_a_token_is_good_until_it_is_taken_back(tokens: TokenStore) -> None:

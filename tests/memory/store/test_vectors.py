@@ -6,7 +6,8 @@ from structlog.testing import capture_logs
 
 from gateway.storage.postgres.standing import standing
 from memory.record import Embedding
-from memory.store.postgres.memories import PostgresMemories
+from memory.store.memories import SqlMemories
+from memory.store.searching import searches_on
 from parley.storage.schemas import SCHEMAS
 from tests.memory.store.records import reach, record, store, texts
 from tests.support.clock import FakeClock
@@ -37,7 +38,7 @@ async def test_memories_are_kept_and_found_without_the_extension(
 ) -> None:
     pool = postgres_database(plain_url, PATIENT)
     await pool.start()
-    memories = PostgresMemories(pool, clock)
+    memories = SqlMemories(pool, clock, searches_on(pool))
     kept = record("likes tea", embedding=Embedding("m", (1.0,)))
     with capture_logs() as logs:
         assert (await store(memories, kept)).stored

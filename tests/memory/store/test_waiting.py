@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 
-from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
@@ -15,21 +14,16 @@ from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.waiting_turns import put_waiting_turn
 from gateway.stores import Quarantined, QuarantineStore
 from memory.record import Record, Tier
-from memory.store.ports import HoldsPersonal, MemoryStore, TakenUp, WaitingTurns
-from memory.store.postgres.personal import PostgresMemoryPersonal
-from memory.store.postgres.waiting import PostgresWaitingTurns
-from memory.store.sqlite.personal import SqliteMemoryPersonal
-from memory.store.sqlite.waiting import SqliteWaitingTurns
+from memory.store.personal import SqlMemoryPersonal
+from memory.store.ports import MemoryStore, TakenUp, WaitingTurns
+from memory.store.waiting import SqlWaitingTurns
 from tests.memory.store.conftest import Engine
 from tests.memory.store.records import ADA, AT, BOB, CHANNEL, reach, record, texts
-from tests.support.clock import FakeClock
 
 
 @pytest.fixture
-def waiting(engine: Engine, clock: FakeClock) -> WaitingTurns:
-    if isinstance(engine, SqliteDatabase):
-        return SqliteWaitingTurns(engine)
-    return PostgresWaitingTurns(engine, clock)
+def waiting(engine: Engine) -> WaitingTurns:
+    return SqlWaitingTurns(engine)
 
 
 async def put(engine: Engine, *turns: WaitingTurn) -> None:
@@ -159,11 +153,7 @@ async def test_a_quarantined_turn_goes_with_its_message_its_age_and_its_person(
     assert await quarantine.prune(turns[2].at, AT, (), 100) == 1
     assert [one.id for one in await quarantine.listed(10)] == ["turn-4", "turn-3"]
     assert await waiting.count() == 2
-    personal: HoldsPersonal
-    if isinstance(engine, SqliteDatabase):
-        personal = SqliteMemoryPersonal(engine)
-    else:
-        personal = PostgresMemoryPersonal(engine)
+    personal = SqlMemoryPersonal(engine)
     assert {row["table"] for row in await personal.export("t", [ADA])} >= {"quarantine"}
     await personal.erase("t", [ADA])
     assert [one.id for one in await quarantine.listed(10)] == ["turn-4"]

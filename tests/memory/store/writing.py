@@ -14,9 +14,9 @@ from pathlib import Path
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.clock import SystemClock
+from memory.store.memories import SqlMemories
 from memory.store.ports import MemoryStore
-from memory.store.postgres.memories import PostgresMemories
-from memory.store.sqlite.memories import SqliteMemories
+from memory.store.searching import searches_on
 from tests.memory.store.records import reach, record, store
 from tests.support.databases import PATIENT, postgres_database, sqlite_database
 
@@ -71,12 +71,10 @@ async def main(engine: str, url: str, seed: int) -> None:
     opened: SqliteDatabase | PostgresDatabase
     if engine == "sqlite":
         opened = sqlite_database(Path(url))
-        await opened.start()
-        memories: MemoryStore = SqliteMemories(opened, SystemClock())
     else:
         opened = postgres_database(url, replace(PATIENT, connections=1))
-        await opened.start()
-        memories = PostgresMemories(opened, SystemClock())
+    await opened.start()
+    memories = SqlMemories(opened, SystemClock(), searches_on(opened))
     stored, won = await write(memories, seed)
     await opened.stop()
     sys.stdout.write(json.dumps([stored, won]))

@@ -31,7 +31,7 @@ from memory.store.ports import Filter
 from memory.transfer.exporting import ExportWish, export, personal_file
 from memory.transfer.importing import Fate, Told, bring_in
 from memory.transfer.lines import MEMORIES, TABLES
-from parley.storage.memory_stores import on_postgres, on_sqlite
+from parley.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -48,7 +48,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
     clock, database = FakeClock(), sqlite_database(tmp_path / "memory.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(on_sqlite(database, clock), database, clock)
+        yield rig_on(memory_stores(database, clock), database, clock)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(await migrated_database(server), PATIENT)
@@ -57,7 +57,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
         async def keep(turn: Any) -> None:
             await pool.run(lambda: put_waiting_turn(turn))
 
-        yield rig_on(on_postgres(pool, clock), database, clock, keep=keep)
+        yield rig_on(memory_stores(pool, clock), database, clock, keep=keep)
         await pool.stop()
     await database.stop()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import SystemClock
-from memory.store.tokens import KeptToken
+from memory.store.ports.tokens import KeptToken
 from parley.http.api.app import OPERATIONS
 from parley.token_key import token_key
 from tests.parley.http.api.kit import PROJECT, Caller, Program, running, settings_in

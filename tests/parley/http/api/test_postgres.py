@@ -8,7 +8,7 @@ import pytest
 
 from gateway.clock import SystemClock
 from memory.record import Draft, Kind
-from memory.store.tokens import KeptToken
+from memory.store.ports.tokens import KeptToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server

@@ -1,13 +1,15 @@
-"""Of whom memory keeps something, and how much, in SQLite. No content."""
+"""Of whom memory keeps something, and how much. No content."""
 
 from typing import Final
 
-from db.sqlite import SqliteDatabase
+from db import Database, Statement
+from db.fragments import in_byte_order
 from memory.store.ports import Counted
 
-KNOWN: Final = """
+KNOWN: Final = Statement(f"""
     SELECT person, sum(episodic), sum(semantic), sum(waiting) FROM (
-        SELECT person, tier = 'episodic' AS episodic, tier = 'semantic' AS semantic, 0 AS waiting
+        SELECT person, CASE WHEN tier = 'episodic' THEN 1 ELSE 0 END AS episodic,
+            CASE WHEN tier = 'semantic' THEN 1 ELSE 0 END AS semantic, 0 AS waiting
             FROM memories WHERE tenant = :tenant AND scope = 'user'
         UNION ALL SELECT person, 0, 0, 1 FROM memory_reviews
             WHERE tenant = :tenant AND state = 'pending'
@@ -15,18 +17,17 @@ KNOWN: Final = """
         UNION ALL SELECT person, 0, 0, 0 FROM people_choices WHERE tenant = :tenant
         UNION ALL SELECT owner, 0, 0, 0 FROM brain_documents
             WHERE tenant = :tenant AND document = 'soul'
-    ) GROUP BY person HAVING person <> '' ORDER BY person LIMIT :limit
-"""
+    ) AS known GROUP BY person HAVING person <> '' ORDER BY {in_byte_order("person")} LIMIT :limit
+""")  # noqa: S608 - constants
 
 
-class SqliteCensus:
+class SqlCensus:
     """Implements `memory.store.ports.Census`."""
 
-    def __init__(self, engine: SqliteDatabase) -> None:
-        self._engine = engine
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def known(self, tenant: str, limit: int) -> list[Counted]:
         """In order of their ids."""
-        asked = {"tenant": tenant, "limit": limit}
-        rows = await self._engine.run_job(lambda db: db.execute(KNOWN, asked).fetchall())
+        rows = await self._database.fetch(KNOWN, {"tenant": tenant, "limit": limit})
         return [Counted(*row) for row in rows]

@@ -1,24 +1,27 @@
 """The rule of `memory/scope.py` as SQL, over a row `m` with the columns of `memories`."""
 
-import json
 from typing import Final
 
+from db import among, either
 from db.values import storable
 from memory.scope import Reach
 
-OWN: Final = "(m.scope = 'user' AND m.person IN (SELECT value FROM json_each(:for_persons)))"
+OWN: Final = f"(m.scope = 'user' AND {among('m.person', 'for_persons')})"
 """What is this person's own, wherever it was learned."""
 
-SEES: Final = f"""(+m.tenant = :for_tenant AND (
+TENANT: Final = either(sqlite="+m.tenant", postgres="m.tenant") + " = :for_tenant"
+"""The plus keeps SQLite from reading a whole tenant by an index, where what is looked for is known
+already."""
+
+SEES: Final = f"""({TENANT} AND (
     m.scope = 'global'
     OR (m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)
     OR (m.scope = 'user' AND :for_room <> '' AND m.room = :for_room AND m.role <> '')
     OR ({OWN} AND (:for_private OR (:for_room <> '' AND m.room = :for_room)))
 ))"""
-"""`sees(reach, record)`. The plus keeps SQLite from reading a whole tenant by an index, where what
-is looked for is known already."""
+"""`sees(reach, record)`."""
 
-MAY_CHANGE: Final = f"""(+m.tenant = :for_tenant AND (
+MAY_CHANGE: Final = f"""({TENANT} AND (
     {OWN}
     OR (m.scope = 'global' AND :for_operates)
     OR (m.scope = 'project' AND :for_operates AND :for_project <> '' AND m.project = :for_project)
@@ -30,7 +33,7 @@ def parameters(reach: Reach) -> dict[str, object]:
     """What the fragments take."""
     return {
         "for_tenant": storable(reach.tenant),
-        "for_persons": json.dumps([storable(person) for person in reach.persons]),
+        "for_persons": [storable(person) for person in reach.persons],
         "for_room": storable(reach.room),
         "for_project": storable(reach.project),
         "for_private": reach.private,
