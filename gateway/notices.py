@@ -10,9 +10,9 @@ from gateway.delivery.deliverer import Deliverer
 from gateway.message import Notice, Outbound, Reply
 from gateway.people import Audience
 from gateway.render import render
-from gateway.services import Connected
-from gateway.stages.answering import address
 from gateway.stores import Outbox
+from gateway.turn.render import address
+from gateway.turn.services import Connected
 
 
 def addressed(

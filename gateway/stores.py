@@ -19,8 +19,8 @@ from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
 from gateway.ports import AdapterState, Usage
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Owner, WorkKind
-from gateway.remembering import WaitingTurn
 
 # --- hot state ----------------------------------------------------------------------------------
 
@@ -353,7 +353,7 @@ class Traces(Protocol):
 @dataclass(frozen=True, slots=True)
 class Quarantined:
     """A piece of work that processes died of, and that is not begun any more. No content; `deaths`
-    is their weight, see `gateway.crash_loop.deaths`."""
+    is their weight, see `gateway.inbound.crash_loop_guard`."""
 
     kind: WorkKind
     id: str

@@ -9,8 +9,8 @@ from gateway.errors import BadInput, NotThere
 from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.ports import Clock
-from gateway.remembering import Asker
-from gateway.spoken import History
+from gateway.ports.history import History
+from gateway.ports.memory import Asker
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.own import OwnDocuments

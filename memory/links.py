@@ -15,7 +15,7 @@ from typing import Final, Literal
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.audit import Audit
 from memory.store.ports import Linked, LinkRequest, LinkStep, LinkStore, Side
 from safety.unicode import safe_unicode

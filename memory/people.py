@@ -15,7 +15,7 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Belonging, Clock, MembershipCheck
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.scope import Occasion, choice_names, project_of
 from memory.store.ports import Arrival, PeopleStore, Self, Session, SessionUse
 

@@ -7,8 +7,8 @@ from aiohttp import web
 
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.services import Connected
 from gateway.stores import AdapterStates
+from gateway.turn.services import Connected
 from parley.commands import offered_commands
 from parley.platforms import adapter_class, discover
 from parley.settings import MAIN, Settings

@@ -13,34 +13,32 @@ from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
 from gateway.context.calibrations import KeptCalibrations
-from gateway.crash_loop.deaths import Deaths
-from gateway.crash_loop.guard import CrashLoopGuard
-from gateway.crash_loop.record import Death, WorkRecord
 from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.expiring import EVERY as BUTTONS_EVERY
 from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
-from gateway.intake import Intake
-from gateway.lanes import MAX_WAITING
+from gateway.inbound.conversation_queues import MAX_WAITING
+from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
+from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, LocalWorkplace, SharedDispatcher
+from gateway.inbound.intake import Intake
+from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
 from gateway.membership import AskedOfPlatforms
 from gateway.message import place_of
 from gateway.notices import Notices
 from gateway.observe.model import TimedProvider
 from gateway.observe.observer import Observer, Several
-from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
-from gateway.routing import Router
-from gateway.services import Connected, Services
-from gateway.slots import Slots
 from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Connected, Services
+from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
-from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from memory.models.embedding import EmbeddingWork
 from parley.accounts import ServesPages, account_name, accounts_elsewhere, accounts_here
 from parley.background import Background
@@ -122,8 +120,8 @@ class App:
         self.security = security_log(settings, self.storage, self._clock)
         self.watching = self._watch()
         self.observed = Observed(self.watching.metrics.count)
-        self.guard = CrashLoopGuard(
-            Deaths(self.storage.stores.states.of("parley", "takeovers")),
+        self.guard = Quarantine(
+            CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
             self.storage.quarantine,
             self._clock,
             self.observed.count,
@@ -336,11 +334,13 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
-    def _route(self) -> tuple[Router, Control]:
+    def _route(self) -> tuple[LocalDispatcher, Control]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
         control = Control(self.services, pipeline)
-        return Router(pipeline, control, slots=self.services.slots, overlap=overlap), control
+        return LocalDispatcher(
+            pipeline, control, slots=self.services.slots, overlap=overlap
+        ), control
 
     def _keep_counts(self) -> KeptCalibrations:
         services = self.services
@@ -391,10 +391,10 @@ class App:
             f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
         )
 
-    def _workplace(self, control: Control) -> Workplace:
+    def _workplace(self, control: Control) -> Dispatcher:
         if self._sharing is None:
             return LocalWorkplace(self._router)
-        return SharedWorkplace(control, self.storage.stores.states.of("parley", "held"))
+        return SharedDispatcher(control, self.storage.stores.states.of("parley", "held"))
 
     def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
         # A worker holds no connection: its accounts are other processes' to keep.

@@ -1,6 +1,6 @@
 """Hangs the HTTP interface to memory into the local listener."""
 
-from gateway.services import Services
+from gateway.turn.services import Services
 from memory.store.ports.tokens import TokenStore
 from parley.http.api.app import MemoryApi
 from parley.http.api.entry import Entrance

@@ -16,8 +16,8 @@ from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
-from gateway.services import Assistant, Policies, Voice
 from gateway.turn.mcp_server import McpServer
+from gateway.turn.services import Assistant, Policies, Voice
 from gateway.turn.types import TurnLimits
 from parley.settings import Settings, sections
 

@@ -6,10 +6,10 @@ from collections.abc import Coroutine, Mapping
 import structlog
 
 from gateway.delivery.deliverer import Deliverer
-from gateway.routing import Router
-from gateway.services import Connected
+from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.rpc import RpcServer
+from gateway.turn.services import Connected
 from parley.remote_calls import handlers_of
 from parley.roles import Role
 
@@ -28,7 +28,7 @@ class Sharing:
         self,
         shared: RedisHotState,
         role: Role,
-        router: Router,
+        router: LocalDispatcher,
         deliverer: Deliverer,
         connected: Mapping[tuple[str, str], Connected],
     ) -> None:

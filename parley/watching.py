@@ -7,7 +7,7 @@ from typing import Literal
 from aiohttp import web
 
 from gateway.delivery.deliverer import Deliverer
-from gateway.lanes import Lanes
+from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.observe.gauges import Gauges, Now
 from gateway.observe.loop import LoopWatch
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
@@ -31,7 +31,7 @@ class Parts:
     where several processes share the work, `quarantined` how many pieces of work are not begun any
     more, `tool_servers` how each MCP server is."""
 
-    lanes: Lanes
+    lanes: ConversationQueues
     deliverer: Deliverer
     supervisor: Supervisor
     webhooks: WebhookListener

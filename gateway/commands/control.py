@@ -15,8 +15,7 @@ from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
 from gateway.conversation import tenant_of
 from gateway.errors import BadInput, DeliveryError
-from gateway.exchange import Exchange
-from gateway.lanes import Lanes
+from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.message import (
     MAX_CONTENT,
     ButtonPressed,
@@ -29,20 +28,20 @@ from gateway.message import (
     place_of,
 )
 from gateway.people import Audience, KnownIds, PersonId, Principal
-from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.kept_words import kept_name, kept_words
 from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
-from gateway.services import Services
-from gateway.stages.admission import served
-from gateway.stages.context import limits_of
-from gateway.stages.redacting import redact_aside
-from gateway.stages.remembering import asker_of
 from gateway.stores import InboxEntry
+from gateway.turn.admission import served
+from gateway.turn.assemble import limits_of
+from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.prompt import said_in
+from gateway.turn.remember import asker_of, redact_aside
+from gateway.turn.services import Services
 from gateway.turn.tokens import estimate
+from gateway.turn.turn_context import TurnContext
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "
@@ -92,7 +91,9 @@ class Control:
             case _:
                 await self._more(exchange, event.name, event.arguments)
 
-    async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
+    async def stop(
+        self, entry: InboxEntry, event: CommandInvoked, lanes: ConversationQueues
+    ) -> None:
         """End the turn that runs in this conversation. Whoever used up their limit can do that
         too; it is the question whether anything runs that is limited."""
         exchange = self._pipeline.open(entry)
@@ -191,7 +192,7 @@ class Control:
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
-    async def _context(self, exchange: Exchange) -> str:
+    async def _context(self, exchange: TurnContext) -> str:
         now = self._services.clock.now()
         limits = limits_of(self._services)
         stored, notes = await self._services.stores.conversations.opened(
@@ -210,13 +211,13 @@ class Control:
             f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
-    async def _keeps(self, exchange: Exchange) -> bool:
+    async def _keeps(self, exchange: TurnContext) -> bool:
         """False where the person switched memory off."""
         await redact_aside(exchange, self._services)
         memory = await self._services.memory.turn(asker_of(exchange, self._services))
         return memory.keeps
 
-    async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
+    async def _more(self, exchange: TurnContext, name: str, arguments: str) -> None:
         """One of the commands that were added to ours."""
         await redact_aside(exchange, self._services)
         asker = asker_of(exchange, self._services)
@@ -228,7 +229,7 @@ class Control:
             reply = Reply(str(error))
         await self._answer(exchange, reply)
 
-    async def _pressed(self, exchange: Exchange, value: str) -> Reply:
+    async def _pressed(self, exchange: TurnContext, value: str) -> Reply:
         await redact_aside(exchange, self._services)
         try:
             return await self._services.more_commands.press(
@@ -238,7 +239,7 @@ class Control:
             in_room = exchange.place.audience is not Audience.DIRECT
             return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
 
-    async def _ask_to_clear(self, exchange: Exchange) -> None:
+    async def _ask_to_clear(self, exchange: TurnContext) -> None:
         if not may_set_task(exchange.who, exchange.place.audience):
             await self._answer(exchange, Reply(NOT_YOURS))
             return
@@ -247,7 +248,7 @@ class Control:
         await self._answer(exchange, reply)
 
     async def _settle(
-        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+        self, asked: Confirmation, answer: Answer, first: bool, exchange: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
@@ -262,12 +263,12 @@ class Control:
             return Reply("Nothing was deleted.")
         return await clearing.cleared(asked, answer, exchange, self._services)
 
-    def _aside(self, exchange: Exchange, name: str) -> str:
+    def _aside(self, exchange: TurnContext, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
         return threads_aside(name, exchange.place, can, assistant)
 
     async def _answer(
-        self, exchange: Exchange, reply: Reply, press: ButtonPressed | None = None
+        self, exchange: TurnContext, reply: Reply, press: ButtonPressed | None = None
     ) -> None:
         """Answer a command or a press; in a room, where the platform can, only the asker sees it.
         Buttons that were answered go."""
@@ -280,7 +281,7 @@ class Control:
         await self._pipeline.reply(exchange, reply, "answered", after)
 
 
-def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
+def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
     """The send that takes the pressed buttons away, where the platform can."""
     if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
         return ()

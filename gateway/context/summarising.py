@@ -17,7 +17,7 @@ from gateway.ports import (
     ModelRequest,
     TextBlock,
 )
-from gateway.turn.written import marked
+from gateway.turn.prompt import marked
 from safety.secrets import redact_secrets
 
 SECONDS: Final = 20.0

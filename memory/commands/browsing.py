@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.message import Button, Reply
 from gateway.people import Audience
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import words
 from memory.commands.questions import Questions, Shown
 from memory.handle import MemoryHandle

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.message import Reply
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.people import People
 
 ROOMS: Final = {

@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.brain.documents import BrainResult, nearly_full
 from memory.brain.own import Writable
 from memory.commands import words

@@ -8,7 +8,7 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
 from gateway.people import Audience
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import words
 from memory.commands.browsing import reader
 from memory.commands.paging import Page, page_of

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.message import OutboundFile, Reply
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.handle import MemoryHandle
 from memory.transfer.importing import Fate, Told, bring_in
 

@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from gateway.message import Button, Notice, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import link_words, words
 from memory.links import Links, side_of
 from memory.store.ports import Linked, LinkOutcome, LinkRequest, LinkStep, Side

@@ -1,4 +1,4 @@
-"""What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
+"""What people can tell their memory, on every platform (a `gateway.ports.memory.CommandSet`)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from gateway.errors import BadInput
 from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import browsing, documents, link_words, linking, reviewing, undoing, words
 from memory.commands.browsing import MemoryLists
 from memory.commands.choices import chosen

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.message import Button, Reply
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import words
 from memory.handle import MemoryHandle
 from memory.recall.selection import without_secrets

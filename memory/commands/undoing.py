@@ -5,7 +5,7 @@ from typing import Final
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.commands import words
 from memory.handle import MemoryHandle
 from memory.record import ID_PREFIX

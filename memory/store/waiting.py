@@ -8,7 +8,7 @@ from db.fragments import json_values, within
 from db.times import time_of
 from db.values import storable, texts_of
 from db.work import Change
-from gateway.remembering import WaitingTurn
+from gateway.ports.memory import WaitingTurn
 from memory.scope import Reach
 from memory.scope_sql import parameters
 from memory.store.guard import check_turn

@@ -16,7 +16,7 @@ from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports import Belonging
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.handle import Memory, MemoryHandle
 from memory.store.ports import Counted
 from parley.extensions import load_extensions

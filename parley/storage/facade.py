@@ -6,12 +6,12 @@ from pathlib import Path
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import ActivityLog, Clock
-from gateway.services import Stores
-from gateway.spoken import History
+from gateway.ports.history import History
 from gateway.storage.journal import TwoStepJournal
 from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.lock import GatewayLock
 from gateway.stores import Journal, QuarantineStore
+from gateway.turn.services import Stores
 from memory.store.ports import HoldsPersonal, WorkingMemory
 from parley.settings import Settings
 from parley.storage.hot import open_hot

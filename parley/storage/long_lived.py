@@ -12,7 +12,7 @@ from gateway.errors import ConfigurationError
 from gateway.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.notes import NoteStore
 from gateway.ports import ActivityLog, Clock
-from gateway.spoken import History
+from gateway.ports.history import History
 from gateway.storage.activity import SqlActivity
 from gateway.storage.conversation_personal import SqlConversationPersonal
 from gateway.storage.conversations import SqlConversations

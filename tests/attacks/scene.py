@@ -14,7 +14,7 @@ from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.handle import MemoryHandle
 from memory.record import Record
 from memory.store.ports import Filter

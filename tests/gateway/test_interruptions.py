@@ -6,8 +6,8 @@ import pytest
 
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.rate_limits import RateLimits
-from gateway.services import Policies
 from gateway.stores import Completed
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 

@@ -19,12 +19,12 @@ from gateway.message import (
     Quote,
     ReactionChanged,
 )
-from gateway.pipeline import Pipeline
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.services import Assistant, Policies, Voice
 from gateway.stores import InboxEntry
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Assistant, Policies, Voice
 from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received

@@ -7,13 +7,13 @@ import pytest
 
 from gateway.extensions import ExtensionRegistry
 from gateway.feedback import Thumbs, rating_of, stands_at
+from gateway.inbound.screening import Screening
 from gateway.message import MessageAuthor, Place, ReactionChanged
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
 from gateway.rating import Ratings
-from gateway.screening import Screening
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, place, received
 

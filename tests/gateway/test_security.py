@@ -21,7 +21,7 @@ from gateway.security import (
     SecurityEvent,
     SecurityLog,
 )
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.clock import FakeClock, settle
 from tests.support.gateway import gateway
 from tests.support.messages import received

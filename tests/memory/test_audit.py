@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.audit import first_broken
 from memory.handle import MemoryHandle
 from memory.record import Draft, Kind, Tier

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.authorship import Authorship, Material
 from gateway.people import Role
-from gateway.remembering import TurnMemory
+from gateway.ports.memory import TurnMemory
 from memory.outside import Outside, shown_before
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever

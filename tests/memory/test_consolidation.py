@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from structlog.testing import capture_logs
 
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Owner
-from gateway.remembering import WaitingTurn
 from gateway.stores import Quarantined
 from memory.consolidation import AT_ONCE, Consolidation, Said, waiting_turn
 from memory.handle import MemoryHandle

@@ -14,12 +14,12 @@ from structlog.testing import capture_logs
 
 from gateway.delivery.fallback import REPEAT_NOTE
 from gateway.errors import StartError
-from gateway.lanes import MAX_COLLECTED, MAX_WAITING
+from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
+from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
 from gateway.message import MessageReceived, Outbound, Receipt
 from gateway.observe.observer import Attempt, Unobserved
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
-from gateway.routing import MAX_CONTROL_TASKS
 from gateway.stores import InboxEntry
 from parley.app import MAX_UNFINISHED, App
 from parley.serving import serve

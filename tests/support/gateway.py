@@ -12,11 +12,11 @@ from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
 from gateway.delivery.pacing import Pacer
 from gateway.extensions import ExtensionRegistry
-from gateway.intake import Intake
-from gateway.lanes import Overlap
+from gateway.inbound.conversation_queues import Overlap
+from gateway.inbound.dispatcher import LocalDispatcher, LocalWorkplace
+from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
-from gateway.pipeline import Pipeline
 from gateway.policy.loop_guard import LoopGuard
 from gateway.ports import (
     AdapterManifest,
@@ -32,11 +32,8 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.memory import MemoryPort, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.remembering import Forgetful, Remembering
-from gateway.routing import Router
-from gateway.services import Assistant, Connected, Policies, Services, Stores
-from gateway.slots import Slots
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.feedback import SqlFeedback
 from gateway.storage.notes import SqlNotes
@@ -48,8 +45,10 @@ from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.traces import SqlTraces
 from gateway.storage.usage import SqlUsage
 from gateway.stores import Trace
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Assistant, Connected, Policies, Services, Stores
+from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
-from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
@@ -90,7 +89,7 @@ class Gateway:
     """Everything a test of the message's way looks at."""
 
     intake: Intake
-    router: Router
+    router: LocalDispatcher
     services: Services
     adapter: RecordingAdapter
     model: Model
@@ -144,7 +143,7 @@ async def gateway(
     prices: dict[str, Price] | None = None,
     database: SqliteDatabase | None = None,
     adapter: RecordingAdapter | None = None,
-    memory: Remembering | None = None,
+    memory: MemoryPort | None = None,
     guard: WorkGuard = UNGUARDED,
     concurrency: int = 8,
 ) -> AsyncIterator[Gateway]:
@@ -191,12 +190,14 @@ async def gateway(
         count=count,
         observe=traces.append,
         prices=prices or dict(DEFAULT_PRICES),
-        memory=memory or Forgetful(),
+        memory=memory or NoMemory(),
         guard=guard,
         slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    router = Router(pipeline, Control(services, pipeline), slots=services.slots, overlap=overlap)
+    router = LocalDispatcher(
+        pipeline, Control(services, pipeline), slots=services.slots, overlap=overlap
+    )
     intake = Intake(services, LocalWorkplace(router))
     yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
     await router.stop()

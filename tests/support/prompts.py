@@ -6,8 +6,8 @@ from gateway.context.assembler import assemble
 from gateway.context.budgets import LARGE, budget_for
 from gateway.context.steps import Opened
 from gateway.people import Audience
-from gateway.remembering import TurnMemory
-from gateway.stages.context import parts_of
+from gateway.ports.memory import TurnMemory
+from gateway.turn.assemble import parts_of
 from gateway.turn.tokens import estimate
 
 

@@ -1,7 +1,7 @@
 """Turns that were answered, and wait for memory."""
 
 from gateway.conversation import ConversationKey
-from gateway.remembering import WaitingTurn
+from gateway.ports.memory import WaitingTurn
 from gateway.stores import Completed, Journal, Trace
 from memory.consolidation import Said, waiting_turn
 from memory.handle import MemoryHandle

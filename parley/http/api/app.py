@@ -6,7 +6,7 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.brain.documents import Brain
 from memory.handle import Memory
 from parley.http.api.choices import choice_operations

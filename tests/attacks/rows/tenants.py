@@ -6,7 +6,7 @@ from typing import Any
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.handle import MemoryHandle
 from memory.transfer.importing import Fate, bring_in
 from simulators.base import SimFile

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.policy.kept_words import kept_words
-from gateway.turn.written import clean_name
+from gateway.turn.prompt import clean_name
 from safety.addresses import HostRule
 from safety.injection import detect_injection, neutralise_markers
 from safety.outbound import Forbidden, OutboundPolicy, read_target

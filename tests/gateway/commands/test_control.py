@@ -24,8 +24,8 @@ from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
-from gateway.remembering import Asker, Forgetful
-from gateway.services import Policies
+from gateway.ports.memory import Asker, NoMemory
+from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
@@ -233,7 +233,7 @@ async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() ->
         assert (await g.rows("inbox"), await g.rows("traces"), g.model.requests) == (0, 0, [])
 
 
-class Suggesting(Forgetful):
+class Suggesting(NoMemory):
     """Remembers something that begins with whatever is typed."""
 
     def __init__(self, error: Exception | None = None) -> None:

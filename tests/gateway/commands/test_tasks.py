@@ -15,7 +15,7 @@ from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.commands.test_control import ADA, BUTTONS, command, press
 from tests.gateway.llm.asking import ADD

@@ -18,8 +18,8 @@ from gateway.context.steps import (
 from gateway.conversation import ContextLimits
 from gateway.notes import Summary
 from gateway.people import Audience
-from gateway.stages.context import said_of
 from gateway.stores import StoredTurn
+from gateway.turn.assemble import said_of
 from gateway.turn.tokens import estimate
 from tests.gateway.context.making import AT
 

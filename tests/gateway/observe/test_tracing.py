@@ -12,7 +12,7 @@ from gateway.errors import Transient
 from gateway.observe.model import TimedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.clock import FakeClock
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received

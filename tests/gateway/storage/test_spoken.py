@@ -12,7 +12,7 @@ from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.notes import NoteStore, SetTask, Summary
 from gateway.people import Audience
-from gateway.spoken import History, SpokenRef, Whose
+from gateway.ports.history import History, SpokenRef, Whose
 from gateway.storage.history import SqlHistory
 from gateway.storage.notes import SqlNotes
 from gateway.stores import Conversations, StoredTurn

@@ -11,13 +11,18 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.crash_loop.deaths import NAMED, Deaths
+from gateway.durable import StoreRetry
+from gateway.inbound.crash_loop_guard import (
+    MAX_REDELIVERIES,
+    NAMED,
+    CrashCounts,
+    CrashLoopGuard,
+    OneByOne,
+)
 from gateway.observe.correlation import correlation_id
-from gateway.patience import Patience
 from gateway.ports import AdapterState
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
 from gateway.stores import AdapterStates, Inbox, InboxEntry
-from gateway.takeovers import MAX_TAKEOVERS, OneByOne, Takeovers
 from tests.support.clock import FakeClock
 from tests.support.messages import received
 from tests.support.patience import PATIENCE
@@ -81,12 +86,12 @@ class World:
                 await asyncio.Event().wait()
             await self.inbox.finish([entry.id], ())
 
-        patience = Patience(self.clock)
-        takeovers = Takeovers(
-            Deaths(mortal), UNGUARDED, self.inbox, patience, lambda _: True, give_up
+        patience = StoreRetry(self.clock)
+        crash_loop = CrashLoopGuard(
+            CrashCounts(mortal), UNGUARDED, self.inbox, patience, lambda _: True, give_up
         )
         waiting = await self.inbox.unfinished(100)
-        tasks = [asyncio.create_task(takeovers.run([entry], work)) for entry in waiting]
+        tasks = [asyncio.create_task(crash_loop.run([entry], work)) for entry in waiting]
         until = asyncio.get_running_loop().time() + (SHORT if stop else LONG)
         while not (died.is_set() or all(task.done() for task in tasks)):
             if asyncio.get_running_loop().time() > until:
@@ -106,10 +111,10 @@ def world(inbox: Inbox, states: AdapterStates, clock: FakeClock) -> World:
 async def test_what_kills_its_process_every_time_is_given_up(world: World) -> None:
     world.deadly = {"deadly"}
     await world.accept("deadly")
-    assert [await world.process() for _ in range(MAX_TAKEOVERS)] == [False] * MAX_TAKEOVERS
+    assert [await world.process() for _ in range(MAX_REDELIVERIES)] == [False] * MAX_REDELIVERIES
     assert world.given_up == []
     assert await world.process()
-    assert (world.given_up, world.begun["deadly"]) == (["deadly"], MAX_TAKEOVERS)
+    assert (world.given_up, world.begun["deadly"]) == (["deadly"], MAX_REDELIVERIES)
     assert await world.inbox.unfinished(10) == []
 
 
@@ -148,15 +153,15 @@ async def test_a_process_that_is_killed_again_and_again_gives_nothing_up(world: 
 async def test_a_process_that_dies_of_giving_it_up_does_so_once(world: World) -> None:
     world.deadly, world.deadly_to_say = {"deadly"}, True
     await world.accept("deadly")
-    lives = [await world.process() for _ in range(MAX_TAKEOVERS + 2)]
-    assert lives == [False] * (MAX_TAKEOVERS + 1) + [True]
+    lives = [await world.process() for _ in range(MAX_REDELIVERIES + 2)]
+    assert lives == [False] * (MAX_REDELIVERIES + 1) + [True]
     assert world.given_up == ["deadly"]
     assert await world.inbox.unfinished(10) == []
 
 
 async def test_an_end_in_order_is_no_death(world: World) -> None:
     await world.accept("long")
-    for _ in range(MAX_TAKEOVERS + 2):
+    for _ in range(MAX_REDELIVERIES + 2):
         assert await world.process(stop=True)
     assert await world.process()
     assert world.given_up == []
@@ -198,7 +203,7 @@ async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
 async def test_an_event_that_hung_twice_by_name_is_given_up_without_a_further_beginning(
     world: World,
 ) -> None:
-    deaths = Deaths(world.states.of("parley", "takeovers"))
+    deaths = CrashCounts(world.states.of("parley", "takeovers"))
     poison = WorkItem("message", correlation_id("poison"))
     await world.accept("poison", "beside")
     for _ in range(2):
@@ -210,7 +215,7 @@ async def test_an_event_that_hung_twice_by_name_is_given_up_without_a_further_be
 
 async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: World) -> None:
     state = world.states.of("parley", "takeovers")
-    deaths, guard = Deaths(state), KnownDeaths()
+    deaths, guard = CrashCounts(state), KnownDeaths()
     turns: list[list[str]] = []
 
     async def work(entries: Sequence[InboxEntry]) -> None:
@@ -221,30 +226,30 @@ async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: Wo
 
     await world.accept("a", "b", "c")
     entries = sorted(await world.inbox.unfinished(10), key=lambda entry: entry.id)
-    takeovers = Takeovers(
-        deaths, guard, world.inbox, Patience(world.clock), lambda _: True, give_up
+    crash_loop = CrashLoopGuard(
+        deaths, guard, world.inbox, StoreRetry(world.clock), lambda _: True, give_up
     )
-    await takeovers.run(entries, work)
+    await crash_loop.run(entries, work)
     assert turns == [["a", "b", "c"]]
     await deaths.put(WorkItem("message", correlation_id("b")), NAMED)
-    await takeovers.run(entries, work)
+    await crash_loop.run(entries, work)
     assert turns[1:] == [["a"], ["b"], ["c"]]
     assert [len(items) for items in guard.marked] == [3, 1, 1, 1]
 
 
 async def test_giving_up_names_the_person_and_the_tenant(world: World) -> None:
-    deaths, guard = Deaths(world.states.of("parley", "takeovers")), KnownDeaths()
+    deaths, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownDeaths()
     event = received()
     entry = InboxEntry("x", '["tenant", "test"]', event, world.clock.now())
     await world.inbox.add(entry, DAY)
     item = WorkItem("message", correlation_id("x"))
-    await deaths.put(item, MAX_TAKEOVERS)
+    await deaths.put(item, MAX_REDELIVERIES)
 
     async def nothing(_: object) -> None:
         """Neither worked on nor told."""
 
-    takeovers = Takeovers(
-        deaths, guard, world.inbox, Patience(world.clock), lambda _: True, nothing
+    crash_loop = CrashLoopGuard(
+        deaths, guard, world.inbox, StoreRetry(world.clock), lambda _: True, nothing
     )
-    await takeovers.run([entry], nothing)
+    await crash_loop.run([entry], nothing)
     assert guard.quarantined == {item: Owner("tenant", "test:main:ada", "test:main:dm-ada")}

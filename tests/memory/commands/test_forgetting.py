@@ -10,7 +10,7 @@ import pytest
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
-from gateway.remembering import Asker, WaitingTurn
+from gateway.ports.memory import Asker, WaitingTurn
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.history import SqlHistory
 from gateway.storage.waiting_turns import put_waiting_turn

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import GivenFile
+from gateway.ports.memory import GivenFile
 from memory.commands import words
 from memory.commands.people_commands import SPECS
 from memory.record import Draft, Kind

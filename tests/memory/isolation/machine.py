@@ -23,7 +23,7 @@ from gateway.authorship import Authorship, Material, without_quotations
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import Asker, TurnMemory, WaitingTurn
+from gateway.ports.memory import Asker, TurnMemory, WaitingTurn
 from memory.record import Draft, Kind, Scope
 from memory.store.ports import Filter
 from memory.transfer.exporting import personal_file

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from gateway.errors import BadInput
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Owner
-from gateway.remembering import WaitingTurn
 from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.waiting_turns import put_waiting_turn
 from gateway.stores import Quarantined, QuarantineStore

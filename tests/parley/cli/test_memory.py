@@ -21,7 +21,7 @@ from gateway.notes import SetTask
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from gateway.stores import StoredTurn, UsageRow
 from memory.handle import MemoryHandle
 from memory.record import Draft, Kind

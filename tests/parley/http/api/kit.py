@@ -12,7 +12,7 @@ import aiohttp
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
-from gateway.remembering import Asker
+from gateway.ports.memory import Asker
 from memory.handle import MemoryHandle
 from parley.app import App
 from parley.http.api.openapi import PREFIX

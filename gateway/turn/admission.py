@@ -1,0 +1,147 @@
+"""May they, and not too often? The stages before anything costs money."""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from gateway.extensions import EXTENSION_SECONDS
+from gateway.message import Place
+from gateway.people import KnownIds, PersonId, Principal, Role
+from gateway.policy.access import STAGE, decide_access, listed
+from gateway.policy.decision import Decision
+from gateway.policy.rate_limits import rules_for, sender_key
+from gateway.policy.roles import role_of
+from gateway.ports import kept_ids
+from gateway.refusals import Sharing, sharing_of
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+
+log = structlog.get_logger(__name__)
+
+
+async def identify(exchange: TurnContext, services: Services) -> Decision:
+    """Find out on whose behalf this runs."""
+    author = exchange.last.author
+    person = exchange.last.person
+    outside = author.outside or author.is_bot
+    role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
+    exchange.principal = Principal(exchange.key.tenant, person, role, outside)
+    return Decision("identity", True, role.value, "outside" if outside else "")
+
+
+async def guard_loops(exchange: TurnContext, services: Services) -> Decision:
+    """Notice two bots that answer each other."""
+    return services.loop_guard.check(
+        str(exchange.key.room),
+        by_bot=exchange.last.author.is_bot,
+        now=services.clock.monotonic(),
+    )
+
+
+async def check_access(exchange: TurnContext, services: Services) -> Decision:
+    """Whether this person is served here."""
+    author = exchange.last.author
+    known = KnownIds(author.aliases, author.former)
+    return await served(exchange.who, exchange.place, known, services)
+
+
+async def served(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:
+    """Decide on access, in a chat or over HTTP. `known` are further ids of the person.
+
+    A block of one identity holds for every identity that is linked with it.
+    """
+    decision = await access_of(
+        who.person, who.role, place, known.current, services, former=known.former
+    )
+    if not (decision.allowed and services.policies.access.blocked_users):
+        return decision
+    return await blocked_by_link(who, services) or decision
+
+
+async def access_of(
+    person: PersonId,
+    role: Role,
+    place: Place,
+    aliases: tuple[str, ...],
+    services: Services,
+    *,
+    former: tuple[str, ...] = (),
+) -> Decision:
+    """The operator's lists, then whatever gate was plugged in; a gate that fails denies."""
+    decision = decide_access(
+        person,
+        place,
+        services.policies.access,
+        aliases=aliases,
+        former=former,
+        trusted=role.at_least(Role.OPERATOR),
+    )
+    if not decision.allowed or not services.extensions.controls_access:
+        return decision
+    try:
+        async with asyncio.timeout(EXTENSION_SECONDS):
+            further = await services.extensions.access_controller.check_access(person, place)
+    except Exception as error:
+        log.exception("access_controller_failed")
+        return Decision("access", False, "controller_failed", type(error).__name__)
+    return decision if further.allowed else further
+
+
+async def check_limits(exchange: TurnContext, services: Services) -> Decision:
+    """Each message takes a token from all buckets that it has to pass, or from none."""
+    who = exchange.who
+    human = await services.humans.human(who.tenant, who.person)
+    exchange.sender = sender_key(human, exchange.last.author, exchange.place)
+    rules = rules_for(who.tenant, exchange.sender, exchange.place, services.policies.limits)
+    if not rules:
+        return Decision("limits", True, "no_limits")
+    taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())
+    return await with_sharing(taken.decision(), exchange, services)
+
+
+async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
+    """The further ids of a person, as the adapter keeps them. None where the platform gives people
+    several ids and none are kept: nobody knows which lists name this person."""
+    state = services.stores.states.of(person.platform, person.account)
+    known = await kept_ids(state, person.id)
+    if known is not None:
+        return known
+    account = services.connected.get((person.platform, person.account))
+    unsure = account is not None and account.manifest.capabilities.further_ids
+    return None if unsure else KnownIds()
+
+
+async def blocked_by_link(who: Principal, services: Services) -> Decision | None:
+    """The refusal of a person one of whose linked identities is blocked, None for anybody else."""
+    blocked = services.policies.access.blocked_users
+    for other in await services.memory.linked(who):
+        known = await known_ids(other, services) or KnownIds()
+        if listed(blocked, other.platform, (other.id, *known.every)):
+            return Decision(STAGE, False, "linked_user_blocked", str(other))
+    return None
+
+
+DETAILS: Final[dict[Sharing, str]] = {
+    "channel": "shared by everybody in the channel",
+    "conversation": "the limit of the conversation",
+    "workspace": "shared by everybody in the workspace",
+    "account": "shared by everybody who writes to the account",
+}
+
+
+async def with_sharing(decision: Decision, exchange: TurnContext, services: Services) -> Decision:
+    """A refusal with the words, for `parley why`, on who shares what is used up; the exchange knows
+    it from then on. Raises `StoreUnavailable`."""
+    if decision.allowed:
+        return decision
+    linked = 0
+    if decision.reason.startswith("user_"):
+        linked = len(await services.memory.linked(exchange.who))
+    sharing = exchange.sharing = sharing_of(decision, exchange.place, linked=linked > 0)
+    if sharing is None:
+        return decision
+    accounts = f"{linked} linked account{'' if linked == 1 else 's'}"
+    told = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
+    detail = f"{decision.detail}, {told}" if decision.detail else told
+    return decision._replace(detail=detail)
