@@ -1,4 +1,4 @@
-"""Tries again while a store is away."""
+"""Work that outlives its trouble: tried again while a store is away, never broken off half-done."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -27,7 +27,7 @@ class StoreRetry:
         self._over = False
 
     def end(self) -> None:
-        """From now on a store that is away is waited for no longer."""
+        """Wait no longer for a store that is away."""
         self._over = True
 
     async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]]) -> T:

@@ -17,11 +17,12 @@ from gateway.delivery.deliverer import Deliverer, Line
 from gateway.delivery.expiring import EVERY as BUTTONS_EVERY
 from gateway.delivery.leftovers import Leftovers
 from gateway.delivery.pacing import Pacer
+from gateway.durable import StoreRetry
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
 from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
-from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, LocalWorkplace, SharedDispatcher
+from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
@@ -145,9 +146,9 @@ class App:
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
-        self._router, control = self._route()
+        self._dispatcher, control = self._dispatch()
         self._sharing = self._share(connected)
-        self._intake = Intake(self.services, self._workplace(control))
+        self._intake = Intake(self.services, self._dispatcher_of_intake(control))
         self.supervisor = self._supervise(connected)
         self._counting = self._keep_counts()
         chores = {
@@ -210,12 +211,12 @@ class App:
         if self._leftovers is not None:
             await self._leftovers.stop()
         services, until = self.services, self._clock.monotonic() + drain
-        answered = await self._router.drain(drain)
+        answered = await self._dispatcher.drain(drain)
         left = max(0.0, until - self._clock.monotonic())
         if not (await services.deliverer.drain(left) and answered):
             log.warning("not_drained", hint="the rest is taken up at the next start")
         for close in (
-            self._router.stop,
+            self._dispatcher.stop,
             services.deliverer.stop,
             partial(services.signs.drain, SIGNS_SECONDS),
             services.signs.stop,
@@ -262,7 +263,7 @@ class App:
 
     def settled(self) -> bool:
         """True when everything that was accepted is answered, and every answer is sent."""
-        return self._router.idle and self.services.deliverer.idle
+        return self._dispatcher.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
         """Whether everything an answer needs is there, and messages are taken; for `/readyz`."""
@@ -288,7 +289,7 @@ class App:
         known = [(place.platform, place.account) in self.services.connected for place in places]
         for entry, is_known in zip(left, known, strict=True):
             if is_known:
-                self._router.route(entry)
+                self._dispatcher.dispatch(entry)
         if len(left) == MAX_UNFINISHED:
             log.warning("inbox_not_taken_up_whole", hint="the rest is taken up at the next start")
         if not all(known):
@@ -334,13 +335,11 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
-    def _route(self) -> tuple[LocalDispatcher, Control]:
+    def _dispatch(self) -> tuple[LocalDispatcher, Control]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
         control = Control(self.services, pipeline)
-        return LocalDispatcher(
-            pipeline, control, slots=self.services.slots, overlap=overlap
-        ), control
+        return LocalDispatcher(self.services, pipeline, control, overlap=overlap), control
 
     def _keep_counts(self) -> KeptCalibrations:
         services = self.services
@@ -370,8 +369,8 @@ class App:
         return self._in_background(work.step, "embedding")
 
     def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
-        lanes = self._router.lanes
-        return Background(step, self._clock, name, lambda: lanes.waiting, lambda: lanes.running)
+        queues = self._dispatcher.queues
+        return Background(step, self._clock, name, lambda: queues.waiting, lambda: queues.running)
 
     def _find_leftovers(self) -> Leftovers | None:
         unsent = self.storage.hot.unsent
@@ -384,16 +383,16 @@ class App:
         if shared is not None:
             from parley.sharing import Sharing  # noqa: PLC0415 - Redis's library, if configured
 
-            return Sharing(shared, self._role, self._router, self.services.deliverer, connected)
+            return Sharing(shared, self._role, self._dispatcher, self.services.deliverer, connected)
         if self._role == "all":
             return None
         raise ConfigurationError(
             f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
         )
 
-    def _workplace(self, control: Control) -> Dispatcher:
+    def _dispatcher_of_intake(self, control: Control) -> Dispatcher:
         if self._sharing is None:
-            return LocalWorkplace(self._router)
+            return self._dispatcher
         return SharedDispatcher(control, self.storage.stores.states.of("parley", "held"))
 
     def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
@@ -438,7 +437,7 @@ class App:
     def _watched_parts(self) -> Parts:
         shared = self.storage.hot.shared
         return Parts(
-            self._router.lanes,
+            self._dispatcher.queues,
             self.services.deliverer,
             self.supervisor,
             self.webhooks,
@@ -491,6 +490,7 @@ class App:
             count=self.observed.count,
             observe=self.observed.observe,
             prices=prices_of(settings),
+            retry=StoreRetry(self._clock),
             observer=observer,
             memory=self.memory.remembering,
             humans=self.memory.humans,

@@ -28,13 +28,13 @@ class Sharing:
         self,
         shared: RedisHotState,
         role: Role,
-        router: LocalDispatcher,
+        dispatcher: LocalDispatcher,
         deliverer: Deliverer,
         connected: Mapping[tuple[str, str], Connected],
     ) -> None:
         self._shared = shared
         self._role = role
-        self._router = router
+        self._dispatcher = dispatcher
         self._deliverer = deliverer
         self._connected = connected
         self._taking = True
@@ -68,8 +68,8 @@ class Sharing:
 
     async def _take_events(self) -> None:
         await self._shared.work.run(
-            self._router.route,
-            lambda: self._taking and self._router.lanes.waiting < MAX_TAKEN,
+            self._dispatcher.dispatch,
+            lambda: self._taking and self._dispatcher.queues.waiting < MAX_TAKEN,
         )
 
     async def _take_sends(self) -> None:

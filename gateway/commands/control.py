@@ -1,6 +1,5 @@
 """Commands, button presses, edits and deletions: what is not a question to the model."""
 
-import asyncio
 from dataclasses import replace
 
 import structlog
@@ -13,31 +12,23 @@ from gateway.commands.files import given_files
 from gateway.commands.typing_ahead import offers
 from gateway.context.steps import since, summary_in_time
 from gateway.context.task import may_set_task
-from gateway.conversation import tenant_of
 from gateway.errors import BadInput, DeliveryError
 from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.message import (
-    MAX_CONTENT,
     ButtonPressed,
     CommandInvoked,
     InlineQueried,
-    MessageDeleted,
-    MessageEdited,
     Outbound,
     Reply,
-    place_of,
 )
 from gateway.people import Audience, KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
-from gateway.policy.invocation import decide_invocation
-from gateway.policy.kept_words import kept_name, kept_words
 from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
 from gateway.stores import InboxEntry
 from gateway.turn.admission import served
-from gateway.turn.assemble import limits_of
+from gateway.turn.history import limits_of
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
-from gateway.turn.prompt import said_in
 from gateway.turn.remember import asker_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.tokens import estimate
@@ -92,14 +83,14 @@ class Control:
                 await self._more(exchange, event.name, event.arguments)
 
     async def stop(
-        self, entry: InboxEntry, event: CommandInvoked, lanes: ConversationQueues
+        self, entry: InboxEntry, event: CommandInvoked, queues: ConversationQueues
     ) -> None:
         """End the turn that runs in this conversation. Whoever used up their limit can do that
         too; it is the question whether anything runs that is limited."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange, ENTRY):
             return
-        stopped = lanes.stop_running(entry.lane)
+        stopped = queues.stop_running(entry.lane)
         if not stopped and not await self._pipeline.admit(exchange, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
@@ -145,23 +136,6 @@ class Control:
     def owns(self, value: str) -> bool:
         """True for the value of a button whose press is no question to the model."""
         return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
-
-    async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
-        """Let the stored conversation follow an edit or a deletion."""
-        services, place = self._services, place_of(event)
-        conversations, tenant = services.stores.conversations, tenant_of(entry.lane)
-        if isinstance(event, MessageDeleted):
-            await conversations.delete(tenant, place, event.message_ids)
-            await services.memory.deleted(tenant, place, event.message_ids)
-        else:
-            content = decide_invocation(event.message, services.policies.invocation).content
-            text = await asyncio.to_thread(kept_words, content)
-            await conversations.edit(tenant, place, event.message.id, text)
-            name = kept_name(event.message.author.name)
-            said = said_in(place, name, content[:MAX_CONTENT])
-            await services.memory.edited(tenant, place, event.message.id, said)
-        self._services.count("revised", event.kind)
-        await self._services.stores.inbox.finish((entry.id,), ())
 
     async def inline(self, event: InlineQueried) -> None:
         """Offer what somebody types may become; choosing it sends it to the chat."""

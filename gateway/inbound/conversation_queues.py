@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from gateway.errors import StoreUnavailable
-from gateway.inbound.revision import message_of, revised
+from gateway.inbound.revision import revised
 from gateway.message import (
     InboundEvent,
     MessageDeleted,
@@ -135,7 +135,7 @@ class ConversationQueues:
         found = self._lanes.get(lane)
         if found is None:
             return False
-        held = map(message_of, (*found.batch, *found.waiting))
+        held = (entry.message for entry in (*found.batch, *found.waiting))
         return any(message is not None and message.id in message_ids for message in held)
 
     def stop_running(self, lane: str) -> bool:
@@ -171,7 +171,7 @@ class ConversationQueues:
     def _leave(self, entries: Iterable[InboxEntry]) -> None:
         """The inbox has them; what is kept here is that they are still to be answered."""
         for entry in entries:
-            message = message_of(entry)
+            message = entry.message
             if message is not None:
                 self._left.add((entry.lane, message.id))
 

@@ -3,11 +3,11 @@
 `CrashCounts` holds the deaths that each piece of work was in work at, where the next process finds
 them.
 
-`Quarantine` covers all kinds of work. Work is marked in the record before it begins. At a start, the
-records of processes that died are read: each item that was in work has one more death. A hang that
-the watchdog ended counts for what ran at that moment alone; any other death counts for everything
-that was in work. What reaches `MAX_DEATHS` is not begun any more and stands in a list for an
-operator.
+`Quarantine` covers all kinds of work. Work is marked in the record before it begins. At a start,
+the records of processes that died are read: each item that was in work has one more death. A hang
+that the watchdog ended counts for what ran at that moment alone; any other death counts for
+everything that was in work. What reaches `MAX_DEATHS` is not begun any more and stands in a list
+for an operator.
 
 `CrashLoopGuard` covers events of the inbox, which another process on another machine may take up.
 An event that was begun before is tried again beside everything else at first, then alone, so that
@@ -27,7 +27,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from gateway.conversation import tenant_of
+from gateway.conversation import ConversationKey
 from gateway.durable import StoreRetry, uninterrupted
 from gateway.inbound.work_record import Death, Working, WorkRecord
 from gateway.message import author_of, place_of
@@ -227,8 +227,6 @@ MAX_REDELIVERIES: Final = MAX_DEATHS
 """Beginnings after a death; an event that none of them finished is given up at the next one."""
 ALONE_AFTER: Final = 2
 """Takeovers that did not end, after which an event is tried alone."""
-GAVE_UP: Final = "gave_up"
-"""How the exchange ends then, in its trace."""
 GATHERING: Final = 0.05
 """Seconds in which those who are to be tried alone gather, before the first of them is."""
 
@@ -248,7 +246,7 @@ class CrashLoopGuard:
         deaths: CrashCounts,
         guard: WorkGuard,
         inbox: Inbox,
-        patience: StoreRetry,
+        retry: StoreRetry,
         may_be_again: Callable[[InboxEntry], bool],
         give_up: Callable[[InboxEntry], Awaitable[None]],
     ) -> None:
@@ -257,7 +255,7 @@ class CrashLoopGuard:
         self._deaths = deaths
         self._guard = guard
         self._inbox = inbox
-        self._patience = patience
+        self._retry = retry
         self._may_be_again = may_be_again
         self._give_up = give_up
         self._alone = OneByOne()
@@ -270,7 +268,7 @@ class CrashLoopGuard:
         suspects = [entry for entry, item in pairs if self._is_suspect(entry, item)]
         if not suspects:
             with self._guard.working(*items):
-                await self._patience.retry_while_unavailable(partial(work, entries))
+                await self._retry.retry_while_unavailable(partial(work, entries))
             return
         counts = {entry.id: await self._insist(self._counted, entry) for entry in suspects}
         if max(counts.values()) < ALONE_AFTER:
@@ -295,15 +293,15 @@ class CrashLoopGuard:
             await self._insist(self._note, entry, counts[entry.id] + 1)
         try:
             with self._guard.working(*map(item_of, entries)):
-                await self._patience.retry_while_unavailable(partial(work, entries))
+                await self._retry.retry_while_unavailable(partial(work, entries))
         except asyncio.CancelledError:  # it was stopped, and nobody died
             for entry in counted:
                 await uninterrupted(self._note(entry, counts[entry.id]))
             raise
 
-    async def _end(self, entry: InboxEntry, crash_loop: int) -> None:
+    async def _end(self, entry: InboxEntry, count: int) -> None:
         item = item_of(entry)
-        log.error("event_given_up", event_kind=entry.event.kind, crash_loop=crash_loop)
+        log.error("event_given_up", event_kind=entry.event.kind, redeliveries=count)
         await self._guard.quarantine(item, owner_of(entry))
         if await self._deaths.begin_giving_up(item):
             with self._guard.working(item):
@@ -319,7 +317,7 @@ class CrashLoopGuard:
         await self._deaths.put(item_of(entry), beginnings)
 
     async def _insist(self, work: Callable[..., Awaitable[T]], *arguments: object) -> T:
-        return await self._patience.retry_while_unavailable(partial(work, *arguments))
+        return await self._retry.retry_while_unavailable(partial(work, *arguments))
 
 
 def item_of(entry: InboxEntry) -> WorkItem:
@@ -332,7 +330,7 @@ def owner_of(entry: InboxEntry) -> Owner:
     place, author = place_of(entry.event), author_of(entry.event)
     person = PersonId(place.platform, place.account, author.id) if author else ""
     channel = f"{place.platform}:{place.account}:{place.channel_id}"
-    return Owner(tenant_of(entry.lane), str(person), channel)
+    return Owner(ConversationKey.of(entry.lane).tenant, str(person), channel)
 
 
 class OneByOne:

@@ -1,7 +1,7 @@
 """The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 
@@ -47,10 +47,10 @@ log = structlog.get_logger(__name__)
 class Intake:
     """Implements `gateway.ports.EventSink`: returns once an event is stored, or none of ours."""
 
-    def __init__(self, services: Services, workplace: Dispatcher) -> None:
+    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
-        self._workplace = workplace
-        self._screening = Screening(services, workplace)
+        self._dispatcher = dispatcher
+        self._screening = Screening(services, dispatcher)
         self._typed = TypedAnswers(services)
         self._ratings = Ratings(services, self._screening)
         state = services.stores.states.of("parley", "tenants")
@@ -108,7 +108,7 @@ class Intake:
                 refused = self._screening.refusal(event, self.key_for(event).tenant)
                 if refused is not None:
                     self._services.count("inline_refused", refused.reason)
-                elif not self._workplace.answer_inline(event):
+                elif not self._dispatcher.answer_inline(event):
                     self._services.count("inline_refused", event.place.platform)
             case MembershipChanged():
                 await self._membership(event)
@@ -146,7 +146,9 @@ class Intake:
         if command is not None:
             await self._store(command, self.key_for(command))
         else:
-            await self._store(event, key)
+            await self._store(
+                with_content(event, invocation.content), key, invocation.decision.reason
+            )
 
     async def _answers_question(self, event: MessageReceived, content: str) -> bool:
         """True when a message was typed in place of a button; anything else closes the question."""
@@ -195,6 +197,9 @@ class Intake:
         else:
             keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
         known = [key for key in keys if await self._knows(event, key)]
+        if known and isinstance(event, MessageEdited):
+            policy = self._services.policies.invocation
+            event = with_content(event, decide_invocation(event.message, policy).content)
         for number, key in enumerate(known):
             # An event is stored once: that of each further tenant is one of its own.
             own = replace(event, event_id=f"{event.event_id}@{key.tenant}") if number else event
@@ -206,7 +211,7 @@ class Intake:
         place, services = place_of(event), self._services
         ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
         return (
-            await self._workplace.holds(str(key), place, ids)
+            await self._dispatcher.holds(str(key), place, ids)
             or await services.stores.conversations.knows(key.tenant, place, ids)
             or await services.memory.knows(key.tenant, place, ids)
         )
@@ -226,22 +231,22 @@ class Intake:
         for tenant in await self._tenants.of(place):
             await services.memory.left(tenant, place, "")
 
-    async def _store(self, event: InboundEvent, key: ConversationKey) -> None:
+    async def _store(self, event: InboundEvent, key: ConversationKey, reason: str = "") -> None:
         services = self._services
         refused = self._screening.refusal(event, key.tenant)
         if refused is not None:
             await self._turn_away(event, key, refused)
             return
-        self._workplace.check_room()
+        self._dispatcher.check_room()
         place = place_of(event)
-        entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now())
+        entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now(), reason)
         hold = services.connected[place.platform, place.account].manifest.dedupe_for
         await self._tenants.note(place, key.tenant)
         began = services.clock.monotonic()
         # Stored but not routed would be a duplicate when the platform sends it again.
         if await uninterrupted(services.stores.inbox.add(entry, hold)):
             services.observer.stored(services.clock.monotonic() - began)
-            await self._workplace.accept(entry)
+            await self._dispatcher.accept(entry)
         else:
             services.count("duplicate", place.platform)
 
@@ -291,3 +296,14 @@ class Intake:
             outcome,
             0.0,
         )
+
+
+Written = TypeVar("Written", MessageReceived, MessageEdited)
+
+
+def with_content(event: Written, content: str) -> Written:
+    """The event with the author's own words only: without the prefix that invokes the assistant."""
+    message = event.message
+    if message.content == content:
+        return event
+    return replace(event, message=replace(message, content=content))

@@ -1,22 +1,23 @@
-"""What an edit or a deletion makes of a question that still waits. Pure."""
+"""Edits and deletions: of a question that still waits, and of a conversation that is stored."""
 
+import asyncio
 from dataclasses import replace
 
+from gateway.conversation import ConversationKey
 from gateway.message import (
+    MAX_CONTENT,
     ChatMessage,
     CommandInvoked,
     MessageDeleted,
     MessageEdited,
     MessageReceived,
     TelegramExtras,
+    place_of,
 )
+from gateway.policy.kept_words import kept_name, kept_words
 from gateway.stores import InboxEntry
-
-
-def message_of(entry: InboxEntry) -> ChatMessage | None:
-    """The message that an entry asks to be answered; None where it is something else."""
-    event = entry.event
-    return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
+from gateway.turn.prompt import said_in
+from gateway.turn.services import Services
 
 
 def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
@@ -31,7 +32,7 @@ def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
 def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> InboxEntry | None:
     """The entry after the revision: in its new wording, None when it was deleted, and the same
     when it is about something else."""
-    message = message_of(entry)
+    message = entry.message
     if message is None:
         return entry
     if isinstance(revision, MessageDeleted):
@@ -49,3 +50,22 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     if extras.command.lower() != event.name:
         return entry
     return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
+
+
+async def revise_stored(
+    entry: InboxEntry, event: MessageEdited | MessageDeleted, services: Services
+) -> None:
+    """Let the stored conversation, and what memory took from it, follow an edit or a deletion."""
+    place, tenant = place_of(event), ConversationKey.of(entry.lane).tenant
+    conversations = services.stores.conversations
+    if isinstance(event, MessageDeleted):
+        await conversations.delete(tenant, place, event.message_ids)
+        await services.memory.deleted(tenant, place, event.message_ids)
+    else:
+        message = event.message
+        text = await asyncio.to_thread(kept_words, message.content)
+        await conversations.edit(tenant, place, message.id, text)
+        said = said_in(place, kept_name(message.author.name), message.content[:MAX_CONTENT])
+        await services.memory.edited(tenant, place, message.id, said)
+    services.count("revised", event.kind)
+    await services.stores.inbox.finish((entry.id,), ())

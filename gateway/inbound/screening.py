@@ -40,9 +40,9 @@ class Screening:
     The same event refused again, because the platform repeats it, is refused for the same reason.
     """
 
-    def __init__(self, services: Services, workplace: Dispatcher) -> None:
+    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
-        self._workplace = workplace
+        self._dispatcher = dispatcher
         self._arrivals = Arrivals(services.policies.limits.user_per_minute)
 
     def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
@@ -63,7 +63,7 @@ class Screening:
         edit = isinstance(event, MessageEdited)
         if not self._arrivals.stored(sender, now, edit=edit):
             return Decision(STAGE, False, "too_many_messages")
-        if not edit and self._workplace.is_crowded_by(person):
+        if not edit and self._dispatcher.is_crowded_by(person):
             return Decision(STAGE, False, "too_many_waiting")
         return None
 

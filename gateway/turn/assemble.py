@@ -1,198 +1,141 @@
-"""What the model reads: opened before the question is asked, and made to fit.
+"""Makes the request to the model: tools, question, and the five blocks that fit beside them."""
 
-`gateway/context/` decides; here is what it decides on, and what is kept of it.
-"""
-
-import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import structlog
-
-from gateway.authorship import Material
-from gateway.context.assembler import assemble
-from gateway.context.blocks import (
-    NOTHING_TOLD,
-    Assembled,
-    BlockKind,
-    ContextParts,
-    Count,
-    KnowledgeItem,
-    Piece,
-    Said,
-    Task,
-    Told,
-    spoken,
-)
+from gateway.auditing import AuditedTools
+from gateway.context.assembler import assemble as assemble_blocks
+from gateway.context.blocks import Assembled, BlockKind, ContextParts, Count, Piece, Task, Told
 from gateway.context.budgets import TokenBudget, budget_for
 from gateway.context.figures import told
 from gateway.context.once import assembled_once
-from gateway.context.steps import (
-    Opened,
-    leaving,
-    since,
-    sizes_of,
-    summary_in_time,
-    summed_up,
-)
-from gateway.conversation import ContextLimits
-from gateway.errors import StoreUnavailable
+from gateway.context.steps import Opened
+from gateway.context.task import SET_TASK, WithTask, may_set_task
+from gateway.message import ChatMessage
+from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
-from gateway.ports.memory import TurnMemory
-from gateway.stores import StoredTurn
+from gateway.turn.history import said_of
 from gateway.turn.prompt import (
+    CHOSEN,
     WORDLESS,
     PromptFacts,
-    clean_name,
-    framed,
-    own_in_room,
     own_text,
-    own_words,
-    quotation,
     today_text,
+    user_content,
     who_set,
 )
 from gateway.turn.services import Services
-from gateway.turn.tokens import counter, estimate, estimate_messages, estimate_tools
+from gateway.turn.tokens import counter, estimate_messages, estimate_tools
+from gateway.turn.toolbox import OverheardTools, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
 
-RECALL_SECONDS: Final = 3.0
 ROOMY: Final = 32_000
 """Tokens from which on a window has room for tools beside what its budget sums up to."""
 DAY: Final = 20
 """Tokens of the line that says which day it is."""
 
-log = structlog.get_logger(__name__)
 
-
-async def gather_context(exchange: TurnContext, services: Services) -> Decision:
-    """What was said before, as much as the limits allow; the rest is in a summary."""
-    if exchange.unkept:
-        return Decision("context", True, "memory_off")
-    limits, now = limits_of(services), services.clock.now()
-    turns, notes = await services.stores.conversations.opened(
-        exchange.key, 2 * limits.max_messages + 2
-    )
-    asked = {message.id for message in exchange.messages}
-    earlier = [turn for turn in turns if turn.message_id not in asked]
-    summary = summary_in_time(notes.summary, limits, now)
-    kept = since(earlier, summary, limits, now)
-    sizes = sizes_of(kept, estimate)
-    gone = leaving(kept, sizes, limits)
-    if gone:
-        summary = summed_up(summary, kept[:gone], said_of(kept[:gone], exchange.place.audience))
-        await services.stores.notes.set_summary(exchange.key, summary, now)
-        kept, sizes = kept[gone:], sizes[gone:]
-    exchange.opened = Opened(notes.task, summary, tuple(kept), tuple(sizes))
-    if exchange.memory is not None:
-        exchange.memory.reads(tuple(read_besides(exchange)))
-    return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
-
-
-def read_besides(exchange: TurnContext) -> Iterator[Material]:
-    """Text that the model reads and the asking person did not write: the message they reply to,
-    material shown before, and in a room the messages of others."""
-    for message in exchange.messages:
-        if message.quote is not None and message.quote.text.strip():
-            yield quotation(message.quote)
-    person, opened = str(exchange.who.person), exchange.opened
-    for turn in opened.turns:
-        yield from turn.material
-        if turn.role == "user" and turn.person != person and turn.text:
-            yield Material("room", turn.text, turn.speaker)
-    if opened.summary is not None and set(opened.summary.persons) - {person}:
-        yield Material("room", opened.summary.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked: the blocks of the person's message, of which model, with which persona and
-    tools. `model` is empty for the default one."""
-
-    blocks: tuple[ContentBlock, ...]
-    persona: str
-    model: str
-    tools: ToolProvider
-
-
-async def turn_request(
-    exchange: TurnContext, services: Services, question: Question
-) -> TurnRequest:
-    """The five blocks, put together for this question. Raises `OwnTextTooLong`."""
-    assistant, known = services.assistant, services.calibrations
-    model = question.model or assistant.default_model
+async def assemble(turn: TurnContext, services: Services) -> Decision:
+    """Put the five blocks together for this question. Raises `OwnTextTooLong`."""
+    assistant, known, place = services.assistant, services.calibrations, turn.place
+    voice = assistant.voice_in(place.platform, place.channel_id)
+    model = voice.model or assistant.default_model
     budget, steady = budget_for(assistant.window), known.steady(model)
     count: Count = counter(steady)
-    memory = exchange.memory
-    place = exchange.place
-    facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
-    told_of = await memory.told() if memory is not None else NOTHING_TOLD
-    parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
-    found = await recalled(exchange, memory, services) if memory is not None else ()
+    turn.tools, asked = tools_of(turn, services), question_of(turn)
+    facts = PromptFacts(assistant.name, place.platform, place.audience, voice.persona)
+    parts = parts_of(own_text(facts), turn.told, turn.opened, place.audience)
     total = budget.blocks_total
     if assistant.window < ROOMY:
-        asked = estimate_messages((ModelMessage("user", question.blocks),), steady)
-        offered = estimate_tools(await question.tools.tools(), steady)
-        total = room_for_blocks(assistant.window, budget, offered + round(steady.constant), asked)
+        question = estimate_messages((ModelMessage("user", asked),), steady)
+        offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
+        total = room_for_blocks(assistant.window, budget, offered, question)
     # That it fits was seen at the start: what was learned of counting since is no reason to fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
-    make = partial(assemble, budget=budget, count=count, ranks=services.policies.ranks, total=total)
-    made = assembled_once(parts, found, {message.id for message in exchange.messages}, make)
-    reserved = budget.grand_total - budget.blocks_total
-    exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
-    today = today_text(services.clock.now().date())
-    return TurnRequest(
+    ranks = services.policies.ranks
+    make = partial(assemble_blocks, budget=budget, count=count, ranks=ranks, total=total)
+    asking = {message.id for message in turn.messages}
+    made = assembled_once(parts, turn.knowledge, asking, make)
+    turn.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
-        user=user_blocks(made, question.blocks),
-        model=question.model,
+        user=user_blocks(made, asked),
+        model=voice.model,
         max_tokens=min(assistant.max_tokens, budget.response),
         window=assistant.window,
-        reference=exchange.id,
+        reference=turn.id,
         calibration=known.latest(model),
-        system_now=today,
+        system_now=today_text(services.clock.now().date()),
     )
+    reserved = budget.grand_total - budget.blocks_total
+    return Decision("context", True, "blocks", told(made, assistant.window, reserved))
 
 
-async def recalled(
-    exchange: TurnContext, memory: TurnMemory, services: Services
-) -> Sequence[KnowledgeItem]:
-    """What is remembered that may answer the question. Nobody goes without an answer because
-    recall breaks or takes long: the model can still search. Raises `StoreUnavailable`."""
-    if not memory.recalls:
-        return ()
-    try:
-        async with asyncio.timeout(RECALL_SECONDS):
-            return await memory.knowledge(exchange.question)
-    except StoreUnavailable:
-        raise
-    except TimeoutError:
-        services.count("unrecalled", "too_slow")
-        exchange.note(Decision("context", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s"))
-    except Exception:
-        log.exception("recall_failed")
-        services.count("unrecalled", "failed")
-        exchange.note(Decision("context", True, "recall_failed", "see the log"))
-    return ()
+def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
+    """The tools that this person may use before these people: what memory offers them here, then
+    everybody's, then the one for the task."""
+    permit = partial(
+        allowed_tools,
+        role=turn.who.role,
+        audience=turn.place.audience,
+        policy=services.policies.tools,
+    )
+    tools: ToolProvider = toolbox_of(turn, services).limited(permit)
+    who, audience = turn.who, turn.place.audience
+    may_set = may_set_task(who, audience) and not turn.unkept
+    if may_set and SET_TASK.name in permit((SET_TASK,)):
+        last = turn.last
+        by = SetTask("", str(who.person), last.author.name, last.id)
+        tools = turn.tasks = WithTask(tools, by, turn.contents, audience)
+    return AuditedTools(tools, turn, services)
 
 
-def parts_of(own: str, told_of: Told, opened: Opened, audience: Audience) -> ContextParts:
+def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
+    """What memory offers this person here, then everybody's, whose results memory is told of."""
+    if turn.memory is None:
+        return services.toolbox
+    if services.toolbox.empty:
+        return Toolbox((turn.memory.tools,))
+    return Toolbox((turn.memory.tools, OverheardTools(services.toolbox, turn.memory)))
+
+
+def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
+    """The files, then what was written, each message after what it replies to."""
+    in_room = turn.place.audience is not Audience.DIRECT
+    blocks: list[ContentBlock] = list(turn.files)
+    for message, content in zip(turn.messages, turn.contents, strict=True):
+        words = content or wordless(message)
+        writer = (message.author.name or "somebody") if in_room else ""
+        quote, material = message.quote, message.material
+        blocks += user_content(words, writer=writer, quote=quote, material=material)
+    return tuple(blocks)
+
+
+def wordless(message: ChatMessage) -> str:
+    """What stands for an empty message: a bare mention, or a file without a word."""
+    if message.material:
+        chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
+        return CHOSEN if chosen else WORDLESS
+    return "(sent a file)" if message.attachments else "(said nothing but your name)"
+
+
+def parts_of(own: str, told: Told, opened: Opened, audience: Audience) -> ContextParts:
     """Everything that there is for the blocks but knowledge."""
     task, summary = opened.task, opened.summary
     return ContextParts(
         own=own,
-        skills=told_of.skill,
-        personal=(Piece("soul", told_of.soul, 0.4), Piece("brief", told_of.brief, 0.6)),
+        skills=told.skill,
+        personal=(Piece("soul", told.soul, 0.4), Piece("brief", told.brief, 0.6)),
         project=(
-            Piece("bible", told_of.bible, 0.5),
-            Piece("heartbeat", told_of.heartbeat, 0.2),
-            Piece("shared", told_of.shared, 0.3),
+            Piece("bible", told.bible, 0.5),
+            Piece("heartbeat", told.heartbeat, 0.2),
+            Piece("shared", told.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",
@@ -204,33 +147,6 @@ def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) 
     """What is left for the blocks of a small window, where tools and question take more than is
     reserved: the blocks go short, by rank, before the question does."""
     return window - budget.response - budget.safety_buffer - DAY - offered - asked
-
-
-def limits_of(services: Services) -> ContextLimits:
-    """How much of a conversation is shown: never more than its block holds."""
-    limits, history = services.policies.context, budget_for(services.assistant.window).history
-    return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
-
-
-# --- messages -----------------------------------------------------------------------------------
-
-
-def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Said, ...]:
-    """Stored turns as the model reads them. In a room each person's words carry their name, so
-    that the model can tell people apart."""
-    named = audience is not Audience.DIRECT
-    return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
-
-
-def _said(turn: StoredTurn, named: bool) -> Said:
-    if turn.role == "assistant":
-        return Said(turn.message_id, turn.role, turn.text, turn.at)
-    writer = (clean_name(turn.speaker) or "somebody") if named else ""
-    words = turn.text or WORDLESS
-    own = own_in_room(words) if named else own_words(words)
-    shown = framed(turn.material, writer) if turn.material else ""
-    text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
-    return Said(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:

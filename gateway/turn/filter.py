@@ -13,6 +13,16 @@ from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 
+async def filter_answer(turn: TurnContext, services: Services) -> Decision:
+    """Nothing that looks like a secret goes into a public room."""
+    filtered = filter_response(turn.answer, turn.place.audience)
+    decision = Decision("response_filter", True, filtered.reason)
+    if filtered.blocked:
+        await audit("answer_withheld", turn, services, decision)
+    turn.answer = filtered.text
+    return decision
+
+
 def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
     """The reply as this audience may read it, and the reason of the first part that it may not,
     empty where it may read all. Without its text a reply has no buttons."""
@@ -37,36 +47,36 @@ def screened_buttons(
     return tuple(kept), reason
 
 
-async def screened_reply(exchange: TurnContext, reply: Reply, services: Services) -> Reply:
+async def screened_reply(turn: TurnContext, reply: Reply, services: Services) -> Reply:
     """The reply of a command as it may be read where it is said; what is withheld is audited."""
-    shown, reason = screened(reply, exchange.place.audience)
-    await note_withheld(exchange, reason, services)
+    shown, reason = screened(reply, turn.place.audience)
+    await note_withheld(turn, reason, services)
     return shown
 
 
 async def screened_beneath(
-    exchange: TurnContext, answer: str, beneath: Reply, services: Services
+    turn: TurnContext, answer: str, beneath: Reply, services: Services
 ) -> Reply:
     """What stands under an answer, as it may be read there: also together with the answer it holds
     no secret. What is withheld says nothing."""
     if beneath is NOTHING_SAID:
         return beneath
-    audience = exchange.place.audience
+    audience = turn.place.audience
     shown, reason = screened(beneath, audience)
     if not reason:
         reason = _blocked(f"{answer}\n\n{shown.markdown}" if shown.markdown else "", audience)
-    await note_withheld(exchange, reason, services)
+    await note_withheld(turn, reason, services)
     return NOTHING_SAID if reason else shown
 
 
-async def note_withheld(exchange: TurnContext, reason: str, services: Services) -> None:
+async def note_withheld(turn: TurnContext, reason: str, services: Services) -> None:
     """Record that something was withheld, where there is a reason."""
     if not reason:
         return
     decision = Decision("response_filter", True, reason, "beside the answer")
-    exchange.note(decision)
-    if exchange.principal is not None:
-        await audit("answer_withheld", exchange, services, decision)
+    turn.note(decision)
+    if turn.principal is not None:
+        await audit("answer_withheld", turn, services, decision)
 
 
 def _blocked(text: str, audience: Audience) -> str:

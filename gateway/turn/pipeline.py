@@ -11,13 +11,11 @@ import structlog
 from gateway.auditing import audit
 from gateway.authorship import Material, within_bounds
 from gateway.commands.typed import typed_form
-from gateway.conversation import key_of, place_to_answer, tenant_of
+from gateway.conversation import ConversationKey
 from gateway.delivery.live.answer import LiveAnswer
 from gateway.details import details_of
-from gateway.durable import StoreRetry, uninterrupted
+from gateway.durable import uninterrupted
 from gateway.errors import StoreUnavailable
-from gateway.extensions import EXTENSION_SECONDS
-from gateway.inbound.crash_loop_guard import GAVE_UP, CrashCounts, CrashLoopGuard
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -34,54 +32,66 @@ from gateway.message import (
 )
 from gateway.notices import addressed
 from gateway.observe.correlation import about, correlation_id
-from gateway.observe.observer import Answered, Timing, collected_in
+from gateway.observe.observer import Timing, collected_in
 from gateway.policy.decision import Decision
-from gateway.policy.invocation import decide_invocation
 from gateway.policy.kept_words import kept_name
 from gateway.ports.memory import TurnMemory
 from gateway.refusals import refusal_for
 from gateway.render.aside import render_aside
-from gateway.stores import InboxEntry, UsageRow
-from gateway.turn.admission import check_access, check_limits, guard_loops, identify
-from gateway.turn.assemble import gather_context
-from gateway.turn.filter import screened_reply
-from gateway.turn.generate import ask_model, read_attachments, reserve_budget
-from gateway.turn.prompt import said_in
-from gateway.turn.remember import close_memory, open_memory, redact_aside
-from gateway.turn.render import address, filter_answer, render_answer
-from gateway.turn.save import completed, usage_of
+from gateway.stores import InboxEntry
+from gateway.turn.admission import (
+    check_access,
+    check_limits,
+    guard_loops,
+    identify,
+    reserve_budget,
+)
+from gateway.turn.assemble import assemble
+from gateway.turn.attachments import read_attachments
+from gateway.turn.filter import filter_answer, screened_reply
+from gateway.turn.generate import generate
+from gateway.turn.history import read_history
+from gateway.turn.recall import open_memory, recall
+from gateway.turn.remember import remember
+from gateway.turn.render import address, render_answer, settle_task
+from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
 ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
-"""Who it is, and whether they are served here at all."""
+"""Decide on whose behalf the message is handled, and whether they are served here at all."""
 
 LIMITS: tuple[Stage, ...] = (check_limits,)
-"""Whether it is not too often."""
+"""Decide whether it is not too often."""
 
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
 """Passed by every message on its own."""
 
-OPENING: tuple[Stage, ...] = (reserve_budget, open_memory)
-"""What it may cost, and what may be kept of it."""
-
 TURN: tuple[Stage, ...] = (
-    gather_context,
+    reserve_budget,
+    open_memory,
+    read_history,
     read_attachments,
-    ask_model,
+    recall,
+    assemble,
+    generate,
     filter_answer,
-    close_memory,
+    remember,
+    settle_task,
     render_answer,
+    save,
 )
-"""Passed once, after `OPENING`, by the messages of one author that became one turn."""
+"""Passed once by the messages of one author that became one turn."""
 
 SURELY_FIRST = timedelta(seconds=10)
 """Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
 MAX_BROKEN_OFF = 1_000
 
 FAILED = "failed"
+GAVE_UP = "gave_up"
+"""The outcome of a message that processes died of."""
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 BROKE_DOWN = (
     "I could not answer this message: the program stopped each time it worked on it, so it will not"
@@ -100,117 +110,94 @@ class Pipeline:
         self._services = services
         self._shared = shared
         self._since = services.clock.now()
-        self.patience = StoreRetry(services.clock)
-        self.crash_loop = CrashLoopGuard(
-            CrashCounts(services.stores.states.of("parley", "takeovers")),
-            services.guard,
-            services.stores.inbox,
-            self.patience,
-            self.may_be_again,
-            self.give_up,
-        )
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
         self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
         opened = [self.open(entry) for entry in entries]
-        admitted = [exchange for exchange in opened if await self.admit(exchange)]
+        admitted = [each for each in opened if await self.admit(each)]
         if not admitted:
             return
         turn = merge(admitted)
         try:
             with about(turn.id), collected_in(turn.timings):
-                passed = await self._pass(OPENING, turn)
-                await self._collect(admitted[:-1], turn)
-                passed = passed and await self._pass(TURN, turn)
+                passed = await self._run(TURN, turn)
         except asyncio.CancelledError:
             self._remember_stopped(turn)
-            await uninterrupted(self._settle(turn))
+            await uninterrupted(settle(turn, self._services))
             raise
         if passed:
-            await self._finish(turn, turn.result.outcome if turn.result else "answered")
+            report(turn, self._services)
 
-    async def _collect(self, others: Sequence[TurnContext], turn: TurnContext) -> None:
-        """Be done with messages that are answered in one turn with a later one."""
-        for other in others:
-            other.note(Decision("lane", True, "collected", turn.id))
-            other.inbox_ids, other.memory = (), turn.memory
-            await self._finish(other, "collected")
-
-    async def admit(self, exchange: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
-        """True when this person may ask now; otherwise the exchange is refused and closed."""
-        with about(exchange.id), collected_in(exchange.timings):
-            return await self._pass(stages, exchange)
+    async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
+        """True when this person may ask now; otherwise the turn is refused and closed."""
+        with about(turn.id), collected_in(turn.timings):
+            return await self._run(stages, turn)
 
     async def reply(
-        self, exchange: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
+        self, turn: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
     ) -> None:
-        """Answer with fixed words, do what comes `after` them, and be done with the exchange."""
-        reply = await screened_reply(exchange, reply, self._services)
-        reply = await typed_form(exchange, reply, self._services)
-        exchange.forgets = reply.forgets
-        exchange.outbound = address(
-            exchange.id,
-            exchange.place,
-            await render_aside(reply.markdown, exchange.connected.manifest.dialect),
+        """Answer with fixed words, do what comes `after` them, and be done with the turn."""
+        reply = await screened_reply(turn, reply, self._services)
+        reply = await typed_form(turn, reply, self._services)
+        turn.forgets = reply.forgets
+        turn.outbound = address(
+            turn.id,
+            turn.place,
+            await render_aside(reply.markdown, turn.connected.manifest.dialect),
             reply,
-            reply_to_id=exchange.last.id if exchange.kind == "message" else "",
-            reply_handle=exchange.reply_handle,
+            reply_to_id=turn.last.id if turn.kind == "message" else "",
+            reply_handle=turn.reply_handle,
         )
-        exchange.outbound += addressed(exchange.id, reply.notices, self._services.connected)
-        exchange.outbound += tuple(after)
-        await self._finish(exchange, outcome)
+        turn.outbound += addressed(turn.id, reply.notices, self._services.connected)
+        turn.outbound += tuple(after)
+        await self._finish(turn, outcome)
 
     async def drop(self, entries: Sequence[InboxEntry]) -> None:
         """Be done with entries without an answer: turned away by the overlap, or stopped."""
         for entry in entries:
-            exchange = self.open(entry)
-            exchange.note(Decision("lane", False, "dropped"))
-            exchange.memory = self._unkept.pop(entry.id, None)
+            turn = self.open(entry)
+            turn.note(Decision("lane", False, "dropped"))
+            turn.memory = self._unkept.pop(entry.id, None)
             shown = self._broken_off.pop(entry.id, None)
             if shown is not None:
-                exchange.outbound = shown.stopped(exchange.id)
-            await self._finish(exchange, "dropped")
+                turn.outbound = shown.stopped(turn.id)
+            await self._finish(turn, "dropped")
 
     async def give_up(self, entry: InboxEntry) -> None:
         """Be done with what one process after the other died of, and say so to who may hear it."""
-        exchange = self.open(entry)
-        exchange.note(Decision("takeover", False, GAVE_UP))
+        turn = self.open(entry)
+        turn.note(Decision("takeover", False, GAVE_UP))
         unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
-        if unheard or exchange.last.author.is_bot:
-            await self._finish(exchange, GAVE_UP)
-        elif await self.admit(exchange, ENTRY):
-            words = BROKE_DOWN.format(reference=exchange.id)
-            await self.reply(exchange, Reply(words, private_to=private_reader(exchange)), GAVE_UP)
+        if unheard or turn.last.author.is_bot:
+            await self._finish(turn, GAVE_UP)
+        elif await self.admit(turn, ENTRY):
+            words = BROKE_DOWN.format(reference=turn.id)
+            await self.reply(turn, Reply(words, private_to=private_reader(turn)), GAVE_UP)
 
     async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
         """Be done with entries whose messages were deleted before their turn."""
         for entry in entries:
-            exchange = self.open(entry)
-            exchange.note(Decision("lane", False, "deleted"))
-            await self._finish(exchange, "deleted")
+            turn = self.open(entry)
+            turn.note(Decision("lane", False, "deleted"))
+            await self._finish(turn, "deleted")
 
     def open(self, entry: InboxEntry) -> TurnContext:
-        """The exchange that an entry begins."""
-        services, event = self._services, entry.event
+        """The context of a turn that an entry begins. The conversation, the author's own words and
+        the reason why they are meant for the assistant were decided when the entry was stored."""
+        services, event, key = self._services, entry.event, ConversationKey.of(entry.lane)
         now, began = services.clock.now(), services.clock.monotonic()
         message, handle = question_of(event, entry.received_at)
         message = with_kept_names(message)
-        connected = services.connected[message.platform, message.place.account]
-        place = message.place
-        if isinstance(event, MessageReceived):
-            place = place_to_answer(place, message.id, connected.manifest.capabilities)
-        tenant = tenant_of(entry.lane) or services.extensions.tenant_of(place, message.person)
-        invocation = decide_invocation(message, services.policies.invocation, bot_takes_part=True)
-        exchange = TurnContext(
+        turn = TurnContext(
             id=correlation_id(entry.id),
             inbox_ids=(entry.id,),
             messages=(message,),
-            contents=(invocation.content,),
-            place=place,
-            key=key_of(tenant, place),
-            connected=connected,
+            contents=(message.content,),
+            place=key.place_in(message.place),
+            key=key,
+            connected=services.connected[key.platform, key.account],
             started=now,
             started_monotonic=began,
             stored_monotonic=began - (now - entry.received_at).total_seconds(),
@@ -218,97 +205,51 @@ class Pipeline:
             reply_handle=handle,
             again=self.may_be_again(entry),
         )
-        is_message = isinstance(event, MessageReceived)
-        reason = invocation.decision.reason if is_message else event.kind
-        details = details_of(message.extras)
-        exchange.note(Decision("invocation", True, reason, details))
-        return exchange
+        reason = entry.reason or event.kind
+        turn.note(Decision("invocation", True, reason, details_of(message.extras)))
+        return turn
 
-    async def _pass(self, stages: Sequence[Stage], exchange: TurnContext) -> bool:
-        """Run stages until one says no; the exchange is then refused and closed. What they decide
-        is kept however much was noted before: there are few of them."""
+    async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:
+        """Run stages until one says no; the turn is then refused and closed. Everything that all
+        stages share is here: what they decide is kept for the trace, how long they take for the
+        figures, and what fails is told to the log. Raises `StoreUnavailable`."""
+        services = self._services
         for stage in stages:
-            decision = await self._step(stage, exchange)
-            exchange.decisions.append(decision)
+            began = services.clock.monotonic()
+            try:
+                decision = await stage(turn, services)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                if turn.refused:
+                    raise
+                log.exception("stage_failed", stage=stage.__name__)
+                decision = Decision(stage.__name__, False, FAILED, "see the log")
+            seconds = services.clock.monotonic() - began
+            turn.timings.append(Timing("stage", stage.__name__, began, seconds, decision.reason))
+            turn.decisions.append(decision)
             if not decision.allowed:
-                await self._refuse(exchange, decision)
+                await self._refuse(turn, decision)
                 return False
         return True
 
-    async def _step(self, stage: Stage, exchange: TurnContext) -> Decision:
-        clock, name = self._services.clock, stage.__name__
-        began = clock.monotonic()
-        try:
-            decision = await stage(exchange, self._services)
-        except StoreUnavailable:
-            raise
-        except Exception:
-            log.exception("stage_failed", stage=name)
-            decision = Decision(name, False, FAILED, "see the log")
-        seconds = clock.monotonic() - began
-        exchange.timings.append(Timing("stage", name, began, seconds, decision.reason))
-        return decision
-
-    async def _refuse(self, exchange: TurnContext, decision: Decision) -> None:
-        exchange.refused = True
+    async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
+        turn.refused = True
         outcome = f"refused:{decision.stage}"
         if decision.reason != FAILED:
-            await audit(f"{decision.stage}_denied", exchange, self._services, decision)
-        text = await self._words_for(exchange, decision)
+            await audit(f"{decision.stage}_denied", turn, self._services, decision)
+        text = await self._words_for(turn, decision)
         if text:
-            await self.reply(exchange, Reply(text, private_to=private_reader(exchange)), outcome)
+            await self.reply(turn, Reply(text, private_to=private_reader(turn)), outcome)
         else:
-            await self._finish(exchange, outcome)
+            await self._finish(turn, outcome)
 
-    async def _finish(self, exchange: TurnContext, outcome: str) -> None:
-        """Keep the exchange and send what is to be sent. A stop comes too late for that: an answer
-        that is kept and not sent would come out at the next start. While a store is away the answer
-        waits: what the model said, and people may have seen, is not asked for again."""
-        with about(exchange.id):
-            await uninterrupted(self._keep(exchange, outcome))
-
-    async def _keep(self, exchange: TurnContext, outcome: str) -> None:
-        services = self._services
-        if exchange.live is not None:
-            exchange.outbound = exchange.live.finished(exchange.outbound)
-        exchange.outbound = exchange.outbound or dismissal(exchange)
-        if exchange.result is not None and not exchange.refused:
-            await redact_aside(exchange, services)
-        done, began = completed(exchange, services, outcome), services.clock.monotonic()
-        if await self.patience.retry_while_unavailable(
-            lambda: services.stores.journal.complete(done)
-        ):
-            services.deliverer.submit(exchange.outbound, done.begun)
-            await self._mend(exchange)
-        services.count("exchange", outcome)
-        services.observe(done.trace)
-        seconds = services.clock.monotonic() - began
-        exchange.timings.append(Timing("stage", "keep", began, seconds))
-        services.observer.answered(
-            Answered(
-                done.trace,
-                exchange.timings,
-                done.usage,
-                exchange.stored_monotonic,
-                exchange.started_monotonic,
-                exchange.outbound[-1].key if exchange.outbound else "",
-            )
-        )
-        await self._track(done.usage)
-
-    async def _mend(self, exchange: TurnContext) -> None:
-        """Take the half of a secret out of the message that was kept before its other half."""
-        if exchange.mended is None:
-            return
-        services, (message_id, text) = self._services, exchange.mended
-        place, said = exchange.place, said_in(exchange.place, exchange.last.author.name, text)
-        stored, tenant = services.stores.conversations, exchange.key.tenant
-        await self.patience.retry_while_unavailable(
-            lambda: stored.edit(tenant, place, message_id, text)
-        )
-        await self.patience.retry_while_unavailable(
-            lambda: services.memory.edited(tenant, place, message_id, said)
-        )
+    async def _finish(self, turn: TurnContext, outcome: str) -> None:
+        """Save a turn that no model answered."""
+        turn.outcome = outcome
+        with about(turn.id):
+            await self._run((save,), turn)
+        report(turn, self._services)
 
     def may_be_again(self, entry: InboxEntry) -> bool:
         """Whether another run may have begun to answer this, and died."""
@@ -328,32 +269,17 @@ class Pipeline:
         while len(self._unkept) > MAX_BROKEN_OFF:
             self._unkept.popitem(last=False)
 
-    async def _settle(self, exchange: TurnContext) -> None:
-        """What was used until a turn was stopped is owed, and the rest given back."""
-        usage, meter = usage_of(exchange, self._services), exchange.meter
-        if meter is not None and (usage or meter.accounts):
-            await self._services.stores.usage.settle(exchange.id, usage, meter.accounts)
-            await self._track(usage)
-
-    async def _track(self, usage: Sequence[UsageRow]) -> None:
-        for row in usage if self._services.extensions.tracks else ():
-            try:
-                async with asyncio.timeout(EXTENSION_SECONDS):
-                    await self._services.extensions.usage_tracker.track(row)
-            except Exception:
-                log.exception("tracking_failed")
-
-    async def _words_for(self, exchange: TurnContext, decision: Decision) -> str:
+    async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
         """What the person hears: nothing when access is denied, nothing to a bot (it would be
         fuel for a loop), and a limit only once in its window."""
-        if exchange.last.author.is_bot:
+        if turn.last.author.is_bot:
             return ""
         if decision.reason == FAILED:
-            return SORRY.format(reference=exchange.id)
-        refusal = refusal_for(decision, exchange.sharing)
+            return SORRY.format(reference=turn.id)
+        refusal = refusal_for(decision, turn.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{exchange.who.person}:{exchange.key.room}"
+        key = f"refusal:{decision.stage}:{turn.who.person}:{turn.key.room}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
 
@@ -382,14 +308,15 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
     return message, handle
 
 
-def merge(exchanges: Sequence[TurnContext]) -> TurnContext:
-    """One exchange for several messages of one author: the last one, with all their words."""
-    last = exchanges[-1]
-    if len(exchanges) == 1:
+def merge(turns: Sequence[TurnContext]) -> TurnContext:
+    """One turn for several messages of one author: the last one, with all their words."""
+    last = turns[-1]
+    if len(turns) == 1:
         return last
-    last.messages = tuple(message for e in exchanges for message in e.messages)
-    last.inbox_ids = tuple(inbox_id for e in exchanges for inbox_id in e.inbox_ids)
-    last.contents = tuple(content for e in exchanges for content in e.contents)
+    last.messages = tuple(message for each in turns for message in each.messages)
+    last.inbox_ids = tuple(inbox_id for each in turns for inbox_id in each.inbox_ids)
+    last.contents = tuple(content for each in turns for content in each.contents)
+    last.collected = turns[:-1]
     return last
 
 
@@ -407,15 +334,6 @@ def with_kept_names(message: ChatMessage) -> ChatMessage:
     )
 
 
-def dismissal(exchange: TurnContext) -> tuple[Outbound, ...]:
-    """What ends a command that gets no answer, where people would see it wait."""
-    waits = exchange.connected.manifest.capabilities.commands_wait
-    if exchange.kind != "command" or not (waits and exchange.reply_handle):
-        return ()
-    key = f"{exchange.id}:0"
-    return (Outbound(key, exchange.place, reply_handle=exchange.reply_handle),)
-
-
-def private_reader(exchange: TurnContext) -> str:
+def private_reader(turn: TurnContext) -> str:
     """The id that a refusal is shown to alone, where the platform can do that."""
-    return exchange.last.author.id if exchange.connected.manifest.capabilities.ephemeral else ""
+    return turn.last.author.id if turn.connected.manifest.capabilities.ephemeral else ""

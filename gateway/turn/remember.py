@@ -1,4 +1,7 @@
-"""Opens memory for the person who asks, and keeps the turn when it is over."""
+"""What memory and history may keep of a turn: the person's words without secrets, found once.
+
+The `remember` stage closes the turn's memory and says under the answer what was taken out.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,72 +20,62 @@ from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
 
 
-async def open_memory(exchange: TurnContext, services: Services) -> Decision:
-    """Bind memory to whoever asks, and to whoever reads along."""
-    await redact_aside(exchange, services)
-    exchange.memory = await services.memory.turn(asker_of(exchange, services))
-    if exchange.unkept:
-        services.recent_secrets.forget_person(str(exchange.key), str(exchange.who.person))
-        return Decision("memory", True, "off")
-    return Decision("memory", True, "opened")
-
-
-async def close_memory(exchange: TurnContext, services: Services) -> Decision:
-    """Keep the turn, and learn what there is to tell about it."""
-    if exchange.memory is None or exchange.result is None:
+async def remember(turn: TurnContext, services: Services) -> Decision:
+    """Let memory keep the turn, and take from it what stands under the answer."""
+    if turn.memory is None or turn.result is None:
         return Decision("memory", True, "nothing_kept")
-    await redact_aside(exchange, services)
-    note = note_of(exchange, services)
-    if note and not reads_alone(exchange):
+    await redact_aside(turn, services)
+    note = note_of(turn, services)
+    if note and not reads_alone(turn):
         covered = (REDACTION_NOTICE,) if note == REMOVED else ()
-        await exchange.memory.tell_later(LATER[note], instead_of=covered)
-    if exchange.result.failed:
-        exchange.footer = noted(exchange.footer, note)
+        await turn.memory.tell_later(LATER[note], instead_of=covered)
+    if turn.result.failed:
+        turn.footer = noted(turn.footer, note)
         return Decision("memory", True, "nothing_kept")
-    used = [call.name for call in exchange.result.calls]
-    after = await exchange.memory.finish(kept_answer(exchange, services), used)
-    exchange.footer = noted(after, note)
+    used = [call.name for call in turn.result.calls]
+    after = await turn.memory.finish(kept_answer(turn, services), used)
+    turn.footer = noted(after, note)
     return Decision("memory", True, "kept")
 
 
-def note_of(exchange: TurnContext, services: Services) -> str:
+def note_of(turn: TurnContext, services: Services) -> str:
     """What the person is told of the secrets in what they wrote and showed; nothing where they
     switched memory off, and nothing is kept anyway."""
-    if exchange.unkept:
+    if turn.unkept:
         return ""
-    shown = exchange.material
-    return secret_note(kept_of(exchange, services), shown, kept_material(exchange, shown))
+    shown = turn.material
+    return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
 
-def asker_of(exchange: TurnContext, services: Services) -> Asker:
+def asker_of(turn: TurnContext, services: Services) -> Asker:
     """Who asks, as memory knows them."""
     return Asker(
-        id=exchange.id,
-        principal=exchange.who,
-        name=exchange.last.author.name,
-        place=exchange.place,
-        conversation=str(exchange.key),
+        id=turn.id,
+        principal=turn.who,
+        name=turn.last.author.name,
+        place=turn.place,
+        conversation=str(turn.key),
         at=services.clock.now(),
-        message_ids=tuple(message.id for message in exchange.messages),
-        words=tuple(without_quotations(content) for content in exchange.contents),
-        said=said_of(exchange, services),
-        material=kept_material(exchange, exchange.material),
-        alone=reads_alone(exchange),
+        message_ids=tuple(message.id for message in turn.messages),
+        words=tuple(without_quotations(content) for content in turn.contents),
+        said=text_kept(turn, services),
+        material=kept_material(turn, turn.material),
+        alone=reads_alone(turn),
     )
 
 
-def reads_alone(exchange: TurnContext) -> bool:
+def reads_alone(turn: TurnContext) -> bool:
     """True where something can be said to the author that nobody else reads."""
-    direct = exchange.place.audience is Audience.DIRECT
-    return direct or exchange.connected.manifest.capabilities.ephemeral
+    direct = turn.place.audience is Audience.DIRECT
+    return direct or turn.connected.manifest.capabilities.ephemeral
 
 
-def said_of(exchange: TurnContext, services: Services) -> str:
+def text_kept(turn: TurnContext, services: Services) -> str:
     """The author's own text as it is kept, without secrets; empty where there is none."""
-    if not exchange.content.strip():
+    if not turn.content.strip():
         return ""
-    texts = kept_of(exchange, services).texts
-    return said_in(exchange.place, exchange.last.author.name, "\n".join(texts))
+    texts = kept_of(turn, services).texts
+    return said_in(turn.place, turn.last.author.name, "\n".join(texts))
 
 
 DIRECT: Final = 2_000
@@ -90,80 +83,78 @@ DIRECT: Final = 2_000
 of at most four readings, 40 ms together."""
 
 
-async def redact_aside(exchange: TurnContext, services: Services) -> None:
-    """Redact long texts of the exchange in a thread, so that they do not hold the event loop; the
+async def redact_aside(turn: TurnContext, services: Services) -> None:
+    """Redact long texts of the turn in a thread, so that they do not hold the event loop; the
     functions below find them done. No call of `re` takes long there, so the interpreter changes
     threads every 5 ms."""
-    if exchange.kept is None and sum(map(len, exchange.contents)) > DIRECT:
-        last, known = _before(exchange, services)
+    if turn.kept is None and sum(map(len, turn.contents)) > DIRECT:
+        last, known = _before(turn, services)
         earlier = last.text if last is not None else ""
-        kept = await asyncio.to_thread(kept_messages, exchange.contents, known, earlier)
-        _remember(exchange, services, kept, last)
-    for piece in exchange.material:
-        if len(piece.text) > DIRECT and piece.text not in exchange.redacted:
-            exchange.redacted[piece.text] = await asyncio.to_thread(kept_words, piece.text)
-    answer = exchange.answer
-    if len(answer) > DIRECT and answer not in exchange.redacted:
-        known = _told(exchange, services)
-        exchange.redacted[answer] = await asyncio.to_thread(kept_words, answer, known)
+        kept = await asyncio.to_thread(kept_messages, turn.contents, known, earlier)
+        _remember(turn, services, kept, last)
+    for piece in turn.material:
+        if len(piece.text) > DIRECT and piece.text not in turn.redacted:
+            turn.redacted[piece.text] = await asyncio.to_thread(kept_words, piece.text)
+    answer = turn.answer
+    if len(answer) > DIRECT and answer not in turn.redacted:
+        known = _told(turn, services)
+        turn.redacted[answer] = await asyncio.to_thread(kept_words, answer, known)
 
 
-def kept_of(exchange: TurnContext, services: Services) -> Kept:
+def kept_of(turn: TurnContext, services: Services) -> Kept:
     """The messages without their secrets; of several calls the first one does the work."""
-    if exchange.kept is not None:
-        return exchange.kept
-    last, known = _before(exchange, services)
-    kept = kept_messages(exchange.contents, known, last.text if last is not None else "")
-    _remember(exchange, services, kept, last)
+    if turn.kept is not None:
+        return turn.kept
+    last, known = _before(turn, services)
+    kept = kept_messages(turn.contents, known, last.text if last is not None else "")
+    _remember(turn, services, kept, last)
     return kept
 
 
-def kept_material(exchange: TurnContext, material: Sequence[Material]) -> tuple[Material, ...]:
+def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Material, ...]:
     """The text that a person shows, without secrets."""
     if not material:
         return ()
     for piece in material:
-        if piece.text not in exchange.redacted:
-            exchange.redacted[piece.text] = kept_words(piece.text)
-    return tuple(replace(piece, text=exchange.redacted[piece.text]) for piece in material)
+        if piece.text not in turn.redacted:
+            turn.redacted[piece.text] = kept_words(piece.text)
+    return tuple(replace(piece, text=turn.redacted[piece.text]) for piece in material)
 
 
-def kept_answer(exchange: TurnContext, services: Services) -> str:
+def kept_answer(turn: TurnContext, services: Services) -> str:
     """The answer without secrets, and without a copy of what may be one and was said before it."""
-    answer = exchange.answer
-    kept = exchange.redacted.get(answer)
+    answer = turn.answer
+    kept = turn.redacted.get(answer)
     if kept is None:
-        kept = exchange.redacted[answer] = kept_words(answer, _told(exchange, services))
+        kept = turn.redacted[answer] = kept_words(answer, _told(turn, services))
     return kept
 
 
-def _before(exchange: TurnContext, services: Services) -> tuple[LastWords | None, tuple[str, ...]]:
+def _before(turn: TurnContext, services: Services) -> tuple[LastWords | None, tuple[str, ...]]:
     """The author's message before, and the secrets that were said in the conversation."""
-    conversation, now, recent = str(exchange.key), services.clock.now(), services.recent_secrets
-    last = recent.last_words(conversation, str(exchange.who.person), now)
+    conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
+    last = recent.last_words(conversation, turn.person, now)
     return last, recent.of(conversation, now)
 
 
-def _told(exchange: TurnContext, services: Services) -> tuple[str, ...]:
-    possible = exchange.kept.possible if exchange.kept is not None else ()
-    return (*_known(exchange, services), *possible)
+def _told(turn: TurnContext, services: Services) -> tuple[str, ...]:
+    possible = turn.kept.possible if turn.kept is not None else ()
+    return (*_known(turn, services), *possible)
 
 
-def _known(exchange: TurnContext, services: Services) -> tuple[str, ...]:
-    return services.recent_secrets.of(str(exchange.key), services.clock.now())
+def _known(turn: TurnContext, services: Services) -> tuple[str, ...]:
+    return services.recent_secrets.of(str(turn.key), services.clock.now())
 
 
-def _remember(
-    exchange: TurnContext, services: Services, kept: Kept, last: LastWords | None
-) -> None:
-    now, conversation = services.clock.now(), str(exchange.key)
+def _remember(turn: TurnContext, services: Services, kept: Kept, last: LastWords | None) -> None:
+    now, conversation = services.clock.now(), str(turn.key)
     recent = services.recent_secrets
     if kept.earlier is not None and last is not None:
-        exchange.mended = (last.message_id, kept.earlier)
-    person = str(exchange.who.person)
+        turn.mended = (last.message_id, kept.earlier)
+    person = turn.person
     recent.add(conversation, kept.secrets, now, person)
-    recent.said(conversation, person, LastWords(exchange.last.id, kept.texts[-1], now))
-    exchange.kept = kept
+    recent.said(conversation, person, LastWords(turn.last.id, kept.texts[-1], now))
+    turn.kept = kept
 
 
 REMOVED: Final = (

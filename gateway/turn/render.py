@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Final
 
-from gateway.auditing import audit
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
 from gateway.commands.typed import typed_under_answer
@@ -11,7 +10,6 @@ from gateway.context.task import NotedTask
 from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.policy.response_filter import filter_response
 from gateway.render.aside import render_aside
 from gateway.turn.filter import screened_beneath
 from gateway.turn.services import Services
@@ -23,79 +21,68 @@ MAX_PARTS = 60
 LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
-async def filter_answer(exchange: TurnContext, services: Services) -> Decision:
-    """Nothing that looks like a secret goes into a public room."""
-    filtered = filter_response(exchange.answer, exchange.place.audience)
-    decision = Decision("response_filter", True, filtered.reason)
-    if filtered.blocked:
-        await audit("answer_withheld", exchange, services, decision)
-    exchange.answer = filtered.text
-    return decision
-
-
-async def render_answer(exchange: TurnContext, services: Services) -> Decision:
-    """Settle the task that stands beneath the answer, render for the platform, split there, and
-    address every part."""
-    await settle_task(exchange, services)
-    dialect = exchange.connected.manifest.dialect
-    await typed_under_answer(exchange, services)
+async def render_answer(turn: TurnContext, services: Services) -> Decision:
+    """Render the answer and what stands beneath it for the platform, split there, and address
+    every part."""
+    dialect = turn.connected.manifest.dialect
+    await typed_under_answer(turn, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = await render_aside(exchange.answer or NO_ANSWER, dialect)
+    parts = await render_aside(turn.answer or NO_ANSWER, dialect)
     parts = parts or await render_aside(NO_ANSWER, dialect)
-    beneath = await screened_beneath(exchange, exchange.answer, beneath_answer(exchange), services)
+    beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
-        noted = f"{exchange.answer or NO_ANSWER}\n\n{beneath.markdown}"
+        noted = f"{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
         parts = await render_aside(noted, dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS - 1], *await render_aside(LEFT_OUT, dialect)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
-    exchange.outbound = address(
-        exchange.id,
-        exchange.place,
+    turn.outbound = address(
+        turn.id,
+        turn.place,
         parts,
-        Reply(exchange.answer, beneath.buttons),
-        reply_to_id=exchange.last.id if exchange.kind == "message" else "",
-        reply_handle=exchange.reply_handle,
-        person=str(exchange.who.person),
+        Reply(turn.answer, beneath.buttons),
+        reply_to_id=turn.last.id if turn.kind == "message" else "",
+        reply_handle=turn.reply_handle,
+        person=turn.person,
     )
-    exchange.outbound += await said_alone(exchange, services)
+    turn.outbound += await said_alone(turn, services)
     return Decision("render", True, dialect, detail)
 
 
-def beneath_answer(exchange: TurnContext) -> Reply:
+def beneath_answer(turn: TurnContext) -> Reply:
     """What stands under the answer: in private all there is, elsewhere what everybody may read."""
-    if exchange.place.audience is not Audience.DIRECT:
-        return exchange.beneath
-    note, beneath = footer_shown(exchange), exchange.beneath
+    if turn.place.audience is not Audience.DIRECT:
+        return turn.beneath
+    note, beneath = footer_shown(turn), turn.beneath
     if note is NOTHING_SAID:
         return beneath
     text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
     return Reply(text, (*note.buttons, *beneath.buttons))
 
 
-async def said_alone(exchange: TurnContext, services: Services) -> tuple[Outbound, ...]:
+async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
     """What memory says of the author in a channel, as sends that the author alone reads; nothing
     where the platform can show nothing to one person."""
-    room = exchange.place.audience is not Audience.DIRECT
-    if not (room and exchange.connected.manifest.capabilities.ephemeral):
+    room = turn.place.audience is not Audience.DIRECT
+    if not (room and turn.connected.manifest.capabilities.ephemeral):
         return ()
-    note = await screened_beneath(exchange, "", footer_shown(exchange), services)
+    note = await screened_beneath(turn, "", footer_shown(turn), services)
     if not note.markdown:
         return ()
     return address(
-        f"{exchange.id}:note",
-        exchange.place,
-        await render_aside(note.markdown, exchange.connected.manifest.dialect),
-        replace(note, private_to=exchange.last.author.id),
-        reply_handle=exchange.reply_handle,
-        person=str(exchange.who.person),
+        f"{turn.id}:note",
+        turn.place,
+        await render_aside(note.markdown, turn.connected.manifest.dialect),
+        replace(note, private_to=turn.last.author.id),
+        reply_handle=turn.reply_handle,
+        person=turn.person,
     )
 
 
-def footer_shown(exchange: TurnContext) -> Reply:
+def footer_shown(turn: TurnContext) -> Reply:
     """What memory says under the answer."""
-    after = exchange.footer
+    after = turn.footer
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
 
 
@@ -143,42 +130,40 @@ ASKED: Final = (
 TYPED: Final = "No task is set yet. To set this task, write `/task` and the text: “{task}”"
 
 
-async def settle_task(exchange: TurnContext, services: Services) -> None:
+async def settle_task(turn: TurnContext, services: Services) -> Decision:
     """Set the task that the model noted in the person's own words, or ask about it."""
-    noted = exchange.tasks.noted if exchange.tasks is not None else None
-    if noted is None or exchange.result is None or exchange.result.failed:
-        return
+    noted = turn.tasks.noted if turn.tasks is not None else None
+    if noted is None or turn.result is None or turn.result.failed:
+        return Decision("task", True, "none")
     settled = _set if noted.stated else _asked
-    exchange.note(await settled(noted, exchange, services))
+    return await settled(noted, turn, services)
 
 
-async def _set(noted: NotedTask, exchange: TurnContext, services: Services) -> Decision:
+async def _set(noted: NotedTask, turn: TurnContext, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
-    await services.stores.notes.set_task(exchange.key, task, services.clock.now())
+    await services.stores.notes.set_task(turn.key, task, services.clock.now())
     told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
-    _say(exchange, told)
+    _say(turn, told)
     return Decision("task", True, "set" if task else "ended")
 
 
-async def _asked(noted: NotedTask, exchange: TurnContext, services: Services) -> Decision:
+async def _asked(noted: NotedTask, turn: TurnContext, services: Services) -> Decision:
     line = in_one_line(noted.task.text)
-    yes_and_no = confirmations.buttons(exchange.id, "Set task", "No task")
-    direct = exchange.place.audience is Audience.DIRECT
-    taken = len(yes_and_no) + (len(exchange.footer.buttons) if direct else 0)
-    if taken > exchange.connected.manifest.capabilities.max_buttons:
-        _say(exchange, TYPED.format(task=line))
+    yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
+    direct = turn.place.audience is Audience.DIRECT
+    taken = len(yes_and_no) + (len(turn.footer.buttons) if direct else 0)
+    if taken > turn.connected.manifest.capabilities.max_buttons:
+        _say(turn, TYPED.format(task=line))
         return Decision("task", True, "left_to_type")
     task = noted.task
-    asked = Confirmation(
-        "task", str(exchange.who.person), exchange.key, task.text, task.name, task.message_id
-    )
-    await confirmations.remember(services, exchange.id, asked)
-    _say(exchange, ASKED.format(task=line), yes_and_no)
+    asked = Confirmation("task", turn.person, turn.key, task.text, task.name, task.message_id)
+    await confirmations.remember(services, turn.id, asked)
+    _say(turn, ASKED.format(task=line), yes_and_no)
     return Decision("task", True, "asked")
 
 
-def _say(exchange: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
-    exchange.beneath = Reply(f"_{line}_", buttons)
+def _say(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
+    turn.beneath = Reply(f"_{line}_", buttons)
 
 
 def in_one_line(text: str) -> str:

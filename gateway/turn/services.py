@@ -8,6 +8,7 @@ from gateway.context.blocks import CHAT_RANKS, BlockKind
 from gateway.context.calibrations import Calibrations
 from gateway.conversation import ContextLimits
 from gateway.delivery.deliverer import Deliverer
+from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.feedback import FeedbackStore
 from gateway.llm.prices import Price
@@ -159,7 +160,7 @@ class Connected:
 class Services:
     """Everything a stage may use. `observe` sees every trace, also of what is not stored;
     `observer` is told what happens, and when; `slots` bound the turns that work;
-    `signs` are reactions that come and go."""
+    `retry` waits for stores that are away; `signs` are reactions that come and go."""
 
     assistant: Assistant
     policies: Policies
@@ -175,6 +176,7 @@ class Services:
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
+    retry: StoreRetry
     observer: Observer = field(default_factory=Unobserved)
     memory: MemoryPort = field(default_factory=NoMemory)
     humans: Humans = field(default_factory=Unlinked)

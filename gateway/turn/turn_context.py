@@ -1,9 +1,11 @@
-"""One question and its answer, as it makes its way through the stages."""
+"""One question and its answer: the state that the stages of a turn share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
+from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
 from gateway.context.steps import NOTHING_OPENED, Opened
 from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
@@ -14,12 +16,12 @@ from gateway.observe.observer import Timing
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.policy.kept_words import Kept
-from gateway.ports import ContentBlock
+from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
 from gateway.refusals import Sharing
-from gateway.stores import NO_CONVERSATION, Trace, ring_slot
+from gateway.stores import NO_CONVERSATION, Completed, Trace, ring_slot
 from gateway.turn.services import Connected
-from gateway.turn.types import TurnResult
+from gateway.turn.types import TurnRequest, TurnResult
 
 MAX_DECISIONS = 50
 MAX_LOOKED_UP = 2_000
@@ -28,19 +30,20 @@ MAX_LOOKED_UP = 2_000
 
 @dataclass(slots=True)
 class TurnContext:
-    """What is known so far. Each stage reads what earlier ones wrote and adds its own.
+    """What is known so far. Each stage reads what earlier stages wrote and adds its own.
 
-    `messages` are of one author, oldest first; several when they were collected. `contents` are
-    their own words. `place` is where the answer goes. `meter` counts what the
-    turn costs, once it may cost anything. `again`: an earlier run may have begun the work and died.
-    `sender` is the key under which limits and budgets count its author, `sharing` says with whom a
-    limit is shared that refused it.
-    `live` shows the answer while it is written. `tasks` holds the task that the model noted.
+    `messages` are of one author, oldest first; several when they were collected, and `collected`
+    are the contexts of all but the last. `contents` are their own words. `place` is where the
+    answer goes. `again`: an earlier run may have begun the work and died. `outcome` is how the turn
+    ended, in its trace; `completed` is set once it is saved.
+    `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
+    limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
     `forgets`: its person was erased, and nothing about them is kept of it.
+    `tasks` holds the task that the model noted. `live` shows the answer while it is written.
     `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
-    neither is part of it. `kept` are the messages as they are
-    stored; `mended` is the id of an earlier message of the same author and its text without a half
-    of a secret; `redacted` holds texts and how they are stored.
+    neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
+    earlier message of the same author and its text without a half of a secret; `redacted` holds
+    texts and how they are stored.
     """
 
     id: str
@@ -56,25 +59,32 @@ class TurnContext:
     kind: str = "message"
     reply_handle: str = ""
     again: bool = False
+    collected: "Sequence[TurnContext]" = ()
     principal: Principal | None = None
     sender: str = ""
-    meter: Meter | None = None
-    opened: Opened = NOTHING_OPENED
-    files: tuple[ContentBlock, ...] = ()
-    result: TurnResult | None = None
-    live: LiveAnswer | None = None
-    refused: bool = False
-    forgets: bool = False
     sharing: Sharing | None = None
+    meter: Meter | None = None
     memory: TurnMemory | None = None
+    opened: Opened = NOTHING_OPENED
+    told: Told = NOTHING_TOLD
+    knowledge: Sequence[KnowledgeItem] = ()
+    files: tuple[ContentBlock, ...] = ()
+    tools: ToolProvider | None = None
     tasks: WithTask | None = None
+    request: TurnRequest | None = None
+    live: LiveAnswer | None = None
+    result: TurnResult | None = None
     answer: str = ""
+    footer: AnswerFooter = NO_FOOTER
+    beneath: Reply = NOTHING_SAID
     kept: Kept | None = None
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
-    footer: AnswerFooter = NO_FOOTER
-    beneath: Reply = NOTHING_SAID
     outbound: tuple[Outbound, ...] = ()
+    refused: bool = False
+    forgets: bool = False
+    outcome: str = ""
+    completed: Completed | None = None
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
 
@@ -99,7 +109,7 @@ class TurnContext:
 
     @property
     def unkept(self) -> bool:
-        """True where the author wants nothing of the exchange to be kept, or recalled for it."""
+        """True where the author wants nothing of the turn to be kept, or recalled for it."""
         return self.memory is not None and not self.memory.keeps
 
     @property
@@ -115,7 +125,8 @@ class TurnContext:
         return self.principal
 
     @property
-    def _person(self) -> str:
+    def person(self) -> str:
+        """A `str(PersonId)`, empty before the first stage has run."""
         return "" if self.principal is None else str(self.principal.person)
 
     def note(self, decision: Decision) -> None:
@@ -123,7 +134,7 @@ class TurnContext:
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(decision)
 
-    def trace(self, outcome: str, now_monotonic: float) -> Trace:
+    def trace(self, now_monotonic: float) -> Trace:
         """What was decided, for `parley why`."""
         return Trace(
             id=self.id,
@@ -134,9 +145,9 @@ class TurnContext:
             kind=self.kind,
             at=self.started,
             decisions=tuple(self.decisions),
-            outcome=outcome,
+            outcome=self.outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
-            slot=ring_slot(f"{self.key.tenant}:{self.sender or self._person}", self.id)
+            slot=ring_slot(f"{self.key.tenant}:{self.sender or self.person}", self.id)
             if self.refused
             else None,
         )

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from gateway.inbound.crash_loop_guard import GAVE_UP
 from gateway.stores import DeadLetter, DeadLetters, Trace, Traces
+from gateway.turn.pipeline import GAVE_UP
 from parley.settings import Settings, load
 from parley.settings.sections import sqlite_file
 

@@ -96,7 +96,7 @@ async def test_whoever_is_not_served_in_a_workspace_has_no_say_there() -> None:
         await g.take(received("hello", at=there, mentions_bot=True))
         lists = AccessPolicy(blocked_workspaces=frozenset({"test:W1"}))
         g.services = replace(g.services, policies=Policies(access=lists))
-        ratings = Ratings(g.services, Screening(g.services, g.intake._workplace))
+        ratings = Ratings(g.services, Screening(g.services, g.intake._dispatcher))
         await ratings.take(reaction("👎", at=there))
         assert await g.services.stores.feedback.of([trace.id for trace in g.traces]) == {}
 

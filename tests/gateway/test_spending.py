@@ -69,13 +69,13 @@ async def test_an_answer_that_the_end_of_the_program_broke_off_is_owed_beside_th
     async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
         g.model.open.clear()
         await g.take(received("a long story", message_id="m1"))
-        await g.router.stop()
+        await g.dispatcher.stop()
         begun = await spent(g)
         assert begun >= 1000
     async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
         g.model.name = MODEL
         for entry in await g.services.stores.inbox.unfinished(100):
-            g.router.route(entry)
+            g.dispatcher.dispatch(entry)
         await g.rest()
         assert g.texts == ["answer"]
         assert await spent(g) == begun + 120

@@ -11,9 +11,10 @@ from gateway.commands.catalogue import COMMANDS
 from gateway.commands.control import Control
 from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
 from gateway.delivery.pacing import Pacer
+from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import Overlap
-from gateway.inbound.dispatcher import LocalDispatcher, LocalWorkplace
+from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
@@ -89,7 +90,7 @@ class Gateway:
     """Everything a test of the message's way looks at."""
 
     intake: Intake
-    router: LocalDispatcher
+    dispatcher: LocalDispatcher
     services: Services
     adapter: RecordingAdapter
     model: Model
@@ -190,17 +191,16 @@ async def gateway(
         count=count,
         observe=traces.append,
         prices=prices or dict(DEFAULT_PRICES),
+        retry=StoreRetry(clock),
         memory=memory or NoMemory(),
         guard=guard,
         slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    router = LocalDispatcher(
-        pipeline, Control(services, pipeline), slots=services.slots, overlap=overlap
-    )
-    intake = Intake(services, LocalWorkplace(router))
-    yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
-    await router.stop()
+    dispatcher = LocalDispatcher(services, pipeline, Control(services, pipeline), overlap=overlap)
+    intake = Intake(services, dispatcher)
+    yield Gateway(intake, dispatcher, services, adapter, model, clock, traces, counts, held)
+    await dispatcher.stop()
     await services.deliverer.stop()
     if database is None:
         await held.stop()

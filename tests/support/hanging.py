@@ -40,30 +40,30 @@ def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = ha
 
 def in_turn() -> None:
     """While an answer is made."""
-    from gateway.turn import assemble  # noqa: PLC0415 - only where it hangs
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    in_front(assemble, "gather_context", lambda exchange, _: hang(exchange.contents))
+    in_front(history, "read_history", lambda turn, _: hang(turn.contents))
 
 
 def in_thread() -> None:
     """On another thread, while an answer is made."""
-    from gateway.turn import assemble  # noqa: PLC0415 - only where it hangs
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    inner = assemble.gather_context
+    inner = history.read_history
 
     @functools.wraps(inner)
     async def both(exchange: Any, services: Any) -> Any:
         await asyncio.to_thread(hang, exchange.contents)
         return await inner(exchange, services)
 
-    assemble.gather_context = both
+    setattr(history, "read_history", both)  # noqa: B010 - mypy knows the original's names
 
 
 def in_opening() -> None:
     """Where a message is opened, also to tell its author that it was given up."""
     import gateway.turn.pipeline  # noqa: PLC0415
 
-    in_front(gateway.turn.pipeline, "decide_invocation")
+    in_front(gateway.turn.pipeline, "with_kept_names")
 
 
 def in_intake() -> None:
@@ -89,13 +89,13 @@ def in_memory() -> None:
 
 def asleep() -> None:
     """While an answer is made, without computing anything."""
-    from gateway.turn import assemble  # noqa: PLC0415 - only where it hangs
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
     def sleep(exchange: Any, _: Any) -> None:
         if POISON in repr(exchange.contents):
             time.sleep(600)
 
-    in_front(assemble, "gather_context", sleep)
+    in_front(history, "read_history", sleep)
 
 
 def nowhere() -> None:

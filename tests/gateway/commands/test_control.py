@@ -277,7 +277,7 @@ async def test_without_memory_the_question_is_offered_all_the_same() -> None:
 async def test_a_query_that_cannot_be_answered_any_more_harms_nobody() -> None:
     async with gateway(adapter=Inline(broken=True)) as g:
         await g.take(query("why?"))
-        assert g.router.idle
+        assert g.dispatcher.idle
 
 
 class Closed(AllowAll):

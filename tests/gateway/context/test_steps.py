@@ -19,7 +19,7 @@ from gateway.conversation import ContextLimits
 from gateway.notes import Summary
 from gateway.people import Audience
 from gateway.stores import StoredTurn
-from gateway.turn.assemble import said_of
+from gateway.turn.history import said_of
 from gateway.turn.tokens import estimate
 from tests.gateway.context.making import AT
 

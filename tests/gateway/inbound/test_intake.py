@@ -91,17 +91,17 @@ async def test_inline_queries_have_a_bound_of_their_own(monkeypatch: pytest.Monk
     async with gateway() as g:
         for number in range(5):
             await g.intake(InlineQueried(f"q{number}", direct(), ADA, "why"))
-        assert len(g.router._controls) == 3
+        assert len(g.dispatcher._controls) == 3
         assert g.counts["inline_refused", "test"] == 2
 
 
 async def test_what_arrives_after_the_end_is_left_in_the_inbox() -> None:
     async with gateway() as g:
-        await g.router.stop()
+        await g.dispatcher.stop()
         await g.take(received("late"))
         assert g.texts == []
         assert len(await g.services.stores.inbox.unfinished(10)) == 1
-        assert g.router.idle
+        assert g.dispatcher.idle
 
 
 async def test_a_message_that_processes_died_of_before_it_was_stored_is_not_looked_at(

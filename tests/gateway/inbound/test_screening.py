@@ -19,7 +19,7 @@ from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
 from gateway.turn.slots import Slots
 from tests.support.gateway import Gateway, gateway
-from tests.support.messages import direct, message, place, received
+from tests.support.messages import conversation, direct, message, place, received
 
 BLOCKED = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
 TABLES = (
@@ -204,7 +204,9 @@ async def test_linked_identities_share_one_bucket() -> None:
         allowed = []
         for number, author in enumerate(("ada", "ben", "cyd", "dan")):
             event = received("hello", message_id=f"m{number}", author=author)
-            exchange = pipeline.open(InboxEntry(f"e{number}", "lane", event, g.clock.now()))
+            exchange = pipeline.open(
+                InboxEntry(f"e{number}", conversation("lane"), event, g.clock.now())
+            )
             await identify(exchange, services)
             allowed.append((await check_limits(exchange, services)).allowed)
         assert allowed == [True, True, True, False]

@@ -24,7 +24,7 @@ from gateway.ports import AdapterState
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
 from gateway.stores import AdapterStates, Inbox, InboxEntry
 from tests.support.clock import FakeClock
-from tests.support.messages import received
+from tests.support.messages import conversation, received
 from tests.support.patience import PATIENCE
 from tests.support.work import KnownDeaths
 
@@ -61,7 +61,9 @@ class World:
 
     async def accept(self, *ids: str) -> None:
         for id_ in ids:
-            await self.inbox.add(InboxEntry(id_, id_, received(), self.clock.now()), DAY)
+            await self.inbox.add(
+                InboxEntry(id_, conversation(id_), received(), self.clock.now()), DAY
+            )
 
     async def process(self, *, stop: bool = False) -> bool:
         """One life: everything that waits is begun at once, and finished only when nothing of it is
@@ -240,7 +242,7 @@ async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: Wo
 async def test_giving_up_names_the_person_and_the_tenant(world: World) -> None:
     deaths, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownDeaths()
     event = received()
-    entry = InboxEntry("x", '["tenant", "test"]', event, world.clock.now())
+    entry = InboxEntry("x", conversation("x", "tenant"), event, world.clock.now())
     await world.inbox.add(entry, DAY)
     item = WorkItem("message", correlation_id("x"))
     await deaths.put(item, MAX_REDELIVERIES)

@@ -151,7 +151,7 @@ async def test_nobody_waits_for_recall_longer_than_it_is_worth(
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr("gateway.turn.assemble.RECALL_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.turn.recall.RECALL_SECONDS", 0.01)
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Slow(Told()))
         await g.take(received("hello"))

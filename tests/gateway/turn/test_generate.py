@@ -15,8 +15,9 @@ from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
 from gateway.stores import StoredTurn
-from gateway.turn.assemble import dialogue, said_of
-from gateway.turn.generate import FILE_LIMITS
+from gateway.turn.assemble import dialogue
+from gateway.turn.attachments import FILE_LIMITS
+from gateway.turn.history import said_of
 from gateway.turn.services import Policies
 from gateway.turn.tokens import estimate
 from gateway.turn.types import TurnLimits
@@ -146,7 +147,7 @@ async def test_collected_messages_stay_in_the_inbox_until_their_answer_is_kept()
         await g.rest()
         left = await g.services.stores.inbox.unfinished(10)
         assert [entry.event.event_id for entry in left] == ["e-m1", "e-m2"]
-        assert g.outcomes() == ["answered", "collected"]
+        assert g.outcomes() == ["answered"]
 
 
 def hold_second(g: Gateway) -> None:

@@ -38,7 +38,7 @@ class Seen:
             mended=None,
             redacted={},
             key="conversation",
-            who=SimpleNamespace(person="ada"),
+            person="ada",
             contents=(text,),
             material=(Material("forwarded", text + "!"),),
             answer=text + "?",
