@@ -34,8 +34,8 @@ from gateway.message import author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
+from gateway.ports.stores import Inbox, InboxEntry, Quarantined, QuarantineStore
 from gateway.ports.work_guard import NOBODY, Owner, WorkGuard, WorkItem, WorkKind
-from gateway.stores import Inbox, InboxEntry, Quarantined, QuarantineStore
 
 MAX_DEATHS: Final = 7
 """The weight from which an item is not begun any more. With five, one message in some thousands was

@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Protocol
 
-from gateway.commands.control import Control
+from gateway.background_tasks import BackgroundTasks
+from gateway.commands.handler import CommandHandler
 from gateway.errors import StoreUnavailable
 from gateway.inbound.conversation_queues import ConversationQueues, Overlap
 from gateway.inbound.crash_loop_guard import CrashCounts, CrashLoopGuard
@@ -22,11 +23,10 @@ from gateway.message import (
     MessageEdited,
     Place,
 )
-from gateway.observe.correlation import about, correlation_id
+from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState
-from gateway.stores import InboxEntry
-from gateway.tasks import Tasks
+from gateway.ports.stores import InboxEntry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 
@@ -65,7 +65,7 @@ class LocalDispatcher:
     """Works on everything in this process."""
 
     def __init__(
-        self, services: Services, pipeline: Pipeline, control: Control, *, overlap: Overlap
+        self, services: Services, pipeline: Pipeline, control: CommandHandler, *, overlap: Overlap
     ) -> None:
         self._services = services
         self._pipeline = pipeline
@@ -85,7 +85,7 @@ class LocalDispatcher:
             slots=services.slots,
             overlap=overlap,
         )
-        self._controls = Tasks("control_failed")
+        self._controls = BackgroundTasks("control_failed")
         self._closed = False
 
     @property
@@ -110,7 +110,7 @@ class LocalDispatcher:
     def dispatch(self, entry: InboxEntry) -> None:
         """Begin the work for an event that the inbox holds, or queue it; once the end has begun it
         stays there for the next start."""
-        with about(correlation_id(entry.id)):
+        with correlated(correlation_id(entry.id)):
             event = entry.event
             if self._closed or not isinstance(event, ButtonPressed | CommandInvoked):
                 self.queues.submit(entry)
@@ -171,16 +171,16 @@ class SharedDispatcher:
     """Leaves accepted events to the workers that take them from the shared inbox, this process
     among them or not."""
 
-    def __init__(self, control: Control, held: AdapterState) -> None:
+    def __init__(self, control: CommandHandler, held: AdapterState) -> None:
         self._control = control
         self._held = held
-        self._inline = Tasks("inline_failed")
+        self._inline = BackgroundTasks("inline_failed")
 
     def check_room(self) -> None:
         """The shared inbox has its own bounds."""
 
     def is_crowded_by(self, person: PersonId) -> bool:
-        """Not known here; `Arrivals` bounds what one person adds to the shared inbox."""
+        """Not known here; `IntakeLimits` bounds what one person adds to the shared inbox."""
         return False
 
     async def accept(self, entry: InboxEntry) -> None:

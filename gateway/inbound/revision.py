@@ -14,8 +14,8 @@ from gateway.message import (
     TelegramExtras,
     place_of,
 )
-from gateway.policy.kept_words import kept_name, kept_words
-from gateway.stores import InboxEntry
+from gateway.policy.history_redaction import redact_for_history, redact_name
+from gateway.ports.stores import InboxEntry
 from gateway.turn.prompt import said_in
 from gateway.turn.services import Services
 
@@ -63,9 +63,9 @@ async def revise_stored(
         await services.memory.deleted(tenant, place, event.message_ids)
     else:
         message = event.message
-        text = await asyncio.to_thread(kept_words, message.content)
+        text = await asyncio.to_thread(redact_for_history, message.content)
         await conversations.edit(tenant, place, message.id, text)
-        said = said_in(place, kept_name(message.author.name), message.content[:MAX_CONTENT])
+        said = said_in(place, redact_name(message.author.name), message.content[:MAX_CONTENT])
         await services.memory.edited(tenant, place, message.id, said)
     services.count("revised", event.kind)
     await services.stores.inbox.finish((entry.id,), ())

@@ -9,15 +9,15 @@ from gateway.authorship import text_of
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
 from gateway.message import Place
-from gateway.metering import Meter
 from gateway.people import KnownIds, PersonId, Principal, Role
 from gateway.policy.access import STAGE, decide_access, listed
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import rules_for, sender_key
+from gateway.policy.refusals import Sharing, sharing_of
 from gateway.policy.roles import role_of
 from gateway.ports import kept_ids
-from gateway.refusals import Sharing, sharing_of
+from gateway.turn.metering import Meter
 from gateway.turn.services import Services
 from gateway.turn.tokens import estimate
 from gateway.turn.turn_context import TurnContext
@@ -185,4 +185,4 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     asked = estimate(turn.content) + estimate(text_of(turn.material))
     tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
-    return await with_sharing(await turn.meter.set_aside(most), turn, services)
+    return await with_sharing(await turn.meter.reserve_amount(most), turn, services)

@@ -4,20 +4,28 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from gateway.auditing import AuditedTools
-from gateway.context.assembler import assemble as assemble_blocks
-from gateway.context.blocks import Assembled, BlockKind, ContextParts, Count, Piece, Task, Told
-from gateway.context.budgets import TokenBudget, budget_for
-from gateway.context.figures import told
-from gateway.context.once import assembled_once
-from gateway.context.steps import Opened
-from gateway.context.task import SET_TASK, WithTask, may_set_task
 from gateway.message import ChatMessage
-from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.prompt_blocks import (
+    Assembled,
+    BlockKind,
+    ContextParts,
+    Count,
+    PromptParts,
+    Section,
+    Task,
+)
+from gateway.turn.audit import AuditedTools
+from gateway.turn.context.assembler import assemble as assemble_blocks
+from gateway.turn.context.block_usage import told
+from gateway.turn.context.budgets import TokenBudget, budget_for
+from gateway.turn.context.deduplication import assemble_deduplicated
+from gateway.turn.context.history_window import LoadedHistory
+from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.history import said_of
 from gateway.turn.prompt import (
     CHOSEN,
@@ -61,7 +69,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     ranks = services.policies.ranks
     make = partial(assemble_blocks, budget=budget, count=count, ranks=ranks, total=total)
     asking = {message.id for message in turn.messages}
-    made = assembled_once(parts, turn.knowledge, asking, make)
+    made = assemble_deduplicated(parts, turn.knowledge, asking, make)
     turn.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
@@ -71,7 +79,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         window=assistant.window,
         reference=turn.id,
         calibration=known.latest(model),
-        system_now=today_text(services.clock.now().date()),
+        system_volatile=today_text(services.clock.now().date()),
     )
     reserved = budget.grand_total - budget.blocks_total
     return Decision("context", True, "blocks", told(made, assistant.window, reserved))
@@ -91,8 +99,8 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
     may_set = may_set_task(who, audience) and not turn.unkept
     if may_set and SET_TASK.name in permit((SET_TASK,)):
         last = turn.last
-        by = SetTask("", str(who.person), last.author.name, last.id)
-        tools = turn.tasks = WithTask(tools, by, turn.contents, audience)
+        by = ConversationTask("", str(who.person), last.author.name, last.id)
+        tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
     return AuditedTools(tools, turn, services)
 
 
@@ -125,17 +133,19 @@ def wordless(message: ChatMessage) -> str:
     return "(sent a file)" if message.attachments else "(said nothing but your name)"
 
 
-def parts_of(own: str, told: Told, opened: Opened, audience: Audience) -> ContextParts:
+def parts_of(
+    own: str, told: PromptParts, opened: LoadedHistory, audience: Audience
+) -> ContextParts:
     """Everything that there is for the blocks but knowledge."""
     task, summary = opened.task, opened.summary
     return ContextParts(
         own=own,
         skills=told.skill,
-        personal=(Piece("soul", told.soul, 0.4), Piece("brief", told.brief, 0.6)),
+        personal=(Section("soul", told.soul, 0.4), Section("brief", told.brief, 0.6)),
         project=(
-            Piece("bible", told.bible, 0.5),
-            Piece("heartbeat", told.heartbeat, 0.2),
-            Piece("shared", told.shared, 0.3),
+            Section("bible", told.bible, 0.5),
+            Section("heartbeat", told.heartbeat, 0.2),
+            Section("shared", told.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",

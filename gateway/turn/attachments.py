@@ -12,7 +12,7 @@ from gateway.authorship import Material
 from gateway.errors import BadInput, DeliveryError
 from gateway.message import Attachment
 from gateway.policy.decision import Decision
-from gateway.ports import CanFetch, ContentBlock, ImageBlock, TextBlock
+from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.unicode import safe_unicode
@@ -210,7 +210,7 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
 
 
-async def fetched(files: CanFetch | None, attachment: Attachment) -> FetchedFile:
+async def fetched(files: CanFetchFiles | None, attachment: Attachment) -> FetchedFile:
     """The file with its bytes, or with the reason why there are none."""
     limit = bytes_to_fetch(attachment, FILE_LIMITS)
     if limit == 0 or files is None:

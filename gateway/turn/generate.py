@@ -1,11 +1,11 @@
 """Asks the model, with the tools that the person may use, and shows the answer while it grows."""
 
-from gateway.live import live_answer
 from gateway.policy.decision import Decision
 from gateway.ports import ImageBlock
-from gateway.presence import Presence
 from gateway.turn.admission import with_sharing
 from gateway.turn.history import Shortening
+from gateway.turn.live import live_answer
+from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.turn_context import TurnContext
@@ -19,7 +19,7 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     turn.live = live = live_answer(turn, services)
     shortening = Shortening(turn, services, meter, request.model)
     held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
-    async with Presence(turn, services), shortening:
+    async with ProgressIndicator(turn, services), shortening:
         result = turn.result = await run_turn(
             request,
             meter,

@@ -10,15 +10,22 @@ from dataclasses import replace
 from typing import Final, Self
 
 from gateway.authorship import Material, text_of
-from gateway.context.blocks import Said, spoken
-from gateway.context.budgets import budget_for
-from gateway.context.steps import Opened, leaving, since, sizes_of, summary_in_time, summed_up
-from gateway.context.summarising import summarised
 from gateway.conversation import ContextLimits
-from gateway.metering import Meter
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.stores import StoredTurn
+from gateway.ports.prompt_blocks import DialogueTurn, spoken
+from gateway.ports.stores import StoredTurn
+from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.history_window import (
+    LoadedHistory,
+    leaving,
+    merged_summary,
+    since,
+    sizes_of,
+    summary_in_time,
+)
+from gateway.turn.context.model_summary import summarised
+from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
 from gateway.turn.tokens import estimate
@@ -44,10 +51,10 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
     sizes = sizes_of(kept, estimate)
     gone = leaving(kept, sizes, limits)
     if gone:
-        summary = summed_up(summary, kept[:gone], said_of(kept[:gone], turn.place.audience))
+        summary = merged_summary(summary, kept[:gone], said_of(kept[:gone], turn.place.audience))
         await services.stores.notes.set_summary(turn.key, summary, now)
         kept, sizes = kept[gone:], sizes[gone:]
-    turn.opened = Opened(notes.task, summary, tuple(kept), tuple(sizes))
+    turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
     if turn.memory is not None:
         turn.memory.reads(tuple(read_besides(turn)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
@@ -74,22 +81,22 @@ def limits_of(services: Services) -> ContextLimits:
     return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
 
 
-def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Said, ...]:
+def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
     """Stored turns as the model reads them. In a room each person's words carry their name, so
     that the model can tell people apart."""
     named = audience is not Audience.DIRECT
     return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
 
 
-def _said(turn: StoredTurn, named: bool) -> Said:
+def _said(turn: StoredTurn, named: bool) -> DialogueTurn:
     if turn.role == "assistant":
-        return Said(turn.message_id, turn.role, turn.text, turn.at)
+        return DialogueTurn(turn.message_id, turn.role, turn.text, turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)
     shown = framed(turn.material, writer) if turn.material else ""
     text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
-    return Said(turn.message_id, turn.role, text, turn.at, own, writer, shown)
+    return DialogueTurn(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 
 
 class Shortening:
@@ -132,7 +139,7 @@ class Shortening:
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else None
         said = said_of(self._turns, self._turn.place.audience)
-        summary = summed_up(self._turn.opened.summary, self._turns, said, text)
+        summary = merged_summary(self._turn.opened.summary, self._turns, said, text)
         now = self._services.clock.now()
         await self._services.stores.notes.set_summary(self._turn.key, summary, now)
 

@@ -8,12 +8,9 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from gateway.auditing import audit
 from gateway.authorship import Material, within_bounds
-from gateway.commands.typed import typed_form
+from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
-from gateway.delivery.live.answer import LiveAnswer
-from gateway.details import details_of
 from gateway.durable import uninterrupted
 from gateway.errors import StoreUnavailable
 from gateway.message import (
@@ -30,15 +27,17 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.notices import addressed
-from gateway.observe.correlation import about, correlation_id
-from gateway.observe.observer import Timing, collected_in
+from gateway.observe.correlation import correlated, correlation_id
+from gateway.observe.message_details import details_of
+from gateway.observe.observer import Timing, collect_timings
+from gateway.outbound.live.answer import LiveAnswer
+from gateway.outbound.notices import addressed
 from gateway.policy.decision import Decision
-from gateway.policy.kept_words import kept_name
+from gateway.policy.history_redaction import redact_name
+from gateway.policy.refusals import refusal_for
 from gateway.ports.memory import TurnMemory
-from gateway.refusals import refusal_for
-from gateway.render.aside import render_aside
-from gateway.stores import InboxEntry
+from gateway.ports.stores import InboxEntry
+from gateway.render.off_loop import render_off_loop
 from gateway.turn.admission import (
     check_access,
     check_limits,
@@ -48,6 +47,7 @@ from gateway.turn.admission import (
 )
 from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
+from gateway.turn.audit import audit
 from gateway.turn.filter import filter_answer, screened_reply
 from gateway.turn.generate import generate
 from gateway.turn.history import read_history
@@ -121,7 +121,7 @@ class Pipeline:
             return
         turn = merge(admitted)
         try:
-            with about(turn.id), collected_in(turn.timings):
+            with correlated(turn.id), collect_timings(turn.timings):
                 passed = await self._run(TURN, turn)
         except asyncio.CancelledError:
             self._remember_stopped(turn)
@@ -132,7 +132,7 @@ class Pipeline:
 
     async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the turn is refused and closed."""
-        with about(turn.id), collected_in(turn.timings):
+        with correlated(turn.id), collect_timings(turn.timings):
             return await self._run(stages, turn)
 
     async def reply(
@@ -145,7 +145,7 @@ class Pipeline:
         turn.outbound = address(
             turn.id,
             turn.place,
-            await render_aside(reply.markdown, turn.connected.manifest.dialect),
+            await render_off_loop(reply.markdown, turn.connected.manifest.dialect),
             reply,
             reply_to_id=turn.last.id if turn.kind == "message" else "",
             reply_handle=turn.reply_handle,
@@ -247,7 +247,7 @@ class Pipeline:
     async def _finish(self, turn: TurnContext, outcome: str) -> None:
         """Save a turn that no model answered."""
         turn.outcome = outcome
-        with about(turn.id):
+        with correlated(turn.id):
             await self._run((save,), turn)
         report(turn, self._services)
 
@@ -323,14 +323,14 @@ def merge(turns: Sequence[TurnContext]) -> TurnContext:
 def with_kept_names(message: ChatMessage) -> ChatMessage:
     """The message with names that may be kept: of its author, of who it quotes, of its files."""
     author, quote = message.author, message.quote
-    if (name := kept_name(author.name)) != author.name:
+    if (name := redact_name(author.name)) != author.name:
         message = replace(message, author=replace(author, name=name))
     if not (quote or message.attachments):
         return message
     return replace(
         message,
-        quote=quote and replace(quote, author_name=kept_name(quote.author_name)),
-        attachments=tuple(replace(one, name=kept_name(one.name)) for one in message.attachments),
+        quote=quote and replace(quote, author_name=redact_name(quote.author_name)),
+        attachments=tuple(replace(one, name=redact_name(one.name)) for one in message.attachments),
     )
 
 

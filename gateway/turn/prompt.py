@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from gateway.authorship import Material, within_bounds
-from gateway.context.delimiters import escaped, tagged
 from gateway.message import Place, Quote
-from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
+from gateway.ports.conversation_notes import ConversationTask
+from gateway.turn.context.delimiters import escaped, tagged
 from safety.unicode import safe_unicode
 
 MAX_PERSONA: Final = 10_000
@@ -119,7 +119,7 @@ def said_in(place: Place, writer: str, text: str) -> str:
     return text if place.audience is Audience.DIRECT else said_by(writer, text)
 
 
-def who_set(task: SetTask) -> str:
+def who_set(task: ConversationTask) -> str:
     """Name and id of the person who set a task; nobody else can have the id."""
     name, person = clean_name(task.name), clean_name(task.person)
     return f"{name} ({person})" if name and person else name or person

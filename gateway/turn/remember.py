@@ -11,9 +11,9 @@ from typing import Final
 from gateway.authorship import Material, without_quotations
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.policy.kept_words import Kept, kept_messages, kept_words
-from gateway.policy.recent_secrets import LastWords
-from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Asker
+from gateway.policy.history_redaction import RedactedMessages, redact_for_history, redact_messages
+from gateway.policy.recent_secrets import LastMessage
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
 from gateway.turn.prompt import said_in
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -47,9 +47,9 @@ def note_of(turn: TurnContext, services: Services) -> str:
     return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
 
-def asker_of(turn: TurnContext, services: Services) -> Asker:
+def asker_of(turn: TurnContext, services: Services) -> Caller:
     """Who asks, as memory knows them."""
-    return Asker(
+    return Caller(
         id=turn.id,
         principal=turn.who,
         name=turn.last.author.name,
@@ -90,23 +90,23 @@ async def redact_aside(turn: TurnContext, services: Services) -> None:
     if turn.kept is None and sum(map(len, turn.contents)) > DIRECT:
         last, known = _before(turn, services)
         earlier = last.text if last is not None else ""
-        kept = await asyncio.to_thread(kept_messages, turn.contents, known, earlier)
+        kept = await asyncio.to_thread(redact_messages, turn.contents, known, earlier)
         _remember(turn, services, kept, last)
     for piece in turn.material:
         if len(piece.text) > DIRECT and piece.text not in turn.redacted:
-            turn.redacted[piece.text] = await asyncio.to_thread(kept_words, piece.text)
+            turn.redacted[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
     answer = turn.answer
     if len(answer) > DIRECT and answer not in turn.redacted:
         known = _told(turn, services)
-        turn.redacted[answer] = await asyncio.to_thread(kept_words, answer, known)
+        turn.redacted[answer] = await asyncio.to_thread(redact_for_history, answer, known)
 
 
-def kept_of(turn: TurnContext, services: Services) -> Kept:
+def kept_of(turn: TurnContext, services: Services) -> RedactedMessages:
     """The messages without their secrets; of several calls the first one does the work."""
     if turn.kept is not None:
         return turn.kept
     last, known = _before(turn, services)
-    kept = kept_messages(turn.contents, known, last.text if last is not None else "")
+    kept = redact_messages(turn.contents, known, last.text if last is not None else "")
     _remember(turn, services, kept, last)
     return kept
 
@@ -117,7 +117,7 @@ def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Mate
         return ()
     for piece in material:
         if piece.text not in turn.redacted:
-            turn.redacted[piece.text] = kept_words(piece.text)
+            turn.redacted[piece.text] = redact_for_history(piece.text)
     return tuple(replace(piece, text=turn.redacted[piece.text]) for piece in material)
 
 
@@ -126,11 +126,11 @@ def kept_answer(turn: TurnContext, services: Services) -> str:
     answer = turn.answer
     kept = turn.redacted.get(answer)
     if kept is None:
-        kept = turn.redacted[answer] = kept_words(answer, _told(turn, services))
+        kept = turn.redacted[answer] = redact_for_history(answer, _told(turn, services))
     return kept
 
 
-def _before(turn: TurnContext, services: Services) -> tuple[LastWords | None, tuple[str, ...]]:
+def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, tuple[str, ...]]:
     """The author's message before, and the secrets that were said in the conversation."""
     conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
     last = recent.last_words(conversation, turn.person, now)
@@ -146,14 +146,16 @@ def _known(turn: TurnContext, services: Services) -> tuple[str, ...]:
     return services.recent_secrets.of(str(turn.key), services.clock.now())
 
 
-def _remember(turn: TurnContext, services: Services, kept: Kept, last: LastWords | None) -> None:
+def _remember(
+    turn: TurnContext, services: Services, kept: RedactedMessages, last: LastMessage | None
+) -> None:
     now, conversation = services.clock.now(), str(turn.key)
     recent = services.recent_secrets
     if kept.earlier is not None and last is not None:
         turn.mended = (last.message_id, kept.earlier)
     person = turn.person
     recent.add(conversation, kept.secrets, now, person)
-    recent.said(conversation, person, LastWords(turn.last.id, kept.texts[-1], now))
+    recent.said(conversation, person, LastMessage(turn.last.id, kept.texts[-1], now))
     turn.kept = kept
 
 
@@ -175,7 +177,9 @@ LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
 """The same lines for a later direct message, where the message they are about does not stand."""
 
 
-def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material]) -> str:
+def secret_note(
+    kept: RedactedMessages, shown: Sequence[Material], kept_shown: Sequence[Material]
+) -> str:
     """The line for this message, empty where everything of it is kept. `shown` is the text of
     others in it, `kept_shown` the same as it is kept."""
     cut = any(

@@ -5,12 +5,12 @@ from typing import Final
 
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
-from gateway.commands.typed import typed_under_answer
-from gateway.context.task import NotedTask
+from gateway.commands.typed_answers import typed_under_answer
 from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.render.aside import render_aside
+from gateway.render.off_loop import render_off_loop
+from gateway.turn.context.task import ProposedTask
 from gateway.turn.filter import screened_beneath
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import NO_ANSWER
@@ -27,15 +27,15 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     dialect = turn.connected.manifest.dialect
     await typed_under_answer(turn, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = await render_aside(turn.answer or NO_ANSWER, dialect)
-    parts = parts or await render_aside(NO_ANSWER, dialect)
+    parts = await render_off_loop(turn.answer or NO_ANSWER, dialect)
+    parts = parts or await render_off_loop(NO_ANSWER, dialect)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
-        parts = await render_aside(noted, dialect)
+        parts = await render_off_loop(noted, dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *await render_aside(LEFT_OUT, dialect)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, dialect)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     turn.outbound = address(
         turn.id,
@@ -73,7 +73,7 @@ async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, .
     return address(
         f"{turn.id}:note",
         turn.place,
-        await render_aside(note.markdown, turn.connected.manifest.dialect),
+        await render_off_loop(note.markdown, turn.connected.manifest.dialect),
         replace(note, private_to=turn.last.author.id),
         reply_handle=turn.reply_handle,
         person=turn.person,
@@ -139,7 +139,7 @@ async def settle_task(turn: TurnContext, services: Services) -> Decision:
     return await settled(noted, turn, services)
 
 
-async def _set(noted: NotedTask, turn: TurnContext, services: Services) -> Decision:
+async def _set(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
     await services.stores.notes.set_task(turn.key, task, services.clock.now())
     told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
@@ -147,7 +147,7 @@ async def _set(noted: NotedTask, turn: TurnContext, services: Services) -> Decis
     return Decision("task", True, "set" if task else "ended")
 
 
-async def _asked(noted: NotedTask, turn: TurnContext, services: Services) -> Decision:
+async def _asked(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
     line = in_one_line(noted.task.text)
     yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
     direct = turn.place.audience is Audience.DIRECT

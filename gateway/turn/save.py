@@ -14,9 +14,9 @@ import structlog
 from gateway.durable import uninterrupted
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Outbound
-from gateway.observe.observer import Answered
+from gateway.observe.observer import FinishedTurn
 from gateway.policy.decision import Decision
-from gateway.stores import Completed, StoredTurn, UsageRow
+from gateway.ports.stores import CompletedTurn, StoredTurn, UsageRow
 from gateway.turn.prompt import said_in
 from gateway.turn.remember import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.services import Services
@@ -68,7 +68,7 @@ def report(turn: TurnContext, services: Services) -> None:
     services.observe(done.trace)
     last_key = turn.outbound[-1].key if turn.outbound else ""
     services.observer.answered(
-        Answered(
+        FinishedTurn(
             done.trace,
             turn.timings,
             done.usage,
@@ -115,7 +115,7 @@ def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
     return (Outbound(f"{turn.id}:0", turn.place, reply_handle=turn.reply_handle),)
 
 
-def completed(turn: TurnContext, services: Services) -> Completed:
+def completed(turn: TurnContext, services: Services) -> CompletedTurn:
     """Everything of the turn that is kept, and what is still to be sent.
 
     Words are kept only where the model was asked and its answer is given; a refusal leaves a trace,
@@ -123,7 +123,7 @@ def completed(turn: TurnContext, services: Services) -> Completed:
     is left either.
     """
     answered = turn.result is not None and not turn.refused and not turn.unkept
-    return Completed(
+    return CompletedTurn(
         key=turn.key,
         turns=turns_of(turn, services) if answered else (),
         usage=usage_of(turn, services),
@@ -135,7 +135,7 @@ def completed(turn: TurnContext, services: Services) -> Completed:
             one if one.person else replace(one, person=turn.person) for one in turn.outbound
         ),
         waiting=turn.footer.turn if answered else None,
-        begun=services.deliverer.begun_at_once(turn.outbound),
+        begun=services.deliverer.immediate_send_key(turn.outbound),
     )
 
 

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
-from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
-from gateway.context.steps import NOTHING_OPENED, Opened
-from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
-from gateway.delivery.live.answer import LiveAnswer
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
-from gateway.metering import Meter
 from gateway.observe.observer import Timing
+from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
-from gateway.policy.kept_words import Kept
+from gateway.policy.history_redaction import RedactedMessages
+from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
-from gateway.refusals import Sharing
-from gateway.stores import NO_CONVERSATION, Completed, Trace, ring_slot
+from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
+from gateway.ports.stores import NO_CONVERSATION, CompletedTurn, Trace, ring_slot
+from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
+from gateway.turn.context.task import TaskTool
+from gateway.turn.metering import Meter
 from gateway.turn.services import Connected
 from gateway.turn.types import TurnRequest, TurnResult
 
@@ -65,26 +65,26 @@ class TurnContext:
     sharing: Sharing | None = None
     meter: Meter | None = None
     memory: TurnMemory | None = None
-    opened: Opened = NOTHING_OPENED
-    told: Told = NOTHING_TOLD
+    opened: LoadedHistory = NO_HISTORY
+    told: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     files: tuple[ContentBlock, ...] = ()
     tools: ToolProvider | None = None
-    tasks: WithTask | None = None
+    tasks: TaskTool | None = None
     request: TurnRequest | None = None
     live: LiveAnswer | None = None
     result: TurnResult | None = None
     answer: str = ""
     footer: AnswerFooter = NO_FOOTER
     beneath: Reply = NOTHING_SAID
-    kept: Kept | None = None
+    kept: RedactedMessages | None = None
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
     outbound: tuple[Outbound, ...] = ()
     refused: bool = False
     forgets: bool = False
     outcome: str = ""
-    completed: Completed | None = None
+    completed: CompletedTurn | None = None
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
 

@@ -9,11 +9,11 @@ from typing import Final, TypeVar, get_args
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED, CrashCounts
+from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import WorkItem, WorkKind
-from gateway.stores import Quarantined
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
-from parley.storage import Storage
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
+from parley.wiring.storage import Storage
 
 MEANINGS: Final[Mapping[WorkKind, str]] = {
     "message": "A message. Its author was told, where that was possible, and its text is deleted.",

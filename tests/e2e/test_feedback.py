@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from gateway.feedback import Thumbs
+from gateway.ports.feedback import Thumbs
 from simulators.anthropic.answers import Answer
 from simulators.base import Fault
 from tests.e2e.conftest import only, open_lab_with_model

@@ -22,7 +22,7 @@ from gateway.message import (
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.stores import InboxEntry
+from gateway.ports.stores import InboxEntry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Assistant, Policies, Voice
 from tests.support.databases import sqlite_database

@@ -10,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.ports.memory import WaitingTurn
 from gateway.storage.waiting_turns import put_waiting_turn
-from parley.storage.memory_stores import memory_stores
+from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database

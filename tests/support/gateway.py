@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
-from gateway.commands.control import Control
-from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
-from gateway.delivery.pacing import Pacer
+from gateway.commands.handler import CommandHandler
 from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import Overlap
@@ -18,7 +16,9 @@ from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
-from gateway.policy.loop_guard import LoopGuard
+from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.pacing import Pacer
+from gateway.policy.bot_loops import BotLoopGuard
 from gateway.ports import (
     AdapterManifest,
     Capabilities,
@@ -34,18 +34,18 @@ from gateway.ports import (
     Usage,
 )
 from gateway.ports.memory import MemoryPort, NoMemory
+from gateway.ports.stores import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.storage.conversation_notes import SqlConversationNotes
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.feedback import SqlFeedback
-from gateway.storage.notes import SqlNotes
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.storage.traces import SqlTraces
 from gateway.storage.usage import SqlUsage
-from gateway.stores import Trace
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Assistant, Connected, Policies, Services, Stores
 from gateway.turn.slots import Slots
@@ -157,7 +157,7 @@ async def gateway(
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
     adapter = adapter or RecordingAdapter(capabilities)
     manifest: AdapterManifest = replace(MANIFEST, capabilities=adapter.capabilities)
-    line = Line(adapter, Pacer(SendPace(), clock))
+    line = AccountSender(adapter, Pacer(SendPace(), clock))
     line.connected.set()
 
     def count(what: str, detail: str = "") -> None:
@@ -174,17 +174,17 @@ async def gateway(
             buckets=SqliteBuckets(held, clock),
             states=SqliteAdapterStates(held, clock),
             conversations=SqlConversations(held),
-            notes=SqlNotes(held),
+            notes=SqlConversationNotes(held),
             usage=SqlUsage(held, clock),
             traces=SqlTraces(held),
             feedback=SqlFeedback(held),
-            journal=SqliteJournal(held, held, clock),
+            journal=SqliteUnitOfWork(held, held, clock),
         ),
         provider=model,
         toolbox=Toolbox(tools),
         connected={("test", "main"): Connected.of(manifest, adapter)},
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
-        loop_guard=LoopGuard(),
+        loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
         commands=COMMANDS,
         clock=clock,
@@ -197,7 +197,9 @@ async def gateway(
         slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    dispatcher = LocalDispatcher(services, pipeline, Control(services, pipeline), overlap=overlap)
+    dispatcher = LocalDispatcher(
+        services, pipeline, CommandHandler(services, pipeline), overlap=overlap
+    )
     intake = Intake(services, dispatcher)
     yield Gateway(intake, dispatcher, services, adapter, model, clock, traces, counts, held)
     await dispatcher.stop()

@@ -9,7 +9,7 @@ from gateway.durable import uninterrupted
 from gateway.errors import StoreUnavailable
 from gateway.inbound.conversation_queues import MAX_COLLECTED, ConversationQueues, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
-from gateway.stores import InboxEntry
+from gateway.ports.stores import InboxEntry
 from gateway.turn.slots import Slots
 from tests.support.clock import settle
 from tests.support.messages import AT, direct, received

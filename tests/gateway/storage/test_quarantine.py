@@ -17,9 +17,9 @@ from gateway.inbound.crash_loop_guard import (
     Quarantine,
 )
 from gateway.inbound.work_record import Death, WorkRecord
+from gateway.ports.stores import AdapterStates, Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.storage.quarantine import SqlQuarantine
-from gateway.stores import AdapterStates, Quarantined, QuarantineStore
 from tests.support.clock import FakeClock
 
 DAY = timedelta(days=1)

@@ -21,8 +21,8 @@ from gateway.inbound.crash_loop_guard import (
 )
 from gateway.observe.correlation import correlation_id
 from gateway.ports import AdapterState
+from gateway.ports.stores import AdapterStates, Inbox, InboxEntry
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
-from gateway.stores import AdapterStates, Inbox, InboxEntry
 from tests.support.clock import FakeClock
 from tests.support.messages import conversation, received
 from tests.support.patience import PATIENCE

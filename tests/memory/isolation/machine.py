@@ -23,13 +23,13 @@ from gateway.authorship import Authorship, Material, without_quotations
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.ports.memory import Asker, TurnMemory, WaitingTurn
-from memory.record import Draft, Kind, Scope
-from memory.store.ports import Filter
-from memory.transfer.exporting import personal_file
-from memory.transfer.importing import Fate, Told, bring_in
-from memory.write.outcome import Outcome, WriteResult
-from parley.storage.memory_stores import MemoryStores
+from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft, Kind, Scope
+from memory.ports import Filter
+from memory.transfer.exporter import personal_file
+from memory.transfer.importer import LineOutcome, LineReport, bring_in
+from parley.wiring.storage.memory_stores import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
@@ -86,36 +86,36 @@ class Isolation(RuleBasedStateMachine):
 
     @rule(scene=scenes, scope=scopes)
     def remember(self, scene: Scene, scope: Scope) -> None:
-        word, asker = self.word(), self.asker(scene)
+        word, caller = self.word(), self.caller(scene)
         draft = Draft(f"{word} stands on the door", Kind.FACT, scope=scope)
-        result = self.do(self.remembered(asker, draft))
-        self.note(scene, asker, word, result, scope, confirmed=False)
+        result = self.do(self.remembered(caller, draft))
+        self.note(scene, caller, word, result, scope, confirmed=False)
 
     @rule(scene=scenes, scope=scopes, quoted=st.booleans())
     def infer(self, scene: Scene, scope: Scope, quoted: bool) -> None:
         word = self.word()
         text = f"The cupboard is called {word}"
-        asker = self.asker(scene, says=text if quoted else "hello")
-        turn = self.do(self.rig.remembrance.turn(asker))
+        caller = self.caller(scene, says=text if quoted else "hello")
+        turn = self.do(self.rig.remembrance.turn(caller))
         call = {"type": "fact", "content": text, "quote": text, "scope": scope.value}
         answer = self.call(turn, "memory_store", call)
         if answer.get("success"):
-            self.hold(scene, asker, word, "memory", scope, str(answer["id"]))
+            self.hold(scene, caller, word, "memory", scope, str(answer["id"]))
         elif answer.get("status") == "waiting_for_the_person":
-            self.hold(scene, asker, word, "waiting", scope, "?")
+            self.hold(scene, caller, word, "waiting", scope, "?")
         after = self.do(turn.finish(f"Well: {text}", ["memory_store"]))
-        self.hold(scene, asker, word, "turn", Scope.USER)
+        self.hold(scene, caller, word, "turn", Scope.USER)
         told = self.said(after.note)
         assert told <= {word}, "an aftermath speaks of this turn only"
 
     @rule(scene=scenes)
     def talk(self, scene: Scene) -> None:
         asked, answered = self.word(), self.word()
-        asker = self.asker(scene, says=f"What is {asked}?")
-        turn = self.do(self.rig.remembrance.turn(asker))
+        caller = self.caller(scene, says=f"What is {asked}?")
+        turn = self.do(self.rig.remembrance.turn(caller))
         self.do(turn.finish(f"It is {answered}.", []))
-        self.hold(scene, asker, asked, "turn", Scope.USER)
-        self.hold(scene, asker, answered, "turn", Scope.USER)
+        self.hold(scene, caller, asked, "turn", Scope.USER)
+        self.hold(scene, caller, answered, "turn", Scope.USER)
 
     @rule(
         scene=scenes,
@@ -129,18 +129,18 @@ class Isolation(RuleBasedStateMachine):
         word = self.word()
         text = f"Per {CITED}, the cellar is called {word}"
         piece = Material(authorship, text, "Eve")
-        asker = self.asker(scene, says="hello", shows=() if by_sight else (piece,))
-        turn = self.do(self.rig.remembrance.turn(asker))
+        caller = self.caller(scene, says="hello", shows=() if by_sight else (piece,))
+        turn = self.do(self.rig.remembrance.turn(caller))
         if by_sight:
             turn.reads([piece])
         call = {"type": "instruction", "content": text, "quote": text, "scope": scope.value}
         answer = self.call(turn, "memory_store", call)
         assert not answer.get("success"), "what somebody else wrote was stored at once"
         if answer.get("status") == "waiting_for_the_person":
-            self.hold(scene, asker, word, "waiting", scope, "?")
+            self.hold(scene, caller, word, "waiting", scope, "?")
         after = self.do(turn.finish("Fine.", ["memory_store"]))
         if not by_sight:
-            self.hold(scene, asker, word, "turn", Scope.USER)
+            self.hold(scene, caller, word, "turn", Scope.USER)
         assert self.said(after.note) <= {word}
 
     @rule(scene=scenes, scope=scopes, kind=st.sampled_from(("fact", "instruction")))
@@ -149,13 +149,13 @@ class Isolation(RuleBasedStateMachine):
         word = self.word()
         text = f"The attic is called {word}"
         own = without_quotations(f"> {text}\nSo they say.")
-        asker = self.asker(scene, says=own)
-        turn = self.do(self.rig.remembrance.turn(asker))
+        caller = self.caller(scene, says=own)
+        turn = self.do(self.rig.remembrance.turn(caller))
         call = {"type": kind, "content": text, "quote": text, "scope": scope.value}
         answer = self.call(turn, "memory_store", call)
         assert not answer.get("success"), "what somebody else wrote was stored at once"
         if answer.get("status") == "waiting_for_the_person":
-            self.hold(scene, asker, word, "waiting", scope, "?")
+            self.hold(scene, caller, word, "waiting", scope, "?")
         after = self.do(turn.finish("Fine.", ["memory_store"]))
         assert self.said(after.note) <= {word}
 
@@ -164,10 +164,10 @@ class Isolation(RuleBasedStateMachine):
         """Somebody imports their own export: all of it is there already."""
         if not scene.alone:
             return
-        handle = self.do(self.rig.memory.for_principal(self.asker(scene)))
+        handle = self.do(self.rig.memory.for_principal(self.caller(scene)))
         file, _ = self.do(personal_file(handle))
         fates = {told.fate for told in self.do(everything(bring_in(handle, file)))}
-        assert fates <= {Fate.KNOWN, Fate.LEFT, Fate.REFUSED}, fates
+        assert fates <= {LineOutcome.KNOWN, LineOutcome.LEFT, LineOutcome.REFUSED}, fates
 
     @rule(scene=scenes, pick=picks)
     def bring_forged(self, scene: Scene, pick: int) -> None:
@@ -175,19 +175,21 @@ class Isolation(RuleBasedStateMachine):
         old = self.one("memory", pick)
         if old is None or not scene.alone:
             return
-        asker, word = self.asker(scene), self.word()
-        header = {"format": "parley-memory", "version": 1, "person": str(asker.principal.person)}
+        caller, word = self.caller(scene), self.word()
+        header = {"format": "parley-memory", "version": 1, "person": str(caller.principal.person)}
         forged = {"content": f"The roof is called {word}", "id": old.id, "supersedes": old.id,
                   "person": self.person(scene), "trust": "high", "proof": "0" * 64}  # fmt: skip
         file = "\n".join(map(json.dumps, (header, forged))).encode()
-        handle = self.do(self.rig.memory.for_principal(asker))
+        handle = self.do(self.rig.memory.for_principal(caller))
         (told,) = self.do(everything(bring_in(handle, file)))
-        assert told.fate in (Fate.KNOWN, Fate.REFUSED), "it took the place of a memory"
+        assert told.fate in (LineOutcome.KNOWN, LineOutcome.REFUSED), (
+            "it took the place of a memory"
+        )
 
     @rule(scene=scenes, document=st.sampled_from(("soul", "bible")))
     def rewrite(self, scene: Scene, document: str) -> None:
-        word, asker = self.word(), self.asker(scene)
-        turn = self.do(self.rig.remembrance.turn(asker))
+        word, caller = self.word(), self.caller(scene)
+        turn = self.do(self.rig.remembrance.turn(caller))
         content = f"Here it says {word}."
         answer = self.call(turn, "update_customer_brain", {"target": document, "content": content})
         after = self.do(turn.finish("Done.", ["update_customer_brain"]))
@@ -195,35 +197,35 @@ class Isolation(RuleBasedStateMachine):
         scope = Scope.USER if document == "soul" else Scope.PROJECT
         if answer.get("success"):
             what: What = "soul" if document == "soul" else "bible"
-            self.hold(scene, asker, word, what, scope)
+            self.hold(scene, caller, word, what, scope)
         elif "error" not in answer or "review" in str(answer).lower():
-            self.hold(scene, asker, word, "proposed", scope)
+            self.hold(scene, caller, word, "proposed", scope)
 
     @rule(scene=scenes, pick=picks)
     def supersede(self, scene: Scene, pick: int) -> None:
         old = self.one("memory", pick)
         if old is None:
             return
-        word, asker = self.word(), self.asker(scene)
+        word, caller = self.word(), self.caller(scene)
         scope = Scope(old.scope)
         draft = Draft(f"{word} is on the door", Kind.FACT, scope=scope, supersedes=old.id)
-        result = self.do(self.remembered(asker, draft))
+        result = self.do(self.remembered(caller, draft))
         if result.outcome is Outcome.STORED:
             assert self.world.may_read(scene, old), "somebody else's was replaced"
             assert self.world.may_change(scene, old), "somebody else's was replaced"
-        self.note(scene, asker, word, result, scope, confirmed=False)
+        self.note(scene, caller, word, result, scope, confirmed=False)
 
     @rule(scene=scenes, pick=picks, by_model=st.booleans())
     def delete(self, scene: Scene, pick: int, by_model: bool) -> None:
         old = self.one("memory", pick)
         if old is None:
             return
-        asker = self.asker(scene)
+        caller = self.caller(scene)
         if by_model:
-            turn = self.do(self.rig.remembrance.turn(asker))
+            turn = self.do(self.rig.remembrance.turn(caller))
             gone = bool(self.call(turn, "memory_delete", {"id": old.id}).get("success"))
         else:
-            handle = self.do(self.rig.memory.for_principal(asker))
+            handle = self.do(self.rig.memory.for_principal(caller))
             gone = self.do(handle.delete([old.id])) == [old.id]
         if gone:
             assert self.world.may_change(scene, old), "somebody else's was deleted"
@@ -235,7 +237,7 @@ class Isolation(RuleBasedStateMachine):
         old = self.one("memory", pick)
         if old is None:
             return
-        handle = self.do(self.rig.memory.for_principal(self.asker(scene)))
+        handle = self.do(self.rig.memory.for_principal(self.caller(scene)))
         try:
             undone = self.do(handle.undo(old.id))
         except BadInput:
@@ -262,7 +264,7 @@ class Isolation(RuleBasedStateMachine):
         ]
         assert bool(asked.buttons) == bool(mine)
         if asked.buttons:
-            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
+            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
             assert told.markdown.startswith("Forgotten")
             self.world.drop(mine)
 
@@ -274,11 +276,11 @@ class Isolation(RuleBasedStateMachine):
             return
         review, word = waiting[pick % len(waiting)]
         deed = "keep" if yes else "discard"
-        asker = self.asker(scene)
+        caller = self.caller(scene)
         found = [h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")]
         assert found, "it waits, but nobody proposed it"
         try:
-            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", asker))
+            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", caller))
         except BadInput:
             return
         assert self.world.may_decide(scene, found[0]), "somebody else decided"
@@ -302,8 +304,8 @@ class Isolation(RuleBasedStateMachine):
             return
         agreed = self.press(there, asked, 0)
         (notice,) = agreed.notices
-        assert notice.person == str(self.asker(here).principal.person)
-        done = self.do(self.rig.commands.press(notice.buttons[0].value, self.asker(here)))
+        assert notice.person == str(self.caller(here).principal.person)
+        done = self.do(self.rig.commands.press(notice.buttons[0].value, self.caller(here)))
         assert "Linked" in done.markdown
         self.world.link(here.who, there.who)
 
@@ -324,7 +326,7 @@ class Isolation(RuleBasedStateMachine):
                     agreed = self.press(there, asked, 0)
                     buttons += [b for notice in agreed.notices for b in notice.buttons]
                 for button in buttons[::2]:
-                    self.do(self.rig.commands.press(button.value, self.asker(scene)))
+                    self.do(self.rig.commands.press(button.value, self.caller(scene)))
             except BadInput:
                 continue
 
@@ -344,7 +346,7 @@ class Isolation(RuleBasedStateMachine):
 
     def press(self, scene: Scene, under: Reply, number: int) -> Reply:
         value = under.buttons[number].value
-        return self.do(self.rig.commands.press(value, self.asker(scene)))
+        return self.do(self.rig.commands.press(value, self.caller(scene)))
 
     @rule(scene=scenes)
     def unlink(self, scene: Scene) -> None:
@@ -365,9 +367,9 @@ class Isolation(RuleBasedStateMachine):
     def choose(self, scene: Scene, number: int) -> None:
         if not scene.alone:
             return
-        asker = self.asker(scene)
-        handle = self.do(self.rig.memory.for_principal(asker))
-        known = self.do(self.rig.people.projects(handle.occasion))
+        caller = self.caller(scene)
+        handle = self.do(self.rig.memory.for_principal(caller))
+        known = self.do(self.rig.people.projects(handle.request))
         if number > len(known):
             return
         project = known[number - 1][0]
@@ -449,8 +451,8 @@ class Isolation(RuleBasedStateMachine):
             return
         everybody = {scene.who}
         asked = self.run(scene, "privacy", "erase")
-        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
-        done = self.do(self.rig.commands.press(surely.buttons[0].value, self.asker(scene)))
+        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
+        done = self.do(self.rig.commands.press(surely.buttons[0].value, self.caller(scene)))
         assert "erased" in done.markdown
         world = self.world
         world.drop(
@@ -491,8 +493,8 @@ class Isolation(RuleBasedStateMachine):
                 self.look_at(scene)
 
     def look_at(self, scene: Scene) -> None:
-        asker = self.asker(scene)
-        handle = self.do(self.rig.memory.for_principal(asker))
+        caller = self.caller(scene)
+        handle = self.do(self.rig.memory.for_principal(caller))
         world = self.world
         found = self.do(handle.search(Filter(superseded=True, limit=1_000)))
         stored = {word for match in found for word in self.said(match.record.content)}
@@ -504,7 +506,7 @@ class Isolation(RuleBasedStateMachine):
                 w for m in self.do(handle.search(wanted)) for w in self.said(m.record.content)
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
-        turn = self.do(self.rig.remembrance.turn(asker))
+        turn = self.do(self.rig.remembrance.turn(caller))
         prompt = self.said(self.do(prompt_of(turn, " ".join(world.everything[-3:]))))
         known = world.words(scene, "memory", "soul", "bible")
         recalled = known | world.words(scene, "turn")
@@ -537,10 +539,10 @@ class Isolation(RuleBasedStateMachine):
 
         return self.opened.runner.run(wait())
 
-    def asker(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Asker:
+    def caller(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Caller:
         role = Role.OPERATOR if scene.operates else Role.MEMBER
         self.world.arrives(scene)
-        return self.rig.asker(
+        return self.rig.caller(
             scene.name,
             at=scene.place,
             says=says,
@@ -567,10 +569,10 @@ class Isolation(RuleBasedStateMachine):
         return some[pick % len(some)] if some else None
 
     def run(self, scene: Scene, name: str, arguments: str = "") -> Reply:
-        return self.do(self.rig.commands.run(name, arguments, self.asker(scene)))
+        return self.do(self.rig.commands.run(name, arguments, self.caller(scene)))
 
-    async def remembered(self, asker: Asker, draft: Draft) -> WriteResult:
-        return await (await self.rig.memory.for_principal(asker)).remember(draft)
+    async def remembered(self, caller: Caller, draft: Draft) -> WriteResult:
+        return await (await self.rig.memory.for_principal(caller)).remember(draft)
 
     def text(self, turn: TurnMemory, name: str, arguments: Mapping[str, object]) -> str:
         return self.do(turn.tools.call(name, arguments))
@@ -593,7 +595,7 @@ class Isolation(RuleBasedStateMachine):
     def note(
         self,
         scene: Scene,
-        asker: Asker,
+        caller: Caller,
         word: str,
         result: WriteResult,
         scope: Scope,
@@ -601,14 +603,14 @@ class Isolation(RuleBasedStateMachine):
         confirmed: bool,
     ) -> None:
         if result.outcome is Outcome.STORED:
-            self.hold(scene, asker, word, "memory", scope, result.memory_id, confirmed)
+            self.hold(scene, caller, word, "memory", scope, result.memory_id, confirmed)
         elif result.outcome is Outcome.REVIEW:
-            self.hold(scene, asker, word, "waiting", scope, result.review_id)
+            self.hold(scene, caller, word, "waiting", scope, result.review_id)
 
     def hold(
         self,
         scene: Scene,
-        asker: Asker,
+        caller: Caller,
         word: str,
         what: What,
         scope: Scope,
@@ -616,7 +618,7 @@ class Isolation(RuleBasedStateMachine):
         confirmed: bool = False,
     ) -> None:
         project = self.world.project(scene) if scope is Scope.PROJECT else ""
-        message = asker.message_ids[-1]
+        message = caller.message_ids[-1]
         self.world.hands.setdefault(word, set()).add(scene.who)
         self.world.held.append(
             Held(
@@ -626,6 +628,6 @@ class Isolation(RuleBasedStateMachine):
         )
 
 
-async def everything(told: AsyncIterator[Told]) -> list[Told]:
+async def everything(told: AsyncIterator[LineReport]) -> list[LineReport]:
     """All that is told."""
     return [one async for one in told]
