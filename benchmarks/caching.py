@@ -29,7 +29,7 @@ import structlog
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.model.record import Draft, Kind, Scope
 from parley.app import App
 from parley.config import from_mapping

@@ -35,6 +35,15 @@ class ConversationKey(NamedTuple):
         """Its channel as stores name it."""
         return channel_name(self.tenant, self.platform, self.account, self.channel)
 
+    @classmethod
+    def of(cls, text: str) -> "ConversationKey":
+        """The key whose text this is. Raises `ValueError` for anything else."""
+        return _from_text(text)
+
+    def place_in(self, place: Place) -> Place:
+        """Where the answer to a message from this place goes."""
+        return place if place.thread_id == self.thread else replace(place, thread_id=self.thread)
+
     def __str__(self) -> str:
         return _as_text(self)
 
@@ -45,13 +54,12 @@ def _as_text(key: ConversationKey) -> str:
 
 
 @lru_cache(MAX_NAMED)
-def tenant_of(lane: str) -> str:
-    """The tenant in the text of a `ConversationKey`, empty for any other text."""
-    try:
-        parts = json.loads(lane)
-    except ValueError:
-        return ""
-    return str(parts[0]) if isinstance(parts, list) and parts else ""
+def _from_text(text: str) -> ConversationKey:
+    parts = json.loads(text)
+    fits = isinstance(parts, list) and len(parts) == len(ConversationKey._fields)
+    if not fits or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"{text!r} names no conversation")
+    return ConversationKey(*parts)
 
 
 def channel_name(tenant: str, platform: str, account: str, channel: str) -> str:

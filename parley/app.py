@@ -12,13 +12,14 @@ from pydantic import SecretStr
 from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
-from gateway.crash_loop.deaths import Deaths
-from gateway.crash_loop.guard import CrashLoopGuard
-from gateway.crash_loop.record import Death, WorkRecord
+from gateway.durable import StoreRetry
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
-from gateway.intake import Intake
-from gateway.lanes import MAX_WAITING
+from gateway.inbound.conversation_queues import MAX_WAITING
+from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
+from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, SharedDispatcher
+from gateway.inbound.intake import Intake
+from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
 from gateway.llm.token_calibrations import PersistentCalibrations
 from gateway.message import place_of
@@ -30,17 +31,15 @@ from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.notices import NoticeSender
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
-from gateway.pipeline import Pipeline
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.stores import Trace
-from gateway.routing import Router
-from gateway.services import Connected, Services
-from gateway.slots import Slots
 from gateway.turn.mcp import McpTools
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Connected, Services
+from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
-from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
 from memory.embeddings.backfill import EmbeddingBackfill
 from parley.config import Settings
 from parley.http.client_address import networks
@@ -122,8 +121,8 @@ class App:
         self.security = security_log(settings, self.storage, self._clock)
         self.watching = self._watch()
         self.observed = RecentActivity(self.watching.metrics.count)
-        self.guard = CrashLoopGuard(
-            Deaths(self.storage.stores.states.of("parley", "takeovers")),
+        self.guard = Quarantine(
+            CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
             self.storage.quarantine,
             self._clock,
             self.observed.count,
@@ -147,9 +146,9 @@ class App:
         extensions = extensions or ExtensionRegistry()
         self.services = self._services(connected, extensions)
         serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
-        self._router, control = self._route()
+        self._dispatcher, control = self._dispatch()
         self._sharing = self._share(connected)
-        self._intake = Intake(self.services, self._workplace(control))
+        self._intake = Intake(self.services, self._dispatcher_of_intake(control))
         self.supervisor = self._supervise(connected)
         self._counting = self._keep_counts()
         chores = {
@@ -212,12 +211,12 @@ class App:
         if self._leftovers is not None:
             await self._leftovers.stop()
         services, until = self.services, self._clock.monotonic() + drain
-        answered = await self._router.drain(drain)
+        answered = await self._dispatcher.drain(drain)
         left = max(0.0, until - self._clock.monotonic())
         if not (await services.deliverer.drain(left) and answered):
             log.warning("not_drained", hint="the rest is taken up at the next start")
         for close in (
-            self._router.stop,
+            self._dispatcher.stop,
             services.deliverer.stop,
             partial(services.signs.drain, SIGNS_SECONDS),
             services.signs.stop,
@@ -264,7 +263,7 @@ class App:
 
     def settled(self) -> bool:
         """True when everything that was accepted is answered, and every answer is sent."""
-        return self._router.idle and self.services.deliverer.idle
+        return self._dispatcher.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
         """Whether everything an answer needs is there, and messages are taken; for `/readyz`."""
@@ -290,7 +289,7 @@ class App:
         known = [(place.platform, place.account) in self.services.connected for place in places]
         for entry, is_known in zip(left, known, strict=True):
             if is_known:
-                self._router.route(entry)
+                self._dispatcher.dispatch(entry)
         if len(left) == MAX_UNFINISHED:
             log.warning("inbox_not_taken_up_whole", hint="the rest is taken up at the next start")
         if not all(known):
@@ -336,11 +335,11 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
-    def _route(self) -> tuple[Router, CommandHandler]:
+    def _dispatch(self) -> tuple[LocalDispatcher, CommandHandler]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
         control = CommandHandler(self.services, pipeline)
-        return Router(pipeline, control, slots=self.services.slots, overlap=overlap), control
+        return LocalDispatcher(self.services, pipeline, control, overlap=overlap), control
 
     def _keep_counts(self) -> PersistentCalibrations:
         services = self.services
@@ -370,8 +369,8 @@ class App:
         return self._in_background(work.step, "embedding")
 
     def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
-        lanes = self._router.lanes
-        return Background(step, self._clock, name, lambda: lanes.waiting, lambda: lanes.running)
+        queues = self._dispatcher.queues
+        return Background(step, self._clock, name, lambda: queues.waiting, lambda: queues.running)
 
     def _find_leftovers(self) -> OutboxSweeper | None:
         unsent = self.storage.hot.unsent
@@ -384,17 +383,17 @@ class App:
         if shared is not None:
             from parley.runtime.shared_work import Sharing  # noqa: PLC0415 - Redis's library, if configured
 
-            return Sharing(shared, self._role, self._router, self.services.deliverer, connected)
+            return Sharing(shared, self._role, self._dispatcher, self.services.deliverer, connected)
         if self._role == "all":
             return None
         raise ConfigurationError(
             f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
         )
 
-    def _workplace(self, control: CommandHandler) -> Workplace:
+    def _dispatcher_of_intake(self, control: CommandHandler) -> Dispatcher:
         if self._sharing is None:
-            return LocalWorkplace(self._router)
-        return SharedWorkplace(control, self.storage.stores.states.of("parley", "held"))
+            return self._dispatcher
+        return SharedDispatcher(control, self.storage.stores.states.of("parley", "held"))
 
     def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
         # A worker holds no connection: its accounts are other processes' to keep.
@@ -438,7 +437,7 @@ class App:
     def _watched_parts(self) -> HealthSources:
         shared = self.storage.hot.shared
         return HealthSources(
-            self._router.lanes,
+            self._dispatcher.queues,
             self.services.deliverer,
             self.supervisor,
             self.webhooks,
@@ -493,6 +492,7 @@ class App:
             count=self.observed.count,
             observe=self.observed.observe,
             prices=prices_of(settings),
+            retry=StoreRetry(self._clock),
             observer=observer,
             memory=self.memory.remembering,
             humans=self.memory.humans,

@@ -3,8 +3,8 @@
 from typing import Final
 
 from gateway.errors import BadInput, DeliveryError
-from gateway.exchange import Exchange
-from gateway.remembering import GivenFile
+from gateway.ports.memory import GivenFile
+from gateway.turn.turn_context import TurnContext
 
 MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
@@ -13,7 +13,7 @@ TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
-async def given_files(exchange: Exchange) -> tuple[GivenFile, ...]:
+async def given_files(exchange: TurnContext) -> tuple[GivenFile, ...]:
     """The files of the command's message, each with its bytes or with the reason why not."""
     attachments = [one for message in exchange.messages for one in message.attachments]
     found = []

@@ -5,11 +5,11 @@ from typing import Final
 
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Answer, Confirmation
-from gateway.exchange import Exchange
 from gateway.message import Reply
 from gateway.people import Audience
-from gateway.services import Services
-from gateway.stages.remembering import asker_of
+from gateway.turn.remember import asker_of
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 
 HISTORY: Final = "Delete history"
 LEARNED: Final = "Also what I learned"
@@ -32,7 +32,7 @@ NOTHING: Final = "There was nothing to delete."
 STAYS: Final = "What I remember of you stays: `/memories` shows it, `/forget …` deletes it."
 
 
-async def asked(exchange: Exchange, services: Services, aside: str) -> Reply:
+async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
     """The question, and its buttons."""
     now, conversation = services.clock.now(), str(exchange.key)
     kept = Confirmation("clear", str(exchange.who.person), exchange.key, at=now.isoformat())
@@ -51,7 +51,7 @@ async def asked(exchange: Exchange, services: Services, aside: str) -> Reply:
 
 
 async def cleared(
-    wanted: Confirmation, answer: Answer, exchange: Exchange, services: Services
+    wanted: Confirmation, answer: Answer, exchange: TurnContext, services: Services
 ) -> Reply:
     """Delete it; the answer, in Markdown."""
     gone = await services.stores.conversations.clear(wanted.key)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from gateway.conversation import ConversationKey
 from gateway.message import Button
 from gateway.people import Role
-from gateway.services import Services
+from gateway.turn.services import Services
 
 PREFIX: Final = "confirm:"
 VALID_FOR: Final = timedelta(minutes=10)

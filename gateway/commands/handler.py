@@ -1,6 +1,5 @@
 """Commands, button presses, edits and deletions: what is not a question to the model."""
 
-import asyncio
 from dataclasses import replace
 
 import structlog
@@ -12,39 +11,30 @@ from gateway.commands.attached_files import given_files
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
-from gateway.conversation import tenant_of
 from gateway.errors import BadInput, DeliveryError
-from gateway.exchange import Exchange
-from gateway.lanes import Lanes
+from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.message import (
-    MAX_CONTENT,
     ButtonPressed,
     CommandInvoked,
     InlineQueried,
-    MessageDeleted,
-    MessageEdited,
     Outbound,
     Reply,
-    place_of,
 )
 from gateway.people import Audience, KnownIds, PersonId, Principal
-from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.policy.decision import Decision
-from gateway.policy.history_redaction import redact_for_history, redact_name
-from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
 from gateway.ports.stores import InboxEntry
-from gateway.services import Services
-from gateway.stages.admission import served
-from gateway.stages.context import limits_of
-from gateway.stages.redacting import redact_aside
-from gateway.stages.remembering import asker_of
+from gateway.turn.admission import served
 from gateway.turn.audit import audit
 from gateway.turn.context.history_window import since, summary_in_time
 from gateway.turn.context.task import may_set_task
-from gateway.turn.prompt import said_in
+from gateway.turn.history import limits_of
+from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
+from gateway.turn.remember import asker_of, redact_aside
+from gateway.turn.services import Services
 from gateway.turn.tokens import estimate
+from gateway.turn.turn_context import TurnContext
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "
@@ -94,13 +84,15 @@ class CommandHandler:
             case _:
                 await self._more(exchange, event.name, event.arguments)
 
-    async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
+    async def stop(
+        self, entry: InboxEntry, event: CommandInvoked, queues: ConversationQueues
+    ) -> None:
         """End the turn that runs in this conversation. Whoever used up their limit can do that
         too; it is the question whether anything runs that is limited."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange, ENTRY):
             return
-        stopped = lanes.stop_running(entry.lane)
+        stopped = queues.stop_running(entry.lane)
         if not stopped and not await self._pipeline.admit(exchange, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
@@ -147,23 +139,6 @@ class CommandHandler:
         """True for the value of a button whose press is no question to the model."""
         return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
 
-    async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
-        """Let the stored conversation follow an edit or a deletion."""
-        services, place = self._services, place_of(event)
-        conversations, tenant = services.stores.conversations, tenant_of(entry.lane)
-        if isinstance(event, MessageDeleted):
-            await conversations.delete(tenant, place, event.message_ids)
-            await services.memory.deleted(tenant, place, event.message_ids)
-        else:
-            content = decide_invocation(event.message, services.policies.invocation).content
-            text = await asyncio.to_thread(redact_for_history, content)
-            await conversations.edit(tenant, place, event.message.id, text)
-            name = redact_name(event.message.author.name)
-            said = said_in(place, name, content[:MAX_CONTENT])
-            await services.memory.edited(tenant, place, event.message.id, said)
-        self._services.count("revised", event.kind)
-        await self._services.stores.inbox.finish((entry.id,), ())
-
     async def inline(self, event: InlineQueried) -> None:
         """Offer what somebody types may become; choosing it sends it to the chat."""
         services, place = self._services, event.place
@@ -193,7 +168,7 @@ class CommandHandler:
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
-    async def _context(self, exchange: Exchange) -> str:
+    async def _context(self, exchange: TurnContext) -> str:
         now = self._services.clock.now()
         limits = limits_of(self._services)
         stored, notes = await self._services.stores.conversations.opened(
@@ -212,13 +187,13 @@ class CommandHandler:
             f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
-    async def _keeps(self, exchange: Exchange) -> bool:
+    async def _keeps(self, exchange: TurnContext) -> bool:
         """False where the person switched memory off."""
         await redact_aside(exchange, self._services)
         memory = await self._services.memory.turn(asker_of(exchange, self._services))
         return memory.keeps
 
-    async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
+    async def _more(self, exchange: TurnContext, name: str, arguments: str) -> None:
         """One of the commands that were added to ours."""
         await redact_aside(exchange, self._services)
         caller = asker_of(exchange, self._services)
@@ -230,7 +205,7 @@ class CommandHandler:
             reply = Reply(str(error))
         await self._answer(exchange, reply)
 
-    async def _pressed(self, exchange: Exchange, value: str) -> Reply:
+    async def _pressed(self, exchange: TurnContext, value: str) -> Reply:
         await redact_aside(exchange, self._services)
         try:
             return await self._services.more_commands.press(
@@ -240,7 +215,7 @@ class CommandHandler:
             in_room = exchange.place.audience is not Audience.DIRECT
             return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
 
-    async def _ask_to_clear(self, exchange: Exchange) -> None:
+    async def _ask_to_clear(self, exchange: TurnContext) -> None:
         if not may_set_task(exchange.who, exchange.place.audience):
             await self._answer(exchange, Reply(NOT_YOURS))
             return
@@ -249,7 +224,7 @@ class CommandHandler:
         await self._answer(exchange, reply)
 
     async def _settle(
-        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+        self, asked: Confirmation, answer: Answer, first: bool, exchange: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
@@ -264,12 +239,12 @@ class CommandHandler:
             return Reply("Nothing was deleted.")
         return await clearing.cleared(asked, answer, exchange, self._services)
 
-    def _aside(self, exchange: Exchange, name: str) -> str:
+    def _aside(self, exchange: TurnContext, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
         return threads_aside(name, exchange.place, can, assistant)
 
     async def _answer(
-        self, exchange: Exchange, reply: Reply, press: ButtonPressed | None = None
+        self, exchange: TurnContext, reply: Reply, press: ButtonPressed | None = None
     ) -> None:
         """Answer a command or a press; in a room, where the platform can, only the asker sees it.
         Buttons that were answered go."""
@@ -282,7 +257,7 @@ class CommandHandler:
         await self._pipeline.reply(exchange, reply, "answered", after)
 
 
-def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
+def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
     """The send that takes the pressed buttons away, where the platform can."""
     if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
         return ()

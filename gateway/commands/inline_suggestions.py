@@ -12,8 +12,8 @@ from gateway.errors import StoreUnavailable
 from gateway.message import Button, InlineQueried
 from gateway.people import Audience, Principal
 from gateway.policy.history_redaction import redact_name
-from gateway.remembering import Caller
-from gateway.services import Services
+from gateway.ports.memory import Caller
+from gateway.turn.services import Services
 
 MAX_INLINE: Final = 250
 """Characters of an inline query that are offered back (Telegram sends at most 256)."""

@@ -3,13 +3,13 @@
 from typing import Final
 
 from gateway.commands.confirmations import Confirmation
-from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
 from gateway.ports.conversation_notes import MAX_TASK, ConversationTask
-from gateway.services import Services
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.prompt import who_set
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 
 NONE: Final = (
     "No task is set here. To set one, write after the command what this conversation is about: "
@@ -31,7 +31,7 @@ READ_BY_ALL: Final = (
 TOO_LONG: Final = "A task has at most {most} characters. Nothing is set; write a shorter one."
 
 
-async def answered(exchange: Exchange, arguments: str, services: Services) -> str:
+async def answered(exchange: TurnContext, arguments: str, services: Services) -> str:
     """Do what `/task` says; the answer, in Markdown."""
     notes, now = services.stores.notes, services.clock.now()
     wanted = arguments.strip()

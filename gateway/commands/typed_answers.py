@@ -17,7 +17,6 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.conversation import ConversationKey, key_of
-from gateway.exchange import Exchange
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -28,7 +27,8 @@ from gateway.message import (
 )
 from gateway.people import Audience, PersonId
 from gateway.ports import AdapterState
-from gateway.services import Services
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 
 VALID_FOR: Final = timedelta(minutes=5)
 MAX_CHOICES: Final = 5
@@ -101,7 +101,7 @@ class TypedAnswers:
         await self._state.put(_closed(question), "1", VALID_FOR)
 
 
-async def typed_form(exchange: Exchange, reply: Reply, services: Services) -> Reply:
+async def typed_form(exchange: TurnContext, reply: Reply, services: Services) -> Reply:
     """The reply as it can be answered on its platform: with its buttons, or with a sentence that
     says what to type. Raises `StoreUnavailable`."""
     if _fits(services, exchange.place, reply.buttons):
@@ -113,10 +113,10 @@ async def typed_form(exchange: Exchange, reply: Reply, services: Services) -> Re
     return replace(reply, markdown=f"{reply.markdown}\n\n{sentence}", buttons=())
 
 
-async def typed_under_answer(exchange: Exchange, services: Services) -> None:
+async def typed_under_answer(exchange: TurnContext, services: Services) -> None:
     """The same for what stands under an answer of the model. It is answered by the labels: a "yes"
     may be meant for the answer. Without a question of its own the answer closes an earlier one."""
-    after = exchange.aftermath
+    after = exchange.footer
     if _shows_enough(services, exchange.place):
         return
     if _fits(services, exchange.place, after.buttons):
@@ -129,7 +129,7 @@ async def typed_under_answer(exchange: Exchange, services: Services) -> None:
     asked = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
     if asked:
         note = f"{note}\n\n{await _ask(exchange, _by_label(asked), services)}"
-    exchange.aftermath = replace(after, note=note, buttons=())
+    exchange.footer = replace(after, note=note, buttons=())
 
 
 def spoken(content: str) -> str:
@@ -149,7 +149,7 @@ def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
     return f"{begin} {choice} within {VALID_FOR.seconds // 60} minutes."
 
 
-async def _ask(exchange: Exchange, words: Mapping[str, Button], services: Services) -> str:
+async def _ask(exchange: TurnContext, words: Mapping[str, Button], services: Services) -> str:
     if exchange.last.author.is_chat:
         return SHARED
     person, values = str(exchange.last.person), {word: one.value for word, one in words.items()}

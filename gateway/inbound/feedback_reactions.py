@@ -1,12 +1,12 @@
 """A reaction under an answer of ours: kept where it is a thumb, and noticed no further."""
 
+from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged
 from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports.feedback import Feedback, rating_of, stands_at
-from gateway.screening import Screening
-from gateway.services import Services
-from gateway.stages.admission import served
+from gateway.turn.admission import served
+from gateway.turn.services import Services
 
 
 class FeedbackReactions:

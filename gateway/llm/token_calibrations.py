@@ -12,7 +12,7 @@ import structlog
 
 from gateway.errors import StoreUnavailable
 from gateway.ports import AdapterState
-from gateway.turn.calibration import (
+from gateway.turn.tokens import (
     EXACT,
     LEAST_RATIO,
     MOST_CONSTANT,

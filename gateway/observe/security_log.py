@@ -16,11 +16,11 @@ from typing import Final, Protocol
 import structlog
 
 from gateway.clock import SystemClock
+from gateway.durable import uninterrupted
 from gateway.errors import StoreUnavailable
 from gateway.observe.logs import AUDIT
 from gateway.people import DEFAULT_TENANT
 from gateway.ports import AlarmClock
-from gateway.uninterrupted import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)
 """For how long an event that happens again is only counted."""

@@ -14,7 +14,7 @@ import structlog
 
 from gateway.errors import DeliveryError, StoreUnavailable
 from gateway.ports import Clock, MembershipStatus
-from gateway.services import Connected
+from gateway.turn.services import Connected
 
 ASK_SECONDS: Final = 3.0
 """How long a platform is waited for; the person waits for an answer meanwhile."""

@@ -11,8 +11,8 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.people import Audience
 from gateway.ports.stores import Outbox
 from gateway.render import render
-from gateway.services import Connected
-from gateway.stages.answering import address
+from gateway.turn.render import address
+from gateway.turn.services import Connected
 
 
 def addressed(

@@ -12,7 +12,8 @@ from gateway.policy.rate_limits import Bucket, BucketRule, take
 
 MAX_SENDERS: Final = 10_000
 LEAST: Final = 20
-"""Events at once, and at least, from a sender: what becomes one turn (`gateway/lanes.py`)."""
+"""Events at once, and at least, from a sender: what becomes one turn
+(`gateway/inbound/conversation_queues.py`)."""
 LEAST_PER_MINUTE: Final = 10
 TIMES: Final = 2
 """Events a minute that are stored, as a multiple of the messages a minute that are answered."""

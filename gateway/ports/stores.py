@@ -13,26 +13,43 @@ from zlib import crc32
 
 from gateway.authorship import Material, text_of
 from gateway.conversation import ConversationKey
-from gateway.message import InboundEvent, Outbound, Place, Receipt
+from gateway.message import (
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageReceived,
+    Outbound,
+    Place,
+    Receipt,
+)
 from gateway.policy.budgets import Account, BudgetDecision
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import BucketRule, Taken
 from gateway.ports import AdapterState, Usage
 from gateway.ports.conversation_notes import ConversationNotes
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Owner, WorkKind
-from gateway.remembering import WaitingTurn
 
 # --- hot state ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class InboxEntry:
-    """An accepted event that waits for its answer. `lane` is the conversation it belongs to."""
+    """An accepted event that waits for its answer. `lane` is the conversation it belongs to, a
+    `str(ConversationKey)`; `reason` says why it is meant for the assistant, empty where its kind
+    says so. A message's content is the author's own words, without a prefix."""
 
     id: str
     lane: str
     event: InboundEvent
     received_at: datetime
+    reason: str = ""
+
+    @property
+    def message(self) -> ChatMessage | None:
+        """The message that is to be answered; None where the event is something else."""
+        event = self.event
+        return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
 
 
 class Inbox(Protocol):
@@ -356,7 +373,7 @@ class Traces(Protocol):
 @dataclass(frozen=True, slots=True)
 class Quarantined:
     """A piece of work that processes died of, and that is not begun any more. No content; `deaths`
-    is their weight, see `gateway.crash_loop.deaths`."""
+    is their weight, see `gateway.inbound.crash_loop_guard`."""
 
     kind: WorkKind
     id: str

@@ -7,8 +7,8 @@ from db import Database, Row, Statement, Work, among, execute, together
 from db.times import time_of
 from db.work import Fetch
 from gateway.conversation import channel_of_name
+from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.ports.stores import StoredTurn
-from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.storage.codec import material_from_json
 from gateway.storage.conversation_notes import NO_SUMMARY, NO_TASK
 from gateway.storage.personal_data import OWN_TASK, OWN_TENANT, SPOKE, TURNS
@@ -40,7 +40,7 @@ Found = tuple[int, str, Spoken]
 
 
 class SqlHistory:
-    """Implements `gateway.spoken.History`."""
+    """Implements `gateway.ports.history.History`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -5,7 +5,7 @@ from typing import Final
 from db import Statement, Work, execute
 from db.times import micros
 from db.values import json_list, storable
-from gateway.remembering import WaitingTurn
+from gateway.ports.memory import WaitingTurn
 
 PUT: Final = Statement("""
     INSERT INTO waiting_turns (id, tenant, person, room, channel, message_ids, at, body)

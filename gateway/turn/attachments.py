@@ -1,5 +1,5 @@
 """Files that people send, as the model reads them: pictures as pictures, texts as texts, and
-everything else by name. Pure functions over bytes that were fetched before."""
+everything else by name."""
 
 import codecs
 import re
@@ -8,8 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from gateway.authorship import Material
+from gateway.errors import BadInput, DeliveryError
 from gateway.message import Attachment
-from gateway.ports import ContentBlock, ImageBlock, TextBlock
+from gateway.policy.decision import Decision
+from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, TextBlock
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 from safety.unicode import safe_unicode
 
 MAX_IMAGE_BYTES: Final = 5 * 1024 * 1024 * 3 // 4
@@ -185,3 +190,34 @@ def _name(attachment: Attachment) -> str:
 
 def _kind(attachment: Attachment) -> str:
     return safe_unicode(_UNPRINTABLE.sub(" ", attachment.mime or attachment.kind))[:60]
+
+
+FILE_LIMITS = AttachmentLimits()
+
+
+async def read_attachments(turn: TurnContext, services: Services) -> Decision:
+    """Fetch the files within bounds; what cannot be read is named to the model."""
+    attachments = [a for message in turn.messages for a in message.attachments]
+    if not attachments:
+        return Decision("attachments", True, "none")
+    # One more than is read, so that the model is told that there are more.
+    files = [await fetched(turn.connected.files, a) for a in attachments[: FILE_LIMITS.files]]
+    files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
+    if turn.memory is not None:
+        turn.memory.reads([Material("file", text_in(file), file.attachment.name) for file in files])
+    turn.files = to_content(files, FILE_LIMITS)
+    read = sum(file.data is not None for file in files)
+    return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
+
+
+async def fetched(files: CanFetchFiles | None, attachment: Attachment) -> FetchedFile:
+    """The file with its bytes, or with the reason why there are none."""
+    limit = bytes_to_fetch(attachment, FILE_LIMITS)
+    if limit == 0 or files is None:
+        return FetchedFile(attachment)
+    try:
+        return FetchedFile(attachment, await files.fetch(attachment, limit))
+    except BadInput:
+        return FetchedFile(attachment, None, "too large")
+    except DeliveryError:
+        return FetchedFile(attachment, None, "could not be fetched")

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 
 import structlog
 
-from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
 from gateway.observe.security_log import SecurityEvent
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
-from gateway.services import Services
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 
 log = structlog.get_logger(__name__)
 
 
-async def audit(event: str, exchange: Exchange, services: Services, decision: Decision) -> None:
+async def audit(event: str, exchange: TurnContext, services: Services, decision: Decision) -> None:
     """Record a security-relevant event of an exchange whose principal is known."""
     who = exchange.who
     await audit_of(event, who.tenant, who.person, exchange.place, services, decision)
@@ -47,7 +47,7 @@ async def audit_of(
 class AuditedTools:
     """Tools of which each use that may change something is recorded, before it happens."""
 
-    def __init__(self, tools: ToolProvider, exchange: Exchange, services: Services) -> None:
+    def __init__(self, tools: ToolProvider, exchange: TurnContext, services: Services) -> None:
         self._tools = tools
         self._exchange = exchange
         self._services = services

@@ -19,9 +19,9 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
-from gateway.turn.calibration import Calibration
-from gateway.turn.clip import clip
+from gateway.turn.prompt import clip
 from gateway.turn.tokens import (
+    Calibration,
     estimate,
     estimate_block,
     estimate_messages,

@@ -1,11 +1,11 @@
 """Whether and how an answer is shown while it is written: ties a turn to `delivery/live`."""
 
-from gateway.exchange import Exchange
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
-from gateway.services import Services
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
 
 
-def live_answer(exchange: Exchange, services: Services) -> LiveAnswer | None:
+def live_answer(exchange: TurnContext, services: Services) -> LiveAnswer | None:
     """The live answer of this turn; None where the platform, the place or a setting has none."""
     shower, place = exchange.connected.live, exchange.place
     if shower is None or not services.policies.live:

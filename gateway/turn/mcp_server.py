@@ -1,6 +1,8 @@
 """An MCP server as it is configured, how it is reached, and why it was not."""
 
+import asyncio
 import re
+import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -8,6 +10,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
+from gateway.turn.mcp_format import MAX_TOOLS, kept_tools
 
 CONNECT_SECONDS: Final = 15.0
 MAX_PAGES: Final = 20
@@ -138,3 +141,31 @@ def cause_of(error: BaseException) -> str:
             return "it ended, or is no MCP server"
         case _:
             return name
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The tools as the model would be offered them, how many could not be used, the seconds that it
+    took to connect, initialise and list them; `problem` in their place where it failed."""
+
+    tools: tuple[str, ...] = ()
+    left_out: int = 0
+    seconds: float = 0.0
+    problem: str = ""
+
+
+async def probe(server: McpServer) -> Probed:
+    """Start or call the server, ask for its tools, and end it again. Never raises."""
+    try:
+        server.check()
+        connect = await asyncio.to_thread(load_library)
+        began = time.monotonic()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                client = await connect(server, stack)
+                tools = await listed_tools(client, MAX_TOOLS)
+            took = time.monotonic() - began
+    except Exception as error:  # noqa: BLE001 - whatever it is, the server cannot be used
+        return Probed(problem=cause_of(error))
+    kept = kept_tools(server.name, tools)
+    return Probed(tuple(kept.names), len(tools) - len(kept.names), took)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gateway.ports import ContentBlock, ModelMessage, Usage
-from gateway.turn.calibration import Calibration
+from gateway.turn.tokens import Calibration
 
 OnText: TypeAlias = Callable[[str], Awaitable[None]]
 """Gets the answer piece by piece; all pieces joined are exactly `TurnResult.text`, but for what was

@@ -1,4 +1,4 @@
-"""What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
+"""What people can tell their memory, on every platform (a `gateway.ports.memory.CommandSet`)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from gateway.errors import BadInput
 from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import documents
 from memory.commands import link as linking
 from memory.commands import link_texts as link_words

@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.brain.documents import BrainResult, nearly_full
 from memory.commands import texts as words
 from memory.service.handle import MemoryHandle

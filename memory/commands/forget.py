@@ -8,7 +8,7 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
 from gateway.people import Audience
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import texts as words
 from memory.commands.memories import reader
 from memory.commands.open_questions import (

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.message import OutboundFile, Reply
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.service.handle import MemoryHandle
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 

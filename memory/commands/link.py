@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from gateway.message import Button, Notice, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import link_texts as link_words
 from memory.commands import texts as words
 from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep

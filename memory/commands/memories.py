@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.message import Button, Reply
 from gateway.people import Audience
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import texts as words
 from memory.commands.open_questions import Questions, Shown
 from memory.service.handle import MemoryHandle

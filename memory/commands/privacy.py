@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.message import Reply
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.service.people import People
 
 ROOMS: Final = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.message import Button, Reply
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
 from memory.ports import ReviewItem

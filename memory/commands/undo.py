@@ -5,7 +5,7 @@ from typing import Final
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands import texts as words
 from memory.model.record import ID_PREFIX
 from memory.service.handle import MemoryHandle

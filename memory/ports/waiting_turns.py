@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.remembering import WaitingTurn
+from gateway.ports.memory import WaitingTurn
 from memory.model.record import Record
 from memory.model.scope import AccessScope
 

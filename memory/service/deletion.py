@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.ports import Clock
-from gateway.spoken import History, Spoken, SpokenRef, Whose
+from gateway.ports.history import History, Spoken, SpokenRef, Whose
 from memory.audit import Audit
 from memory.model.record import Record
 from memory.model.scope import AccessScope, RequestScope

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from gateway.spoken import Spoken, SpokenRef, digest_of
+from gateway.ports.history import Spoken, SpokenRef, digest_of
 from memory.model.record import ID_PREFIX, Record, Scope
 from memory.ports import ReviewItem
 from memory.text import terms

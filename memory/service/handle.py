@@ -9,8 +9,8 @@ from gateway.errors import BadInput, NotFound
 from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.ports import Clock
-from gateway.remembering import Caller
-from gateway.spoken import History
+from gateway.ports.history import History
+from gateway.ports.memory import Caller
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.model.outcome import Outcome, WriteResult

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId
 from gateway.ports import Clock
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.audit import Audit
 from memory.ports import Linked, LinkRequest, LinkSide, LinkStep, LinkStore
 from safety.unicode import safe_unicode

@@ -15,7 +15,7 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
 

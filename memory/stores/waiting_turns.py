@@ -8,7 +8,7 @@ from db.fragments import json_values, within
 from db.times import time_of
 from db.values import storable, texts_of
 from db.work import Change
-from gateway.remembering import WaitingTurn
+from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import parameters
 from memory.ports import ConsolidatedTurn

@@ -5,8 +5,8 @@ from typing import Final
 
 from gateway.authorship import Material
 from gateway.ports import ToolProvider
+from gateway.ports.memory import AnswerFooter, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.remembering import Aftermath, NoTools
 
 MEMORY_OFF: Final = """\
 ## Remembering
@@ -15,7 +15,7 @@ this one. Do not offer to remember. `/privacy memory on` switches it on."""
 
 
 class MemoryOffTurn:
-    """Implements `gateway.remembering.TurnMemory`."""
+    """Implements `gateway.ports.memory.TurnMemory`."""
 
     tools: ToolProvider = NoTools()
     keeps: bool = False
@@ -35,6 +35,6 @@ class MemoryOffTurn:
     async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
         """Keeps nothing."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         """Keeps nothing."""
-        return Aftermath()
+        return AnswerFooter()

@@ -10,8 +10,8 @@ from gateway.authorship import Material
 from gateway.message import Button, Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.remembering import NO_AFTERMATH, Aftermath, Caller, TurnMemory
 from memory.brain.documents import Brain
 from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
@@ -67,7 +67,7 @@ class TurnRules:
 
 
 class Remembrance:
-    """Implements `gateway.remembering.Remembering` over a `Memory`."""
+    """Implements `gateway.ports.memory.MemoryPort` over a `Memory`."""
 
     def __init__(
         self,
@@ -242,7 +242,7 @@ class _Turn:
             at = handle.request.at
             await handle.tell_later(entries_at(at, [entry_of_sentence(sentence)]))
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
         after = await self._after()
         if not self._remembrance.keeps_turns:
@@ -252,9 +252,9 @@ class _Turn:
         shown = shown_text(self._asker.material)
         said = TurnText(self._handle.request, own, answer, external, shown)
         turn = waiting_turn(self._asker.id, said, self._handle.access)
-        return Aftermath(after.note, after.buttons, turn, after.typed)
+        return AnswerFooter(after.note, after.buttons, turn, after.typed)
 
-    async def _after(self) -> Aftermath:
+    async def _after(self) -> AnswerFooter:
         """What the person is told now, or where others would read it, in their next direct
         message."""
         handle, tools = self._handle, self._tools
@@ -265,7 +265,7 @@ class _Turn:
             )
             if untold:
                 await handle.tell_later(entries_at(handle.request.at, untold))
-            return NO_AFTERMATH
+            return NO_FOOTER
         direct = self._asker.place.audience is Audience.DIRECT
         waited = await deliver_notices(handle) if direct else ()
         further = (*tools.notices, *notice_of(handle), *waited, *self._proposed)
@@ -332,10 +332,10 @@ def proposals_told(proposed: Sequence[Proposals]) -> tuple[str, ...]:
 
 def aftermath_of(
     results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[SavedNotice] = ()
-) -> Aftermath:
+) -> AnswerFooter:
     """What the person is told, and asked, after the model stored something."""
     if not (results or further or noted):
-        return NO_AFTERMATH
+        return NO_FOOTER
     said = [n for result in results for n in result.notices if n != result.told_replaced]
     lines = list(dict.fromkeys((*map(unformatted, said), *further)))
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
@@ -354,7 +354,7 @@ def aftermath_of(
     buttons += tuple(one.button for one in noted)
     note = _in_italics([*(one.text for one in noted), *lines])
     typed = _in_italics([*(one.typed for one in noted), *lines])
-    return Aftermath(note, buttons, typed=typed if noted else "")
+    return AnswerFooter(note, buttons, typed=typed if noted else "")
 
 
 def _in_italics(lines: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.main import IncEx
 
 from db.values import storable
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
-from gateway.remembering import WaitingTurn
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.ports import ConsolidatedTurn, WaitingTurns

@@ -8,7 +8,7 @@ other.
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.remembering import REDACTION_NOTICE
+from gateway.ports.memory import REDACTION_NOTICE
 from memory.model.record import (
     MAX_ARGUMENT,
     MAX_DOCUMENT,

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.ports.stores import DeadLetter, DeadLetters, Trace, Traces
-from gateway.takeovers import GAVE_UP
+from gateway.turn.pipeline import GAVE_UP
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final, TypeVar, get_args
 
 from gateway.clock import SystemClock
-from gateway.crash_loop.deaths import Deaths
-from gateway.crash_loop.guard import MAX_LISTED
 from gateway.errors import BadInput
+from gateway.inbound.crash_loop_guard import MAX_LISTED, CrashCounts
 from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import WorkItem, WorkKind
 from parley.config import Settings, load
@@ -70,7 +69,7 @@ def remove(
         )
 
     async def job(storage: Storage) -> int:
-        deaths = Deaths(storage.stores.states.of("parley", "takeovers"))
+        deaths = CrashCounts(storage.stores.states.of("parley", "takeovers"))
         found = 0
         for item in items:
             if item in gone:

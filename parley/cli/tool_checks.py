@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 
-from gateway.turn.mcp_probe import Probed, probe
+from gateway.turn.mcp_server import Probed, probe
 from parley.cli.checks import Finding
 from parley.config import Settings
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of

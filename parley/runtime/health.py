@@ -6,7 +6,7 @@ from typing import Literal
 
 from aiohttp import web
 
-from gateway.lanes import Lanes
+from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.observe.event_loop import EventLoopMonitor
 from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
@@ -31,7 +31,7 @@ class HealthSources:
     where several processes share the work, `quarantined` how many pieces of work are not begun any
     more, `tool_servers` how each MCP server is."""
 
-    lanes: Lanes
+    lanes: ConversationQueues
     deliverer: Deliverer
     supervisor: Supervisor
     webhooks: WebhookListener

@@ -12,8 +12,8 @@ from gateway.errors import Permanent, StoreUnavailable, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
-from gateway.services import Connected
 from gateway.storage.redis.rpc import RemoteFailure, RpcClient
+from gateway.turn.services import Connected
 from parley.runtime.remote_calls import (
     BELONGS,
     FETCH,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from gateway.crash_loop.record import Death, WorkRecord
 from gateway.extensions import ExtensionRegistry
+from gateway.inbound.work_record import Death, WorkRecord
 from gateway.observe.logs import configure_logs
 from parley.app import App
 from parley.config import Settings

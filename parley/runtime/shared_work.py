@@ -5,11 +5,11 @@ from collections.abc import Coroutine, Mapping
 
 import structlog
 
+from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.outbound.deliverer import Deliverer
-from gateway.routing import Router
-from gateway.services import Connected
 from gateway.storage.redis.hot_state import RedisHotState
 from gateway.storage.redis.rpc import RpcServer
+from gateway.turn.services import Connected
 from parley.runtime.remote_calls import handlers_of
 from parley.runtime.roles import Role
 
@@ -28,13 +28,13 @@ class Sharing:
         self,
         shared: RedisHotState,
         role: Role,
-        router: Router,
+        dispatcher: LocalDispatcher,
         deliverer: Deliverer,
         connected: Mapping[tuple[str, str], Connected],
     ) -> None:
         self._shared = shared
         self._role = role
-        self._router = router
+        self._dispatcher = dispatcher
         self._deliverer = deliverer
         self._connected = connected
         self._taking = True
@@ -68,8 +68,8 @@ class Sharing:
 
     async def _take_events(self) -> None:
         await self._shared.work.run(
-            self._router.route,
-            lambda: self._taking and self._router.lanes.waiting < MAX_TAKEN,
+            self._dispatcher.dispatch,
+            lambda: self._taking and self._dispatcher.queues.waiting < MAX_TAKEN,
         )
 
     async def _take_sends(self) -> None:

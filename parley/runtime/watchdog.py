@@ -30,7 +30,7 @@ from typing import IO, Final, Self, TextIO
 
 import structlog
 
-from gateway.crash_loop.record import WorkRecord
+from gateway.inbound.work_record import WorkRecord
 
 TICKS: Final = 8
 """How often the timers are set anew within the limit."""

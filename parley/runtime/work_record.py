@@ -5,7 +5,7 @@ from pathlib import Path
 
 import structlog
 
-from gateway.crash_loop.record import Death, WorkRecord, open_record
+from gateway.inbound.work_record import Death, WorkRecord, open_record
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 

@@ -11,10 +11,10 @@ from gateway.observe.recall_metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
 from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.ports import Clock, MembershipCheck
+from gateway.ports.history import History
+from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.stores import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
-from gateway.spoken import History
 from memory.audit import Audit
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
@@ -54,7 +54,7 @@ NEVER: Final = datetime.fromtimestamp(0, UTC)
 class WiredMemory:
     """What the rest of the program uses. `chores` forget what served its time."""
 
-    remembering: Remembering
+    remembering: MemoryPort
     commands: CommandSet
     humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
     memory: Memory | None = None
@@ -86,7 +86,7 @@ def wire_memory(
     `working` keeps conversations; `judge` reads what is cited, where that is configured."""
     wanted = settings.memory
     if not wanted.enabled:
-        return WiredMemory(Forgetful(), NoCommands())
+        return WiredMemory(NoMemory(), NoCommands())
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
     seen_for = timedelta(days=wanted.seen_in_days)

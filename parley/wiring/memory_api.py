@@ -1,7 +1,7 @@
 """Hangs the HTTP interface to memory into the local listener."""
 
 from gateway.observe.spending import SpendingReader
-from gateway.services import Services
+from gateway.turn.services import Services
 from memory.ports.api_tokens import TokenStore
 from parley.config import Settings
 from parley.http.api.app import MemoryApi

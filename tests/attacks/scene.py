@@ -14,7 +14,7 @@ from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.model.record import Record
 from memory.ports import Filter
 from memory.service.handle import MemoryHandle

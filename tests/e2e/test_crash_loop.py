@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from gateway.takeovers import MAX_TAKEOVERS
+from gateway.inbound.crash_loop_guard import MAX_REDELIVERIES
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
@@ -21,9 +21,9 @@ async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -
         section = {"provider": "anthropic", "api_key": model.api_key, "base_url": model.base_url}
         settings = configuration({"telegram": telegram}, tmp_path, port, {"model": section})
         config = written(tmp_path, settings)
-        model.faults.add(Fault("messages", "slow", times=MAX_TAKEOVERS + 1, delay=600))
+        model.faults.add(Fault("messages", "slow", times=MAX_REDELIVERIES + 1, delay=600))
         await telegram.say(ada, room, "the end of you")
-        for life in range(MAX_TAKEOVERS + 1):
+        for life in range(MAX_REDELIVERIES + 1):
             assert by_bot(telegram.shown(room)) == []
             await until_it_dies_of_it(config, tmp_path, model, life + 1)
         async with started("run", "--config", config, cwd=tmp_path) as process:
@@ -34,7 +34,7 @@ async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -
             await telegram.say(bert, other, "and me?")
             await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), LAUNCH)
             listed = await parley("outbox", "list", "--config", config, cwd=tmp_path)
-        assert len(model.requests) == MAX_TAKEOVERS + 2
+        assert len(model.requests) == MAX_REDELIVERIES + 2
     assert "never answered: the program died each time it tried" in listed.out
     assert "the end of you" not in listed.out
 

@@ -147,7 +147,7 @@ async def test_nor_in_the_errors_of_whatever_breaks(
         room = lab.platform.direct(ada)
         await lab.platform.say(ada, room, CANARY)
         await lab.answer(room)
-        monkeypatch.setattr("gateway.pipeline.TURN", (broken,))
+        monkeypatch.setattr("gateway.turn.pipeline.TURN", (broken,))
         await lab.platform.say(ada, room, CANARY)
         assert "Something went wrong" in (await lab.answer(room, after=1)).text
         object.__setattr__(extensions, "access_controller", gossip)
@@ -181,7 +181,7 @@ async def test_one_id_leads_from_the_arrival_to_the_last_try(
     async with open_lab("telegram-polling", tmp_path) as lab:
         adapter = lab.app.services.connected["telegram", "main"].adapter
         lab.platform.faults.add(Fault("sendMessage", "server_error"))
-        monkeypatch.setattr("gateway.pipeline.TURN", (broken,))
+        monkeypatch.setattr("gateway.turn.pipeline.TURN", (broken,))
         monkeypatch.setattr(adapter, "send", broken)
         ada = lab.platform.person(NAME)
         message = await lab.platform.say(ada, lab.platform.direct(ada), CANARY)

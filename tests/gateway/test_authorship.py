@@ -16,8 +16,8 @@ from gateway.people import Audience
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
-from gateway.remembering import Caller, Forgetful, TurnMemory
-from gateway.services import Policies
+from gateway.ports.memory import Caller, NoMemory, TurnMemory
+from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 
@@ -35,7 +35,7 @@ def arrives(said: ChatMessage) -> MessageReceived:
     return MessageReceived(f"e-{said.id}", said)
 
 
-class Listening(Forgetful):
+class Listening(NoMemory):
     """Notes who asked, and what else the model read."""
 
     def __init__(self) -> None:

@@ -7,10 +7,10 @@ from gateway.errors import ModelUnavailable
 from gateway.message import Attachment, MessageReceived
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
-from gateway.services import Policies
-from gateway.slots import MAX_BYTES_ASIDE
-from gateway.stages.thinking import FILE_LIMITS
-from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE
+from gateway.turn.attachments import FILE_LIMITS
+from gateway.turn.services import Policies
+from gateway.turn.slots import MAX_BYTES_ASIDE
+from gateway.turn.tool_loop import FIRST_PAUSE, LONGEST_PAUSE
 from tests.support.adapter import RecordingAdapter
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, gateway
@@ -57,7 +57,7 @@ async def test_a_conversation_whose_model_answers_is_answered_at_once() -> None:
         await g.take(asks("ada", "are you there?"))
         assert g.texts == ["re: are you there?"]
         assert g.clock.monotonic() == 0.0
-        assert (g.router.lanes.running, g.router.lanes.aside) == (0, PLACES)
+        assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, PLACES)
 
 
 async def test_the_order_within_a_conversation_stays() -> None:
@@ -71,7 +71,7 @@ async def test_the_order_within_a_conversation_stays() -> None:
         await g.rest()
         assert len(g.texts) == PLACES + 1
         assert g.texts.index("re: dead?") < g.texts.index("re: and then?")
-        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 0)
+        assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 0)
 
 
 async def test_no_more_than_there_are_places_ask_at_the_same_time() -> None:
@@ -105,12 +105,12 @@ async def test_questions_with_large_pictures_wait_without_a_place_as_far_as_memo
         for name in people(most + 2):
             asked = asks(name)
             await g.take(replace(asked, message=replace(asked.message, attachments=pictures)))
-        assert (g.router.lanes.running, g.router.lanes.aside) == (2, most)
+        assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (2, most)
         is_back(g)
         await g.clock.advance(LONGEST_PAUSE)
         await g.rest()
         assert len(g.texts) == most + 2
-        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 0)
+        assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 0)
 
 
 async def test_a_stopped_question_frees_its_conversation() -> None:
@@ -119,7 +119,7 @@ async def test_a_stopped_question_frees_its_conversation() -> None:
         await g.take(asks("ada"), asks("ben"))
         await g.take(asks("ada", "/stop", 1), asks("ada", "again", 2))
         assert g.texts[-1] == "re: again"
-        assert (g.router.lanes.running, g.router.lanes.aside) == (0, 1)
+        assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 1)
         is_back(g)
         await g.clock.advance(FIRST_PAUSE)
         await g.rest()
@@ -132,13 +132,13 @@ async def test_a_shutdown_meanwhile_loses_nothing(tmp_path: Path) -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES, database=database) as g:
         is_dead(g)
         await g.take(*map(asks, people(2 * PLACES)))
-        assert not await g.router.drain(0.01)
-        await g.router.stop()
-        assert (g.texts, g.router.lanes.running, g.router.lanes.aside) == ([], 0, 0)
+        assert not await g.dispatcher.drain(0.01)
+        await g.dispatcher.stop()
+        assert (g.texts, g.dispatcher.queues.running, g.dispatcher.queues.aside) == ([], 0, 0)
     async with gateway(policies=POLICIES, concurrency=PLACES, database=database) as g:
         is_back(g)
         for entry in await g.services.stores.inbox.unfinished(100):
-            g.router.route(entry)
+            g.dispatcher.dispatch(entry)
         await g.rest()
         assert g.texts == ["re: dead?"] * (2 * PLACES)
     await database.stop()

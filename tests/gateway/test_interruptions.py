@@ -7,7 +7,7 @@ import pytest
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports.stores import CompletedTurn
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 
@@ -52,7 +52,7 @@ async def test_the_end_while_the_answer_is_being_kept_leaves_it_whole(
     async with gateway() as g:
         holding = Holding(g, monkeypatch)
         await g.take(received("hello"))
-        ending = asyncio.create_task(g.router.stop())
+        ending = asyncio.create_task(g.dispatcher.stop())
         await g.rest()
         assert not ending.done()
         holding.open.set()

@@ -16,8 +16,8 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.policy.roles import RolePolicy
 from gateway.ports import ToolSpec
-from gateway.remembering import Aftermath, Forgetful
-from gateway.services import Assistant, Policies
+from gateway.ports.memory import AnswerFooter, NoMemory
+from gateway.turn.services import Assistant, Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received
 
@@ -66,15 +66,15 @@ async def test_secrets_stay_out_of_public_rooms(audience: Audience, said: str) -
         assert g.texts == [said]
 
 
-class Noting(Forgetful):
+class Noting(NoMemory):
     """Keeps in mind what it is told was answered."""
 
     def __init__(self) -> None:
         self.answers: list[str] = []
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         self.answers.append(answer)
-        return Aftermath()
+        return AnswerFooter()
 
 
 async def test_memory_keeps_what_was_said_and_not_what_was_held_back() -> None:

@@ -19,12 +19,12 @@ from gateway.message import (
     Quote,
     ReactionChanged,
 )
-from gateway.pipeline import Pipeline
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.stores import InboxEntry
-from gateway.services import Assistant, Policies, Voice
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Assistant, Policies, Voice
 from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
@@ -208,7 +208,7 @@ async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_pa
     database = sqlite_database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:
-        await g.router.drain(1)
+        await g.dispatcher.drain(1)
         await g.take(received("too late"))
         await g.take(MessageEdited("e2", message("just in time")))
         await g.take(command("clear"))
@@ -216,7 +216,7 @@ async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_pa
     async with gateway(database=database) as g:
         left = await g.services.stores.inbox.unfinished(10)
         for entry in left:
-            g.router.route(entry)
+            g.dispatcher.dispatch(entry)
         await g.rest()
         assert [entry.event.kind for entry in left] == ["message", "edit", "command"]
         assert len(g.texts) == 2
@@ -231,7 +231,7 @@ async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> No
         await g.take(received("are you there?"))
     async with gateway(database=database) as g:
         for entry in await g.services.stores.inbox.unfinished(10):
-            g.router.route(entry)
+            g.dispatcher.dispatch(entry)
         await g.rest()
         assert g.texts == ["answer"]
     await database.stop()

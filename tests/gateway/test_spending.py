@@ -26,7 +26,7 @@ from gateway.ports import (
     Usage,
 )
 from gateway.ports.stores import StoredTurn, UsageRow
-from gateway.services import Assistant, Policies
+from gateway.turn.services import Assistant, Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
@@ -69,13 +69,13 @@ async def test_an_answer_that_the_end_of_the_program_broke_off_is_owed_beside_th
     async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
         g.model.open.clear()
         await g.take(received("a long story", message_id="m1"))
-        await g.router.stop()
+        await g.dispatcher.stop()
         begun = await spent(g)
         assert begun >= 1000
     async with gateway(policies=limits, assistant=ASSISTANT, prices=PRICES, database=database) as g:
         g.model.name = MODEL
         for entry in await g.services.stores.inbox.unfinished(100):
-            g.router.route(entry)
+            g.dispatcher.dispatch(entry)
         await g.rest()
         assert g.texts == ["answer"]
         assert await spent(g) == begun + 120
@@ -108,7 +108,7 @@ async def test_an_answer_that_cannot_be_rendered_was_paid_for_all_the_same(
 ) -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
-        monkeypatch.setattr("gateway.stages.answering.render_off_loop", None)
+        monkeypatch.setattr("gateway.turn.render.render_off_loop", None)
         await g.take(received("hello"))
         assert "Something went wrong" in g.texts[0]
         assert await spent(g) == 120

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.uninterrupted import uninterrupted
+from gateway.durable import uninterrupted
 from tests.support.clock import settle
 
 

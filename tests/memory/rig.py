@@ -9,10 +9,10 @@ from gateway.authorship import Material
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
+from gateway.ports.history import History
+from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.ports.stores import QuarantineStore
-from gateway.remembering import Aftermath, Caller, TurnMemory, WaitingTurn
-from gateway.spoken import History
 from gateway.storage.own_messages import SqlHistory
 from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
@@ -194,7 +194,7 @@ class Keeping:
     async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
         await self.turn.tell_later(sentence, instead_of)
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         after = await self.turn.finish(answer, tools_used)
         if after.turn is not None:
             await self.keep(after.turn)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.audit import first_broken
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, Tier

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
+from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
-from gateway.intake import Intake
-from gateway.lanes import Overlap
+from gateway.inbound.conversation_queues import Overlap
+from gateway.inbound.dispatcher import LocalDispatcher
+from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
-from gateway.pipeline import Pipeline
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.ports import (
     AdapterManifest,
@@ -32,12 +33,9 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.memory import MemoryPort, NoMemory
 from gateway.ports.stores import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.remembering import Forgetful, Remembering
-from gateway.routing import Router
-from gateway.services import Assistant, Connected, Policies, Services, Stores
-from gateway.slots import Slots
 from gateway.storage.conversation_notes import SqlConversationNotes
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.feedback import SqlFeedback
@@ -48,8 +46,10 @@ from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.storage.traces import SqlTraces
 from gateway.storage.usage import SqlUsage
+from gateway.turn.pipeline import Pipeline
+from gateway.turn.services import Assistant, Connected, Policies, Services, Stores
+from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
-from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
@@ -90,7 +90,7 @@ class Gateway:
     """Everything a test of the message's way looks at."""
 
     intake: Intake
-    router: Router
+    dispatcher: LocalDispatcher
     services: Services
     adapter: RecordingAdapter
     model: Model
@@ -144,7 +144,7 @@ async def gateway(
     prices: dict[str, Price] | None = None,
     database: SqliteDatabase | None = None,
     adapter: RecordingAdapter | None = None,
-    memory: Remembering | None = None,
+    memory: MemoryPort | None = None,
     guard: WorkGuard = UNGUARDED,
     concurrency: int = 8,
 ) -> AsyncIterator[Gateway]:
@@ -191,17 +191,18 @@ async def gateway(
         count=count,
         observe=traces.append,
         prices=prices or dict(DEFAULT_PRICES),
-        memory=memory or Forgetful(),
+        retry=StoreRetry(clock),
+        memory=memory or NoMemory(),
         guard=guard,
         slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    router = Router(
-        pipeline, CommandHandler(services, pipeline), slots=services.slots, overlap=overlap
+    dispatcher = LocalDispatcher(
+        services, pipeline, CommandHandler(services, pipeline), overlap=overlap
     )
-    intake = Intake(services, LocalWorkplace(router))
-    yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
-    await router.stop()
+    intake = Intake(services, dispatcher)
+    yield Gateway(intake, dispatcher, services, adapter, model, clock, traces, counts, held)
+    await dispatcher.stop()
     await services.deliverer.stop()
     if database is None:
         await held.stop()

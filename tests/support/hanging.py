@@ -40,37 +40,37 @@ def in_front(owner: ModuleType | type, name: str, first: Callable[..., Any] = ha
 
 def in_turn() -> None:
     """While an answer is made."""
-    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    in_front(context, "gather_context", lambda exchange, _: hang(exchange.contents))
+    in_front(history, "read_history", lambda turn, _: hang(turn.contents))
 
 
 def in_thread() -> None:
     """On another thread, while an answer is made."""
-    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    inner = context.gather_context
+    inner = history.read_history
 
     @functools.wraps(inner)
     async def both(exchange: Any, services: Any) -> Any:
         await asyncio.to_thread(hang, exchange.contents)
         return await inner(exchange, services)
 
-    context.gather_context = both
+    setattr(history, "read_history", both)  # noqa: B010 - mypy knows the original's names
 
 
 def in_opening() -> None:
     """Where a message is opened, also to tell its author that it was given up."""
-    import gateway.pipeline  # noqa: PLC0415
+    import gateway.turn.pipeline  # noqa: PLC0415
 
-    in_front(gateway.pipeline, "decide_invocation")
+    in_front(gateway.turn.pipeline, "with_kept_names")
 
 
 def in_intake() -> None:
     """Before the message is stored."""
-    import gateway.intake  # noqa: PLC0415
+    import gateway.inbound.intake  # noqa: PLC0415
 
-    in_front(gateway.intake, "decide_invocation")
+    in_front(gateway.inbound.intake, "decide_invocation")
 
 
 def in_parser() -> None:
@@ -89,13 +89,13 @@ def in_memory() -> None:
 
 def asleep() -> None:
     """While an answer is made, without computing anything."""
-    from gateway.stages import context  # noqa: PLC0415 - before the pipeline takes it
+    from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
     def sleep(exchange: Any, _: Any) -> None:
         if POISON in repr(exchange.contents):
             time.sleep(600)
 
-    in_front(context, "gather_context", sleep)
+    in_front(history, "read_history", sleep)
 
 
 def nowhere() -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from gateway.conversation import key_of
 from gateway.message import ChatMessage, MessageAuthor, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 
@@ -22,6 +23,11 @@ def place(
 
 def direct(person: str = "ada", platform: str = "test") -> Place:
     return Place(platform, "main", f"dm-{person}", Audience.DIRECT)
+
+
+def conversation(channel: str = "C1", tenant: str = "default") -> str:
+    """The text of a conversation's key."""
+    return str(key_of(tenant, place(channel)))
 
 
 def message(

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from gateway.people import Audience
-from gateway.remembering import TurnMemory
-from gateway.stages.context import parts_of
+from gateway.ports.memory import TurnMemory
+from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import LARGE, budget_for
 from gateway.turn.context.history_window import LoadedHistory

@@ -1,8 +1,8 @@
 """Turns that were answered, and wait for memory."""
 
 from gateway.conversation import ConversationKey
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.stores import CompletedTurn, Trace, UnitOfWork
-from gateway.remembering import WaitingTurn
 from memory.service.handle import MemoryHandle
 from memory.write.consolidation import TurnText, waiting_turn
 

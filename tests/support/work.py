@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gateway.crash_loop.deaths import MAX_DEATHS
+from gateway.inbound.crash_loop_guard import MAX_DEATHS
 from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
 
 

@@ -36,7 +36,8 @@ if known then
   return 0
 end
 local id = redis.call('XADD', stream, '*',
-                      'id', ARGV[5], 'lane', ARGV[6], 'event', ARGV[7], 'at', ARGV[8])
+                      'id', ARGV[5], 'lane', ARGV[6], 'event', ARGV[7], 'at', ARGV[8],
+                      'reason', ARGV[9])
 redis.call('SET', event, 'open ' .. hold .. ' ' .. partition .. ' ' .. id .. ' ' .. token)
 local owner = redis.call('GET', lease)
 if owner then ring(bells .. owner) end
@@ -138,6 +139,7 @@ class RedisInbox:
                 entry.lane,
                 event_to_json(entry.event),
                 repr(entry.received_at.timestamp()),
+                entry.reason,
             ],
             repeatable=True,
         )
@@ -196,4 +198,5 @@ def entry_of(fields: dict[bytes, bytes]) -> InboxEntry:
         fields[b"lane"].decode(),
         event_from_json(fields[b"event"]),
         received_at,
+        fields[b"reason"].decode(),
     )

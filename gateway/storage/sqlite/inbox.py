@@ -53,6 +53,7 @@ class SqliteInbox:
             event_to_json(entry.event),
             received,
             received + hold.total_seconds(),
+            entry.reason,
         )
 
         def job(db: sqlite3.Connection) -> bool:
@@ -60,8 +61,8 @@ class SqliteInbox:
                 "DELETE FROM inbox WHERE id = ? AND done AND expires_at <= ?", (row[0], row[3])
             )
             added = db.execute(
-                "INSERT OR IGNORE INTO inbox (id, lane, event, received_at, expires_at)"
-                " VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO inbox (id, lane, event, received_at, expires_at, reason)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
                 row,
             )
             return added.rowcount == 1
@@ -71,9 +72,9 @@ class SqliteInbox:
     async def unfinished(self, limit: int) -> list[InboxEntry]:
         """Events that no one finished, oldest first."""
 
-        def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float]]:
+        def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float, str]]:
             return db.execute(
-                "SELECT id, lane, event, received_at FROM inbox WHERE done = 0"
+                "SELECT id, lane, event, received_at, reason FROM inbox WHERE done = 0"
                 " ORDER BY arrival LIMIT ?",
                 (limit,),
             ).fetchall()
@@ -106,5 +107,5 @@ class SqliteInbox:
         return finished + left
 
 
-def _entry(id_: str, lane: str, event: bytes, at: float) -> InboxEntry:
-    return InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC))
+def _entry(id_: str, lane: str, event: bytes, at: float, reason: str) -> InboxEntry:
+    return InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC), reason)

@@ -17,7 +17,7 @@ from gateway.ports import (
 from gateway.ports.conversation_notes import MAX_SUMMARY
 from gateway.ports.prompt_blocks import DialogueTurn
 from gateway.turn.context.delimiters import escaped, tagged
-from gateway.turn.written import marked
+from gateway.turn.prompt import marked
 from safety.secret_detection.detect import redact_secrets
 
 SECONDS: Final = 20.0

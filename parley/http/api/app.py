@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from gateway.observe.spending import SpendingReader
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator

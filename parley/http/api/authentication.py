@@ -12,10 +12,9 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.policy.rate_limits import BucketRule
 from gateway.policy.roles import role_of
-from gateway.remembering import Caller
-from gateway.services import Services
-from gateway.stages.admission import served
-from gateway.stages.identities import known_ids
+from gateway.ports.memory import Caller
+from gateway.turn.admission import known_ids, served
+from gateway.turn.services import Services
 from memory.ports.api_tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.http.denied_requests import HOLDER

@@ -12,8 +12,8 @@ from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.conversation_notes import ConversationNoteStore
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
+from gateway.ports.history import History
 from gateway.ports.stores import Conversations, QuarantineStore, Traces, TurnWriter, UsageLedger
-from gateway.spoken import History
 from gateway.storage.activity import SqlActivity
 from gateway.storage.conversation_notes import SqlConversationNotes
 from gateway.storage.conversations import SqlConversations

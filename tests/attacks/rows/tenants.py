@@ -6,7 +6,7 @@ from typing import Any
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.service.handle import MemoryHandle
 from memory.transfer.importer import LineOutcome, bring_in
 from simulators.base import SimFile

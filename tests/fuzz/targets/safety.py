@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.policy.history_redaction import redact_for_history
-from gateway.turn.written import clean_name
+from gateway.turn.prompt import clean_name
 from safety.http.addresses import HostRule
 from safety.http.client import Forbidden, OutboundPolicy, read_target
 from safety.injection_detection.detect import detect_injection, neutralise_markers

@@ -24,8 +24,8 @@ from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
-from gateway.remembering import Caller, Forgetful
-from gateway.services import Policies
+from gateway.ports.memory import Caller, NoMemory
+from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
@@ -233,7 +233,7 @@ async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() ->
         assert (await g.rows("inbox"), await g.rows("traces"), g.model.requests) == (0, 0, [])
 
 
-class Suggesting(Forgetful):
+class Suggesting(NoMemory):
     """Remembers something that begins with whatever is typed."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -277,7 +277,7 @@ async def test_without_memory_the_question_is_offered_all_the_same() -> None:
 async def test_a_query_that_cannot_be_answered_any_more_harms_nobody() -> None:
     async with gateway(adapter=Inline(broken=True)) as g:
         await g.take(query("why?"))
-        assert g.router.idle
+        assert g.dispatcher.idle
 
 
 class Closed(AllowAll):

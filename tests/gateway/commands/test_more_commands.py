@@ -8,8 +8,8 @@ from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, M
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
-from gateway.remembering import Caller, GivenFile
-from gateway.services import Policies
+from gateway.ports.memory import Caller, GivenFile
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 

@@ -14,8 +14,8 @@ from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome
 from gateway.ports.conversation_notes import ConversationTask
-from gateway.services import Policies
 from gateway.turn.context.task import SET_TASK, TaskTool, stated_in
+from gateway.turn.services import Policies
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.commands.test_handler import ADA, BUTTONS, command, press
 from tests.gateway.llm.asking import ADD

@@ -19,8 +19,8 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, CommandSpec
-from gateway.remembering import Aftermath, Caller, Forgetful, TurnMemory
-from gateway.services import Policies
+from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -244,15 +244,15 @@ async def test_buttons_stay_where_there_are_enough_of_them() -> None:
         assert shop.pressed == [("shop:3", "ada")]
 
 
-class Asks(Forgetful):
+class Asks(NoMemory):
     """Asks under every answer."""
 
     async def turn(self, caller: Caller) -> TurnMemory:
         return self
 
-    async def finish(self, answer: str, tools_used: object) -> Aftermath:
+    async def finish(self, answer: str, tools_used: object) -> AnswerFooter:
         buttons = (Button("Keep", "shop:keep"), Button("Forget it", "shop:drop", typed="no"))
-        return Aftermath("_Keep this?_", buttons)
+        return AnswerFooter("_Keep this?_", buttons)
 
 
 async def test_under_an_answer_of_the_model_a_yes_is_the_models() -> None:

@@ -7,13 +7,13 @@ import pytest
 
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.feedback_reactions import FeedbackReactions
+from gateway.inbound.screening import Screening
 from gateway.message import MessageAuthor, Place, ReactionChanged
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
 from gateway.ports.feedback import Thumbs, rating_of, stands_at
-from gateway.screening import Screening
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, place, received
 
@@ -96,7 +96,7 @@ async def test_whoever_is_not_served_in_a_workspace_has_no_say_there() -> None:
         await g.take(received("hello", at=there, mentions_bot=True))
         lists = AccessPolicy(blocked_workspaces=frozenset({"test:W1"}))
         g.services = replace(g.services, policies=Policies(access=lists))
-        ratings = FeedbackReactions(g.services, Screening(g.services, g.intake._workplace))
+        ratings = FeedbackReactions(g.services, Screening(g.services, g.intake._dispatcher))
         await ratings.take(reaction("👎", at=there))
         assert await g.services.stores.feedback.of([trace.id for trace in g.traces]) == {}
 

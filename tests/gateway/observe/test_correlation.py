@@ -109,7 +109,7 @@ async def test_a_lane_that_fails_says_for_whom() -> None:
             else:
                 raise ArithmeticError
 
-        g.router.lanes._handle = handle
+        g.dispatcher.queues._handle = handle
         processors = [add_exchange]
         with capture_logs(processors=processors) as logs:
             for name in ("first", "second"):

@@ -65,7 +65,7 @@ def test_an_exchange_is_counted_with_its_stages_and_what_it_cost(metrics: Metric
         answered(
             Timing("stage", "check_access", 10.5, 0.001),
             Timing("model", "claude", 10.6, 1.0),
-            Timing("stage", "ask_model", 10.6, 1.1),
+            Timing("stage", "generate", 10.6, 1.1),
             usage=(row,),
         )
     )

@@ -21,7 +21,7 @@ from gateway.observe.security_log import (
 )
 from gateway.policy.access import AccessPolicy
 from gateway.policy.rate_limits import RateLimits
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.clock import FakeClock, settle
 from tests.support.gateway import gateway
 from tests.support.messages import received

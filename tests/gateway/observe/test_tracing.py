@@ -12,7 +12,7 @@ from gateway.errors import Transient
 from gateway.observe.timed_provider import TimedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.clock import FakeClock
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
@@ -58,7 +58,7 @@ async def test_an_exchange_is_one_trace_with_stages_model_and_send(spans: Spans)
     assert root.attributes["parley.input_tokens"] == 100
     children = [span for span in spans.all if span is not root]
     assert {span.name for span in children} >= {
-        *("lane", "identify", "check_access", "gather_context", "ask_model", "keep"),
+        *("lane", "identify", "check_access", "read_history", "generate", "save"),
         *("model", "send"),
     }
     assert root.context is not None

@@ -13,7 +13,7 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.refusals import NO_PRICE, refusal_for, sharing_of
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome, ToolSpec
-from gateway.services import Policies
+from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received
 

@@ -7,9 +7,16 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.crash_loop.deaths import KILLED, MAX_DEATHS, NAMED, Deaths
-from gateway.crash_loop.guard import KEEP, MAX_LISTED, CrashLoopGuard
-from gateway.crash_loop.record import Death, WorkRecord
+from gateway.inbound.crash_loop_guard import (
+    KEEP,
+    KILLED,
+    MAX_DEATHS,
+    MAX_LISTED,
+    NAMED,
+    CrashCounts,
+    Quarantine,
+)
+from gateway.inbound.work_record import Death, WorkRecord
 from gateway.ports.stores import AdapterStates, Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.storage.quarantine import SqlQuarantine
@@ -66,7 +73,7 @@ async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -
 
 
 async def test_counts_add_up_and_what_was_given_up_stays_so(states: AdapterStates) -> None:
-    deaths = Deaths(states.of("parley", "takeovers"))
+    deaths = CrashCounts(states.of("parley", "takeovers"))
     assert [await deaths.add(POISON, KILLED), await deaths.add(POISON, NAMED)] == [1, 5]
     assert await deaths.of(CHORE) == 0
     assert [await deaths.begin_giving_up(POISON) for _ in range(2)] == [True, False]
@@ -78,13 +85,13 @@ class World:
     """One process after the other, with the deaths that each left."""
 
     def __init__(self, states: AdapterStates, store: QuarantineStore, clock: FakeClock) -> None:
-        self.deaths = Deaths(states.of("parley", "takeovers"))
+        self.deaths = CrashCounts(states.of("parley", "takeovers"))
         self.store = store
         self.clock = clock
         self.counted: list[str] = []
 
-    async def start(self, *left: Death) -> CrashLoopGuard:
-        guard = CrashLoopGuard(
+    async def start(self, *left: Death) -> Quarantine:
+        guard = Quarantine(
             self.deaths,
             self.store,
             self.clock,

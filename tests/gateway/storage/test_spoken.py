@@ -16,8 +16,8 @@ from gateway.ports.conversation_notes import (
     ConversationSummary,
     ConversationTask,
 )
+from gateway.ports.history import History, SpokenRef, Whose
 from gateway.ports.stores import Conversations, StoredTurn
-from gateway.spoken import History, SpokenRef, Whose
 from gateway.storage.conversation_notes import SqlConversationNotes
 from gateway.storage.own_messages import SqlHistory
 from tests.support.messages import AT

@@ -16,7 +16,7 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
-from gateway.turn.loop import run_turn
+from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
 from tests.gateway.llm.clocks import RealClock
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gateway.errors import ContextTooLong
 from gateway.ports import ContentBlock, ModelRequest, TextBlock, ToolCall, ToolOutcome, Usage
-from gateway.turn import sentences
+from gateway.turn import tool_loop
 from gateway.turn.fit import RETRIES
-from gateway.turn.guards import CallGuard
+from gateway.turn.tool_calls import CallGuard
 from gateway.turn.types import TurnLimits
 from tests.gateway.turn.stubs import Says, StubModel, StubTools, Turn, spec
 
@@ -57,7 +57,7 @@ async def test_rounds_are_capped_and_a_last_answer_is_asked_for() -> None:
 async def test_without_a_last_answer_a_sentence_says_so() -> None:
     result = await Turn(TurnLimits(rounds=2)).ask("Go", StubModel(counting), StubTools(*TOOLS))
 
-    assert result.text == sentences.CAPPED
+    assert result.text == tool_loop.CAPPED
 
 
 async def test_the_same_call_runs_three_times_and_no_more() -> None:
@@ -121,7 +121,7 @@ async def test_tokens_are_capped() -> None:
 
     assert result.outcome == "tokens"
     assert result.usage.input_tokens + result.usage.output_tokens <= 12_000
-    assert result.text == sentences.CAPPED
+    assert result.text == tool_loop.CAPPED
 
 
 async def test_enough_tokens_are_left_for_a_last_answer() -> None:

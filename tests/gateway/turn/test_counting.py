@@ -5,8 +5,8 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.people import Audience
 from gateway.ports import ContentBlock, ModelRequest
-from gateway.turn.loop import run_turn
 from gateway.turn.prompt import PromptFacts, own_text, user_content
+from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.llm.clocks import QuickClock, RealClock

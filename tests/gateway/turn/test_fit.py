@@ -15,10 +15,9 @@ from gateway.ports import (
     ToolCall,
     ToolOutcome,
 )
-from gateway.turn.calibration import EXACT, Calibration
-from gateway.turn.clip import clip
 from gateway.turn.fit import IMAGE_LEFT_OUT, Fitted, fit, smaller_room
-from gateway.turn.tokens import estimate, estimate_messages
+from gateway.turn.prompt import clip
+from gateway.turn.tokens import EXACT, Calibration, estimate, estimate_messages
 from tests.gateway.llm.asking import ADD, assistant, user
 
 WORDS = st.text("abc de\n", max_size=3_000)

@@ -3,11 +3,10 @@
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.acknowledging import AFTER
 from gateway.errors import DeliveryError, Permanent, Transient
 from gateway.message import Place
-from gateway.services import Policies
-from gateway.turn.progress_indicator import AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
+from gateway.turn.progress_indicator import AFTER, AGAIN_AFTER, FIRST_AFTER, MAX_SIGNS
+from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import gateway
 from tests.support.messages import received

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
-from gateway.turn import sentences
+from gateway.turn import tool_loop
 from gateway.turn.prompt import PromptFacts, own_text, said_by, today_text, user_content
 from gateway.turn.types import Outcome
 
@@ -90,13 +90,13 @@ def test_no_name_looks_like_another_message(name: str) -> None:
 
 @pytest.mark.parametrize("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
 def test_every_outcome_has_its_words(outcome: Outcome) -> None:
-    whole = sentences.closing(outcome, has_text=False, reference="7f3a")
+    whole = tool_loop.closing(outcome, has_text=False, reference="7f3a")
 
     assert whole
     assert "{" not in whole
-    assert sentences.closing(outcome, has_text=True) in (
+    assert tool_loop.closing(outcome, has_text=True) in (
         "",
-        sentences.BROKEN,
-        sentences.LENGTH,
-        sentences.TIME_PART,
+        tool_loop.BROKEN,
+        tool_loop.LENGTH,
+        tool_loop.TIME_PART,
     )

@@ -18,9 +18,8 @@ from gateway.ports import (
     ToolCall,
     Usage,
 )
-from gateway.turn import sentences
-from gateway.turn.loop import run_turn
-from gateway.turn.retrying import FIRST_PAUSE, LONGEST_PAUSE, MAX_ROUNDS, pause_before
+from gateway.turn import tool_loop
+from gateway.turn.tool_loop import FIRST_PAUSE, LONGEST_PAUSE, MAX_ROUNDS, pause_before, run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
 from tests.gateway.llm.clocks import QuickClock
 from tests.gateway.turn.stubs import StubTools, spec
@@ -112,7 +111,7 @@ async def test_pauses_grow_are_bounded_and_end_with_the_patience() -> None:
 
     result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
 
-    assert (result.outcome, result.text) == ("unavailable", sentences.UNAVAILABLE)
+    assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)
     assert clock.elapsed <= TurnLimits().patience_seconds
     assert clock.elapsed >= TurnLimits().patience_seconds - LONGEST_PAUSE - 1.0
     assert max(clock.slept) <= LONGEST_PAUSE
@@ -186,7 +185,7 @@ async def test_what_people_saw_is_not_begun_again() -> None:
     result = await ask(model, clock, unseen=False)
 
     assert result.outcome == "broken"
-    assert result.text == f"A whale is\n\n{sentences.BROKEN}"
+    assert result.text == f"A whale is\n\n{tool_loop.BROKEN}"
     assert model.calls == 1
 
 
@@ -230,7 +229,7 @@ async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_ques
     result = await ask(model, QuickClock(), limits=TurnLimits(seconds=2.5), direct=True)
 
     assert model.calls == 2
-    assert (result.outcome, result.text) == ("unavailable", sentences.UNAVAILABLE)
+    assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)
 
 
 def test_the_pause_before_a_round() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.authorship import MAX_MATERIAL, MAX_PIECES, Material, within_bounds, without_quotations
-from gateway.turn.written import MARK, clean_name, framed, marked, own_in_room, own_words, readable
+from gateway.turn.prompt import MARK, clean_name, framed, marked, own_in_room, own_words, readable
 
 LABEL = re.compile(r"[\[\uff3b\u3010\u27e6]\s*Alice")
 

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import GivenFile
+from gateway.ports.memory import GivenFile
 from memory.commands import texts as words
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind

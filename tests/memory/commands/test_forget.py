@@ -10,8 +10,8 @@ import pytest
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.ports.memory import Caller, WaitingTurn
 from gateway.ports.stores import Conversations, StoredTurn
-from gateway.remembering import Caller, WaitingTurn
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.own_messages import SqlHistory
 from gateway.storage.waiting_turns import put_waiting_turn

@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Notice, Place, Reply
 from gateway.people import Audience
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.commands.link import expired
 from memory.service.links import LINK_VALID
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig

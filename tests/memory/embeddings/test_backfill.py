@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.crash_loop.deaths import MAX_DEATHS
 from gateway.errors import ModelRefused, ModelUnavailable
+from gateway.inbound.crash_loop_guard import MAX_DEATHS
 from memory.embeddings.backfill import (
     AFTER_FAILURE,
     AFTER_REFUSAL,

@@ -23,7 +23,7 @@ from gateway.authorship import Authorship, Material, without_quotations
 from gateway.errors import BadInput, ToolError
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import Caller, TurnMemory, WaitingTurn
+from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind, Scope
 from memory.ports import Filter

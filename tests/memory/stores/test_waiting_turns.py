@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from gateway.errors import BadInput
+from gateway.ports.memory import WaitingTurn
 from gateway.ports.stores import Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner
-from gateway.remembering import WaitingTurn
 from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.waiting_turns import put_waiting_turn
 from memory.model.record import Record, Tier

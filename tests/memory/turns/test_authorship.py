@@ -7,7 +7,7 @@ import pytest
 
 from gateway.authorship import Authorship, Material
 from gateway.people import Role
-from gateway.remembering import TurnMemory
+from gateway.ports.memory import TurnMemory
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.record import SourceType, Trust
 from memory.ports import Filter

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ToolError
 from gateway.message import Place
 from gateway.people import Role
-from gateway.remembering import TurnMemory
+from gateway.ports.memory import TurnMemory
 from memory.turns.brain_tool import UPDATE
 from tests.memory.rig import DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gateway.people import Audience
-from gateway.remembering import REDACTION_NOTICE
+from gateway.ports.memory import REDACTION_NOTICE
 from tests.memory.rig import DIRECT, Rig
 
 SENTENCE = "In a group you wrote what looks like a password or a key."

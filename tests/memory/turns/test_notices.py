@@ -11,7 +11,7 @@ import pytest
 from gateway.errors import BadInput, NotFound
 from gateway.message import Place
 from gateway.people import Role
-from gateway.remembering import Aftermath
+from gateway.ports.memory import AnswerFooter
 from memory.model.outcome import Outcome
 from memory.ports import Filter
 from memory.service.people import MAX_UNTOLD
@@ -32,7 +32,7 @@ async def after(
     alone: bool = True,
     soul: str = "",
     role: Role = Role.MEMBER,
-) -> Aftermath:
+) -> AnswerFooter:
     """What stands under the answer to a message of which the model stores every sentence."""
     caller = rig.caller(name, at=at, says=". ".join(says), role=role)
     turn = await rig.remembrance.turn(replace(caller, alone=alone))

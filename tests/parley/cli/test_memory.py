@@ -21,8 +21,8 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
 from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.memory import Caller
 from gateway.ports.stores import StoredTurn, UsageRow
-from gateway.remembering import Caller
 from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
 from parley.config import from_mapping

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gateway.clock import SystemClock
-from gateway.crash_loop.deaths import Deaths
+from gateway.inbound.crash_loop_guard import CrashCounts
 from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import Owner, WorkItem
 from parley.config import from_mapping
@@ -30,7 +30,7 @@ def settings(tmp_path: Path) -> dict[str, object]:
         owner = Owner("default", "telegram:main:\x1b[31m7", "telegram:main:C1")
         for item in (TURN, MESSAGE):
             await storage.quarantine.add(Quarantined(item.kind, item.id, owner, 8, AT))
-            await Deaths(storage.stores.states.of("parley", "takeovers")).put(item, 8)
+            await CrashCounts(storage.stores.states.of("parley", "takeovers")).put(item, 8)
         await storage.stop()
 
     asyncio.run(fill())
@@ -41,7 +41,7 @@ async def weight(settings: dict[str, object], item: WorkItem) -> int:
     storage = Storage(from_mapping(settings), SystemClock())
     await storage.start(exclusive=False)
     try:
-        return await Deaths(storage.stores.states.of("parley", "takeovers")).of(item)
+        return await CrashCounts(storage.stores.states.of("parley", "takeovers")).of(item)
     finally:
         await storage.stop()
 

@@ -68,7 +68,7 @@ async def test_a_conversation_is_in_the_figures(
         assert found[f"parley_exchanges_total{{answered,{name}}}"] == 1
         assert found[f"parley_answer_seconds_count{{{name}}}"] == 1
         assert found[f"parley_connection_state{{{name},ready}}"] == 1
-    assert found["parley_stage_seconds_count{ask_model}"] == 2
+    assert found["parley_stage_seconds_count{generate}"] == 2
     assert found["parley_stage_seconds_count{inbox}"] == 2
     assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Caller, Forgetful, NoCommands
+from gateway.ports.memory import Caller, NoCommands, NoMemory
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.recall.rules import Limits, RecallRules
@@ -41,7 +41,7 @@ async def told(opened: App, text: str, *, says: str = "") -> WriteResult:
 
 async def test_where_memory_is_off_nothing_is_kept_and_no_command_is_there(tmp_path: Path) -> None:
     async with app(tmp_path, memory={"enabled": False}) as opened:
-        assert isinstance(opened.memory.remembering, Forgetful)
+        assert isinstance(opened.memory.remembering, NoMemory)
         assert isinstance(opened.memory.commands, NoCommands)
         assert opened.memory.memory is None
     assert not (tmp_path / "audit.key").exists()

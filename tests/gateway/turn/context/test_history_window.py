@@ -10,7 +10,6 @@ from gateway.conversation import ContextLimits
 from gateway.people import Audience
 from gateway.ports.conversation_notes import ConversationSummary
 from gateway.ports.stores import StoredTurn
-from gateway.stages.context import said_of
 from gateway.turn.context.history_window import (
     MAX_PERSONS,
     SHOWN,
@@ -20,6 +19,7 @@ from gateway.turn.context.history_window import (
     sizes_of,
     summary_in_time,
 )
+from gateway.turn.history import said_of
 from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import AT
 

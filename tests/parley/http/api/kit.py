@@ -12,7 +12,7 @@ import aiohttp
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
-from gateway.remembering import Caller
+from gateway.ports.memory import Caller
 from memory.service.handle import MemoryHandle
 from parley.app import App
 from parley.config import Settings, from_mapping

@@ -1,0 +1,74 @@
+"""Work that outlives its trouble: tried again while a store is away, never broken off half-done."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import Clock
+
+T = TypeVar("T")
+
+PAUSES: Final = (0.5, 1.0, 2.0, 4.0, *[5.0] * 17_280)
+"""Seconds between the tries, a day in all. What waits goes on within the longest of them when the
+store is back."""
+
+log = structlog.get_logger(__name__)
+
+
+class StoreRetry:
+    """Shared by everything that waits for a store; ends with the program."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._over = False
+
+    def end(self) -> None:
+        """Wait no longer for a store that is away."""
+        self._over = True
+
+    async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of `work`, which is begun anew whenever a store is away.
+
+        Raises `StoreUnavailable` when that does not end within a day, or the program ends first.
+        """
+        for pause in PAUSES:
+            try:
+                return await work()
+            except StoreUnavailable as error:
+                if self._over:
+                    raise
+                log.warning("work_put_off", seconds=pause, error=str(error))
+            await self._clock.sleep(pause)
+        return await work()
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which goes on to its end although the caller is cancelled meanwhile.
+
+    The cancellation is not lost: it reaches the caller where it next waits, so that what stands
+    right behind this call, and does not wait, is done as well.
+    """
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    interrupted: asyncio.Task[Any] | None = None
+    while not task.done():
+        over = loop.create_future()  # lighter than a shield around the task
+        task.add_done_callback(partial(_tell, over))
+        try:
+            await over
+        except asyncio.CancelledError:
+            interrupted = asyncio.current_task()
+            if interrupted is not None:
+                interrupted.uncancel()
+    if interrupted is not None:
+        interrupted.cancel()
+    return task.result()
+
+
+def _tell(over: "asyncio.Future[None]", _task: "asyncio.Task[Any]") -> None:
+    if not over.done():
+        over.set_result(None)

@@ -1,0 +1,309 @@
+"""The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
+
+from dataclasses import replace
+from typing import Final, TypeVar
+
+import structlog
+
+from gateway.commands.text_commands import text_command
+from gateway.commands.typed_answers import TypedAnswers
+from gateway.conversation import ConversationKey, key_of, place_to_answer
+from gateway.durable import uninterrupted
+from gateway.errors import TenantUnknown
+from gateway.inbound.dispatcher import Dispatcher
+from gateway.inbound.feedback_reactions import FeedbackReactions
+from gateway.inbound.place_tenants import PlaceTenants
+from gateway.inbound.screening import Screening
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    InlineQueried,
+    MembershipChanged,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    ReactionChanged,
+    person_of,
+    place_of,
+)
+from gateway.observe.correlation import correlated, correlation_id
+from gateway.observe.security_log import SecurityEvent
+from gateway.people import PersonId
+from gateway.policy.decision import Decision
+from gateway.policy.idempotency import dedupe_key
+from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.ports.stores import InboxEntry, Trace
+from gateway.ports.work_guard import Owner, WorkItem
+from gateway.turn.services import Services
+
+MAX_TOLD: Final = 20
+"""Different problems of a tenant provider that the log tells, once each."""
+
+log = structlog.get_logger(__name__)
+
+
+class Intake:
+    """Implements `gateway.ports.EventSink`: returns once an event is stored, or none of ours."""
+
+    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
+        self._services = services
+        self._dispatcher = dispatcher
+        self._screening = Screening(services, dispatcher)
+        self._typed = TypedAnswers(services)
+        self._ratings = FeedbackReactions(services, self._screening)
+        state = services.stores.states.of("parley", "tenants")
+        self._tenants = PlaceTenants(services.extensions, state)
+        self._told: set[str] = set()
+
+    async def __call__(self, event: InboundEvent) -> None:
+        """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
+        it was received.
+
+        While the program ends, what comes is stored as well, and the next start answers it: not
+        every platform would send it again.
+        """
+        place = place_of(event)
+        self._services.observer.arrived(place.platform, event.kind)
+        exchange, guard = correlation_id(dedupe_key(event)), self._services.guard
+        item = WorkItem("message", exchange)
+        with correlated(exchange), guard.working(item):
+            try:
+                if guard.exhausted(item):
+                    await self._quarantine(item, event)
+                else:
+                    await self._take(event)
+            except TenantUnknown as error:
+                self._without_tenant(event, error)
+            except Exception as error:
+                log.warning(
+                    "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
+                )
+                raise
+
+    async def _quarantine(self, item: WorkItem, event: InboundEvent) -> None:
+        """Processes died of this event before it was stored. It is acknowledged; where it is surely
+        for the assistant it is stored without a further look, so that its author is told."""
+        self._services.count("quarantined_again", place_of(event).platform)
+        if isinstance(event, MessageReceived) and event.message.is_direct_message:
+            await self._store(event, self.key_for(event))
+            return
+        place, person = place_of(event), person_of(event)
+        tenant = self._services.extensions.tenant_of(place, person)
+        channel = f"{place.platform}:{place.account}:{place.channel_id}"
+        await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
+
+    async def _take(self, event: InboundEvent) -> None:
+        match event:
+            case MessageReceived():
+                await self._message(event)
+            case CommandInvoked():
+                await self._command(event)
+            case ButtonPressed():
+                await self._store(event, self.key_for(event))
+            case MessageEdited() | MessageDeleted():
+                await self._revision(event)
+            case InlineQueried():
+                refused = self._screening.refusal(event, self.key_for(event).tenant)
+                if refused is not None:
+                    self._services.count("inline_refused", refused.reason)
+                elif not self._dispatcher.answer_inline(event):
+                    self._services.count("inline_refused", event.place.platform)
+            case MembershipChanged():
+                await self._membership(event)
+            case ReactionChanged():
+                self._services.count("noted", event.kind)
+                await self._ratings.take(event)
+
+    def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
+        """The conversation an event belongs to, of its author's tenant if none is given. Raises
+        `TenantUnknown`."""
+        place = place_of(event)
+        match event:
+            case MessageReceived() | MessageEdited():
+                message_id = event.message.id
+            case MessageDeleted():
+                message_id = event.message_ids[0] if event.message_ids else ""
+            case _:
+                message_id = ""
+        connected = self._services.connected[place.platform, place.account]
+        place = place_to_answer(place, message_id, connected.manifest.capabilities)
+        tenant = tenant or self._services.extensions.tenant_of(place, person_of(event))
+        return key_of(tenant, place)
+
+    async def _message(self, event: MessageReceived) -> None:
+        key = self.key_for(event)
+        takes_part = await self._takes_part(event.message, key)
+        policy = self._services.policies.invocation
+        invocation = decide_invocation(event.message, policy, bot_takes_part=takes_part)
+        if not invocation.decision.allowed:
+            self._forget(event, key, invocation.decision)
+            return
+        if await self._answers_question(event, invocation.content):
+            return
+        command = text_command(event, invocation.content, self._services.commands)
+        if command is not None:
+            await self._store(command, self.key_for(command))
+        else:
+            await self._store(
+                with_content(event, invocation.content), key, invocation.decision.reason
+            )
+
+    async def _answers_question(self, event: MessageReceived, content: str) -> bool:
+        """True when a message was typed in place of a button; anything else closes the question."""
+        if await self._typed.answered_before(event, content):
+            self._services.count("duplicate", event.message.platform)
+            return True
+        question = await self._typed.waiting(event)
+        if question is None:
+            return False
+        pressed = question.answer(event, content)
+        if pressed is None:
+            await self._typed.close(question)
+            return False
+        await self._store(pressed, self.key_for(pressed))
+        await self._typed.close(question, event)
+        return True
+
+    async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
+        """Whether the assistant has spoken in this thread; asked only where that matters."""
+        connected = self._services.connected[message.platform, message.place.account]
+        if not (message.thread_id and connected.manifest.capabilities.joins_threads):
+            return False
+        policy = self._services.policies.invocation
+        triggers, _ = policy.rule_for(message.platform, message.channel_id)
+        if Trigger.THREAD not in triggers:
+            return False
+        return await self._services.stores.conversations.takes_part(key)
+
+    async def _command(self, event: CommandInvoked) -> None:
+        if any(command.name == event.name for command in self._services.commands):
+            question = await self._typed.waiting(event)
+            if question is not None:
+                await self._typed.close(question)
+            await self._store(event, self.key_for(event))
+        elif event.message is not None and event.message.is_direct_message:
+            await self._message(MessageReceived(event.event_id, event.message))
+        else:
+            unknown = Decision("invocation", False, "unknown_command")
+            self._forget(event, self.key_for(event), unknown)
+
+    async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
+        """Edits and deletions matter for what was stored, or is about to be, and nothing else. A
+        deletion names nobody: the message may be of any tenant of the place."""
+        if isinstance(event, MessageEdited):
+            keys = [self.key_for(event)]
+        else:
+            keys = [self.key_for(event, one) for one in await self._tenants.of(event.place)]
+        known = [key for key in keys if await self._knows(event, key)]
+        if known and isinstance(event, MessageEdited):
+            policy = self._services.policies.invocation
+            event = with_content(event, decide_invocation(event.message, policy).content)
+        for number, key in enumerate(known):
+            # An event is stored once: that of each further tenant is one of its own.
+            own = replace(event, event_id=f"{event.event_id}@{key.tenant}") if number else event
+            await self._store(own, key)
+        if not known:
+            self._services.count("forgotten", event.kind)
+
+    async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
+        place, services = place_of(event), self._services
+        ids = (event.message.id,) if isinstance(event, MessageEdited) else event.message_ids
+        return (
+            await self._dispatcher.holds(str(key), place, ids)
+            or await services.stores.conversations.knows(key.tenant, place, ids)
+            or await services.memory.knows(key.tenant, place, ids)
+        )
+
+    async def _membership(self, event: MembershipChanged) -> None:
+        """A person who leaves loses the project before the platform is told that the event was
+        received, so that it sends the event again when the store is away."""
+        services, place = self._services, event.place
+        services.count("noted", event.kind)
+        if event.joined or (place.workspace_id and not event.whole_workspace):
+            return
+        person = PersonId(place.platform, place.account, event.member.id)
+        if not event.is_self:
+            tenant = services.extensions.tenant_of(place, person)
+            await services.memory.left(tenant, place, str(person))
+            return
+        for tenant in await self._tenants.of(place):
+            await services.memory.left(tenant, place, "")
+
+    async def _store(self, event: InboundEvent, key: ConversationKey, reason: str = "") -> None:
+        services = self._services
+        refused = self._screening.refusal(event, key.tenant)
+        if refused is not None:
+            await self._turn_away(event, key, refused)
+            return
+        self._dispatcher.check_room()
+        place = place_of(event)
+        entry = InboxEntry(dedupe_key(event), str(key), event, services.clock.now(), reason)
+        hold = services.connected[place.platform, place.account].manifest.dedupe_for
+        await self._tenants.note(place, key.tenant)
+        began = services.clock.monotonic()
+        # Stored but not routed would be a duplicate when the platform sends it again.
+        if await uninterrupted(services.stores.inbox.add(entry, hold)):
+            services.observer.stored(services.clock.monotonic() - began)
+            await self._dispatcher.accept(entry)
+        else:
+            services.count("duplicate", place.platform)
+
+    def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
+        """Nobody can say whose this is: it is refused, acknowledged and not stored, because a
+        platform that delivers it again would deliver nothing else meanwhile."""
+        place, person, services = place_of(event), person_of(event), self._services
+        if isinstance(event, MessageReceived):
+            policy = services.policies.invocation
+            if not decide_invocation(event.message, policy).decision.allowed:
+                return
+        services.count("tenant_unknown", place.platform)
+        problem = str(error)
+        if problem not in self._told and len(self._told) < MAX_TOLD:
+            self._told.add(problem)
+            log.error("tenant_unknown", platform=place.platform, problem=problem)
+        channel = f"{place.platform}:{place.account}:{place.channel_id}"
+        services.security.note(
+            SecurityEvent("tenant_denied", "tenant_unknown", "", str(person or ""), channel)
+        )
+
+    def _forget(
+        self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
+    ) -> None:
+        """Nothing is stored, not even that there was something; who looks on live may see why."""
+        self._services.count("forgotten", decision.reason)
+        self._services.observe(self._trace(event, key, decision, "ignored"))
+
+    async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
+        """Refused before it is stored: counted, and a few refusals of each sender traced."""
+        trace = self._trace(event, key, why, f"refused:{why.stage}")
+        await self._screening.turn_away(event, key.tenant, trace)
+
+    def _trace(
+        self, event: InboundEvent, key: ConversationKey, decision: Decision, outcome: str
+    ) -> Trace:
+        message = getattr(event, "message", None)
+        return Trace(
+            correlation_id(dedupe_key(event)),
+            event.event_id if message is None else message.id,
+            key.platform,
+            key.account,
+            str(key),
+            event.kind,
+            self._services.clock.now(),
+            (decision,),
+            outcome,
+            0.0,
+        )
+
+
+Written = TypeVar("Written", MessageReceived, MessageEdited)
+
+
+def with_content(event: Written, content: str) -> Written:
+    """The event with the author's own words only: without the prefix that invokes the assistant."""
+    message = event.message
+    if message.content == content:
+        return event
+    return replace(event, message=replace(message, content=content))

@@ -1,0 +1,71 @@
+"""Edits and deletions: of a question that still waits, and of a conversation that is stored."""
+
+import asyncio
+from dataclasses import replace
+
+from gateway.conversation import ConversationKey
+from gateway.message import (
+    MAX_CONTENT,
+    ChatMessage,
+    CommandInvoked,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    TelegramExtras,
+    place_of,
+)
+from gateway.policy.history_redaction import redact_for_history, redact_name
+from gateway.ports.stores import InboxEntry
+from gateway.turn.prompt import said_in
+from gateway.turn.services import Services
+
+
+def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
+    """The new wording of a message without own text stays somebody else's, where the platform does
+    not say again that it is."""
+    if before.content or not before.material or now.material:
+        return now
+    first = before.material[0]
+    return replace(now, content="", material=(replace(first, text=now.content),))
+
+
+def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> InboxEntry | None:
+    """The entry after the revision: in its new wording, None when it was deleted, and the same
+    when it is about something else."""
+    message = entry.message
+    if message is None:
+        return entry
+    if isinstance(revision, MessageDeleted):
+        return None if message.id in revision.message_ids else entry
+    now = revision.message
+    if now.id != message.id:
+        return entry
+    now = _still_somebody_elses(message, now)
+    event = entry.event
+    if isinstance(event, MessageReceived):
+        return replace(entry, event=replace(event, message=now))
+    extras = now.extras
+    if not (isinstance(event, CommandInvoked) and isinstance(extras, TelegramExtras)):
+        return entry
+    if extras.command.lower() != event.name:
+        return entry
+    return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
+
+
+async def revise_stored(
+    entry: InboxEntry, event: MessageEdited | MessageDeleted, services: Services
+) -> None:
+    """Let the stored conversation, and what memory took from it, follow an edit or a deletion."""
+    place, tenant = place_of(event), ConversationKey.of(entry.lane).tenant
+    conversations = services.stores.conversations
+    if isinstance(event, MessageDeleted):
+        await conversations.delete(tenant, place, event.message_ids)
+        await services.memory.deleted(tenant, place, event.message_ids)
+    else:
+        message = event.message
+        text = await asyncio.to_thread(redact_for_history, message.content)
+        await conversations.edit(tenant, place, message.id, text)
+        said = said_in(place, redact_name(message.author.name), message.content[:MAX_CONTENT])
+        await services.memory.edited(tenant, place, message.id, said)
+    services.count("revised", event.kind)
+    await services.stores.inbox.finish((entry.id,), ())

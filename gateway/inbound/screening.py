@@ -1,0 +1,111 @@
+"""Decides before an event for the assistant is stored whether it is refused."""
+
+from dataclasses import replace
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.inbound.dispatcher import Dispatcher
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    InboundEvent,
+    InlineQueried,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    Place,
+    author_of,
+    place_of,
+)
+from gateway.observe.observer import FinishedTurn
+from gateway.people import PersonId, Role
+from gateway.policy.access import decide_access
+from gateway.policy.decision import Decision
+from gateway.policy.intake_limits import IntakeLimits
+from gateway.policy.rate_limits import INLINE_PER_MINUTE, sender_key
+from gateway.policy.roles import role_of
+from gateway.ports.stores import Trace, ring_slot
+from gateway.turn.audit import audit_of
+from gateway.turn.services import Services
+
+STAGE = "intake"
+
+log = structlog.get_logger(__name__)
+
+
+class Screening:
+    """Refuses events of senders whom the access lists refuse, or who send far too much.
+
+    The same event refused again, because the platform repeats it, is refused for the same reason.
+    """
+
+    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
+        self._services = services
+        self._dispatcher = dispatcher
+        self._arrivals = IntakeLimits(services.policies.limits.user_per_minute)
+
+    def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
+        """Why the event is not stored; None where it is. A deletion has no author and always is."""
+        author = author_of(event)
+        if author is None:
+            return None
+        now, place = self._services.clock.monotonic(), place_of(event)
+        person = PersonId(place.platform, place.account, author.id)
+        sender = _sender(person, author, place, tenant)
+        if isinstance(event, InlineQueried):
+            if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
+                return Decision(STAGE, False, "too_many_queries")
+            return self._denied(event, author, person)
+        denied = self._denied(event, author, person)
+        if denied is not None:
+            return denied
+        edit = isinstance(event, MessageEdited)
+        if not self._arrivals.stored(sender, now, edit=edit):
+            return Decision(STAGE, False, "too_many_messages")
+        if not edit and self._dispatcher.is_crowded_by(person):
+            return Decision(STAGE, False, "too_many_waiting")
+        return None
+
+    async def turn_away(self, event: InboundEvent, tenant: str, trace: Trace) -> None:
+        """Count a refusal, and write a few of each sender down."""
+        services = self._services
+        services.count("exchange", trace.outcome)
+        services.observe(trace)
+        now = services.clock.monotonic()
+        services.observer.answered(FinishedTurn(trace, (), (), now, now, ""))
+        author, place = author_of(event) or MessageAuthor(""), place_of(event)
+        person = PersonId(place.platform, place.account, author.id)
+        sender = _sender(person, author, place, tenant)
+        if not self._arrivals.told(sender, now):
+            return
+        decision, *_ = trace.decisions
+        what = f"{decision.stage}_denied"
+        await audit_of(what, tenant, person, place, services, decision)
+        try:
+            slot = ring_slot(sender, trace.id)
+            await services.stores.traces.add(replace(trace, slot=slot))
+        except StoreUnavailable:
+            log.warning("refusal_not_traced")
+
+    def _denied(
+        self, event: InboundEvent, author: MessageAuthor, person: PersonId
+    ) -> Decision | None:
+        """The lists' answer. A command or press that waits for an end is refused in its turn."""
+        if isinstance(event, MessageEdited | MessageDeleted):
+            return None
+        if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
+            return None
+        policies = self._services.policies
+        if policies.access.serves_everybody:
+            return None
+        role = role_of(person, policies.roles, aliases=author.aliases)
+        trusted = role.at_least(Role.OPERATOR)
+        decision = decide_access(
+            person, place_of(event), policies.access, aliases=author.aliases, trusted=trusted
+        )
+        return None if decision.allowed else decision
+
+
+def _sender(person: PersonId, author: MessageAuthor, place: Place, tenant: str) -> str:
+    return f"{tenant}:{sender_key(str(person), author, place)}"

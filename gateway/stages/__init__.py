@@ -1,1 +1,0 @@
-"""The stages of the message's way. Each is `async (exchange, services) -> Decision`."""

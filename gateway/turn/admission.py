@@ -1,0 +1,188 @@
+"""The stages before anything costs money: identity, bot loops, access, limits and budget."""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from gateway.authorship import text_of
+from gateway.extensions import EXTENSION_SECONDS
+from gateway.llm.prices import price_of, reserve
+from gateway.message import Place
+from gateway.people import KnownIds, PersonId, Principal, Role
+from gateway.policy.access import STAGE, decide_access, listed
+from gateway.policy.budgets import accounts_for, decide_budget
+from gateway.policy.decision import Decision
+from gateway.policy.rate_limits import rules_for, sender_key
+from gateway.policy.refusals import Sharing, sharing_of
+from gateway.policy.roles import role_of
+from gateway.ports import kept_ids
+from gateway.turn.metering import Meter
+from gateway.turn.services import Services
+from gateway.turn.tokens import estimate
+from gateway.turn.turn_context import TurnContext
+
+log = structlog.get_logger(__name__)
+
+
+async def identify(turn: TurnContext, services: Services) -> Decision:
+    """Find out on whose behalf this runs."""
+    author = turn.last.author
+    person = turn.last.person
+    outside = author.outside or author.is_bot
+    role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
+    turn.principal = Principal(turn.key.tenant, person, role, outside)
+    return Decision("identity", True, role.value, "outside" if outside else "")
+
+
+async def guard_loops(turn: TurnContext, services: Services) -> Decision:
+    """Notice two bots that answer each other."""
+    return services.loop_guard.check(
+        str(turn.key.room),
+        by_bot=turn.last.author.is_bot,
+        now=services.clock.monotonic(),
+    )
+
+
+async def check_access(turn: TurnContext, services: Services) -> Decision:
+    """Whether this person is served here."""
+    author = turn.last.author
+    known = KnownIds(author.aliases, author.former)
+    return await served(turn.who, turn.place, known, services)
+
+
+async def served(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:
+    """Decide on access, in a chat or over HTTP. `known` are further ids of the person.
+
+    A block of one identity holds for every identity that is linked with it.
+    """
+    decision = await access_of(
+        who.person, who.role, place, known.current, services, former=known.former
+    )
+    if not (decision.allowed and services.policies.access.blocked_users):
+        return decision
+    return await blocked_by_link(who, services) or decision
+
+
+async def access_of(
+    person: PersonId,
+    role: Role,
+    place: Place,
+    aliases: tuple[str, ...],
+    services: Services,
+    *,
+    former: tuple[str, ...] = (),
+) -> Decision:
+    """The operator's lists, then whatever gate was plugged in; a gate that fails denies."""
+    decision = decide_access(
+        person,
+        place,
+        services.policies.access,
+        aliases=aliases,
+        former=former,
+        trusted=role.at_least(Role.OPERATOR),
+    )
+    if not decision.allowed or not services.extensions.controls_access:
+        return decision
+    try:
+        async with asyncio.timeout(EXTENSION_SECONDS):
+            further = await services.extensions.access_controller.check_access(person, place)
+    except Exception as error:
+        log.exception("access_controller_failed")
+        return Decision("access", False, "controller_failed", type(error).__name__)
+    return decision if further.allowed else further
+
+
+async def check_limits(turn: TurnContext, services: Services) -> Decision:
+    """Each message takes a token from all buckets that it has to pass, or from none."""
+    who = turn.who
+    human = await services.humans.human(who.tenant, who.person)
+    turn.sender = sender_key(human, turn.last.author, turn.place)
+    rules = rules_for(who.tenant, turn.sender, turn.place, services.policies.limits)
+    if not rules:
+        return Decision("limits", True, "no_limits")
+    taken = await services.stores.buckets.take(rules, services.clock.now().timestamp())
+    return await with_sharing(taken.decision(), turn, services)
+
+
+async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
+    """The further ids of a person, as the adapter keeps them. None where the platform gives people
+    several ids and none are kept: nobody knows which lists name this person."""
+    state = services.stores.states.of(person.platform, person.account)
+    known = await kept_ids(state, person.id)
+    if known is not None:
+        return known
+    account = services.connected.get((person.platform, person.account))
+    unsure = account is not None and account.manifest.capabilities.further_ids
+    return None if unsure else KnownIds()
+
+
+async def blocked_by_link(who: Principal, services: Services) -> Decision | None:
+    """The refusal of a person one of whose linked identities is blocked, None for anybody else."""
+    blocked = services.policies.access.blocked_users
+    for other in await services.memory.linked(who):
+        known = await known_ids(other, services) or KnownIds()
+        if listed(blocked, other.platform, (other.id, *known.every)):
+            return Decision(STAGE, False, "linked_user_blocked", str(other))
+    return None
+
+
+DETAILS: Final[dict[Sharing, str]] = {
+    "channel": "shared by everybody in the channel",
+    "conversation": "the limit of the conversation",
+    "workspace": "shared by everybody in the workspace",
+    "account": "shared by everybody who writes to the account",
+}
+
+
+async def with_sharing(decision: Decision, turn: TurnContext, services: Services) -> Decision:
+    """A refusal with the words, for `parley why`, on who shares what is used up; the turn knows
+    it from then on. Raises `StoreUnavailable`."""
+    if decision.allowed:
+        return decision
+    linked = 0
+    if decision.reason.startswith("user_"):
+        linked = len(await services.memory.linked(turn.who))
+    sharing = turn.sharing = sharing_of(decision, turn.place, linked=linked > 0)
+    if sharing is None:
+        return decision
+    accounts = f"{linked} linked account{'' if linked == 1 else 's'}"
+    told = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
+    detail = f"{decision.detail}, {told}" if decision.detail else told
+    return decision._replace(detail=detail)
+
+
+PROMPT_TOKENS = 1_000
+"""What the system prompt and the tools add to an estimate."""
+
+
+async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
+    """Set the most that this turn's first call may cost aside, before anything is done for it."""
+    accounts = accounts_for(
+        turn.key.tenant,
+        turn.sender or str(turn.who.person),
+        turn.place,
+        services.policies.budgets,
+        services.clock.now(),
+    )
+    voice = services.assistant.voice_in(turn.place.platform, turn.place.channel_id)
+    model = voice.model or services.assistant.default_model
+    # Known to the turn before it holds anything, so that a stop at any moment gives it back.
+    turn.meter = Meter(
+        services.provider,
+        services.stores.usage,
+        services.prices,
+        turn=turn.id,
+        accounts=accounts,
+        default_model=model,
+        count=services.count,
+    )
+    if not accounts:
+        return decide_budget((), (), 0).decision
+    price = price_of(model, services.prices)
+    if price is None:
+        return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
+    asked = estimate(turn.content) + estimate(text_of(turn.material))
+    tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
+    most = reserve(tokens, services.assistant.max_tokens, price)
+    return await with_sharing(await turn.meter.reserve_amount(most), turn, services)

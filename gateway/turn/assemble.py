@@ -1,0 +1,187 @@
+"""Makes the request to the model: tools, question, and the five blocks that fit beside them."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from gateway.message import ChatMessage
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.policy.roles import allowed_tools
+from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.prompt_blocks import (
+    Assembled,
+    BlockKind,
+    ContextParts,
+    Count,
+    PromptParts,
+    Section,
+    Task,
+)
+from gateway.turn.audit import AuditedTools
+from gateway.turn.context.assembler import assemble as assemble_blocks
+from gateway.turn.context.block_usage import told
+from gateway.turn.context.budgets import TokenBudget, budget_for
+from gateway.turn.context.deduplication import assemble_deduplicated
+from gateway.turn.context.history_window import LoadedHistory
+from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
+from gateway.turn.history import said_of
+from gateway.turn.prompt import (
+    CHOSEN,
+    WORDLESS,
+    PromptFacts,
+    own_text,
+    today_text,
+    user_content,
+    who_set,
+)
+from gateway.turn.services import Services
+from gateway.turn.tokens import counter, estimate_messages, estimate_tools
+from gateway.turn.toolbox import OverheardTools, Toolbox
+from gateway.turn.turn_context import TurnContext
+from gateway.turn.types import TurnRequest
+
+ROOMY: Final = 32_000
+"""Tokens from which on a window has room for tools beside what its budget sums up to."""
+DAY: Final = 20
+"""Tokens of the line that says which day it is."""
+
+
+async def assemble(turn: TurnContext, services: Services) -> Decision:
+    """Put the five blocks together for this question. Raises `OwnTextTooLong`."""
+    assistant, known, place = services.assistant, services.calibrations, turn.place
+    voice = assistant.voice_in(place.platform, place.channel_id)
+    model = voice.model or assistant.default_model
+    budget, steady = budget_for(assistant.window), known.steady(model)
+    count: Count = counter(steady)
+    turn.tools, asked = tools_of(turn, services), question_of(turn)
+    facts = PromptFacts(assistant.name, place.platform, place.audience, voice.persona)
+    parts = parts_of(own_text(facts), turn.told, turn.opened, place.audience)
+    total = budget.blocks_total
+    if assistant.window < ROOMY:
+        question = estimate_messages((ModelMessage("user", asked),), steady)
+        offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
+        total = room_for_blocks(assistant.window, budget, offered, question)
+    # That it fits was seen at the start: what was learned of counting since is no reason to fail.
+    if (own := count(parts.own)) > budget.system:
+        budget = replace(budget, system=own)
+    ranks = services.policies.ranks
+    make = partial(assemble_blocks, budget=budget, count=count, ranks=ranks, total=total)
+    asking = {message.id for message in turn.messages}
+    made = assemble_deduplicated(parts, turn.knowledge, asking, make)
+    turn.request = TurnRequest(
+        system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
+        history=dialogue(made),
+        user=user_blocks(made, asked),
+        model=voice.model,
+        max_tokens=min(assistant.max_tokens, budget.response),
+        window=assistant.window,
+        reference=turn.id,
+        calibration=known.latest(model),
+        system_volatile=today_text(services.clock.now().date()),
+    )
+    reserved = budget.grand_total - budget.blocks_total
+    return Decision("context", True, "blocks", told(made, assistant.window, reserved))
+
+
+def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
+    """The tools that this person may use before these people: what memory offers them here, then
+    everybody's, then the one for the task."""
+    permit = partial(
+        allowed_tools,
+        role=turn.who.role,
+        audience=turn.place.audience,
+        policy=services.policies.tools,
+    )
+    tools: ToolProvider = toolbox_of(turn, services).limited(permit)
+    who, audience = turn.who, turn.place.audience
+    may_set = may_set_task(who, audience) and not turn.unkept
+    if may_set and SET_TASK.name in permit((SET_TASK,)):
+        last = turn.last
+        by = ConversationTask("", str(who.person), last.author.name, last.id)
+        tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
+    return AuditedTools(tools, turn, services)
+
+
+def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
+    """What memory offers this person here, then everybody's, whose results memory is told of."""
+    if turn.memory is None:
+        return services.toolbox
+    if services.toolbox.empty:
+        return Toolbox((turn.memory.tools,))
+    return Toolbox((turn.memory.tools, OverheardTools(services.toolbox, turn.memory)))
+
+
+def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
+    """The files, then what was written, each message after what it replies to."""
+    in_room = turn.place.audience is not Audience.DIRECT
+    blocks: list[ContentBlock] = list(turn.files)
+    for message, content in zip(turn.messages, turn.contents, strict=True):
+        words = content or wordless(message)
+        writer = (message.author.name or "somebody") if in_room else ""
+        quote, material = message.quote, message.material
+        blocks += user_content(words, writer=writer, quote=quote, material=material)
+    return tuple(blocks)
+
+
+def wordless(message: ChatMessage) -> str:
+    """What stands for an empty message: a bare mention, or a file without a word."""
+    if message.material:
+        chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
+        return CHOSEN if chosen else WORDLESS
+    return "(sent a file)" if message.attachments else "(said nothing but your name)"
+
+
+def parts_of(
+    own: str, told: PromptParts, opened: LoadedHistory, audience: Audience
+) -> ContextParts:
+    """Everything that there is for the blocks but knowledge."""
+    task, summary = opened.task, opened.summary
+    return ContextParts(
+        own=own,
+        skills=told.skill,
+        personal=(Section("soul", told.soul, 0.4), Section("brief", told.brief, 0.6)),
+        project=(
+            Section("bible", told.bible, 0.5),
+            Section("heartbeat", told.heartbeat, 0.2),
+            Section("shared", told.shared, 0.3),
+        ),
+        task=Task(task.text, who_set(task)) if task is not None else None,
+        summary=summary.text if summary is not None else "",
+        turns=said_of(opened.turns, audience),
+    )
+
+
+def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) -> int:
+    """What is left for the blocks of a small window, where tools and question take more than is
+    reserved: the blocks go short, by rank, before the question does."""
+    return window - budget.response - budget.safety_buffer - DAY - offered - asked
+
+
+def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
+    """The history as messages: beginning with a person, roles alternating, the summary before the
+    first words."""
+    messages: list[ModelMessage] = []
+    summary = made[BlockKind.HISTORY].text
+    for said in made.turns:
+        block = TextBlock(said.text)
+        if messages and messages[-1].role == said.role:
+            messages[-1] = ModelMessage(said.role, (*messages[-1].content, block))
+        elif messages or said.role == "user":
+            lead = (TextBlock(summary),) if summary and not messages else ()
+            messages.append(ModelMessage(said.role, (*lead, block)))
+    return tuple(messages)
+
+
+def user_blocks(made: Assembled, asked: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+    """The question, the person's own words last: before it the task, what was recalled for it, and
+    the summary where nothing else was said before. All of that is material: none of it stands
+    among the program's own rules."""
+    summary = made[BlockKind.HISTORY].text if not made.turns else ""
+    before = (summary, made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text)
+    return (*(TextBlock(text) for text in before if text), *asked)
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)

@@ -1,0 +1,84 @@
+"""Everything that is said in a public channel passes the response filter: answers, what stands
+under them, the replies of commands, and the labels of buttons."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.message import NOTHING_SAID, Button, Reply
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.policy.response_filter import filter_response
+from gateway.turn.audit import audit
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+
+
+async def filter_answer(turn: TurnContext, services: Services) -> Decision:
+    """Nothing that looks like a secret goes into a public room."""
+    filtered = filter_response(turn.answer, turn.place.audience)
+    decision = Decision("response_filter", True, filtered.reason)
+    if filtered.blocked:
+        await audit("answer_withheld", turn, services, decision)
+    turn.answer = filtered.text
+    return decision
+
+
+def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
+    """The reply as this audience may read it, and the reason of the first part that it may not,
+    empty where it may read all. Without its text a reply has no buttons."""
+    filtered = filter_response(reply.markdown, audience)
+    if filtered.blocked:
+        return replace(reply, markdown=filtered.text, buttons=()), filtered.reason
+    buttons, reason = screened_buttons(reply.buttons, audience)
+    return (replace(reply, buttons=buttons) if reason else reply), reason
+
+
+def screened_buttons(
+    buttons: Sequence[Button], audience: Audience
+) -> tuple[tuple[Button, ...], str]:
+    """The buttons whose texts this audience may read, and why another one is left out, empty where
+    none is."""
+    reason, kept = "", []
+    for button in buttons:
+        found = filter_response(f"{button.label}\n{button.description}", audience)
+        reason = reason or (found.reason if found.blocked else "")
+        if not found.blocked:
+            kept.append(button)
+    return tuple(kept), reason
+
+
+async def screened_reply(turn: TurnContext, reply: Reply, services: Services) -> Reply:
+    """The reply of a command as it may be read where it is said; what is withheld is audited."""
+    shown, reason = screened(reply, turn.place.audience)
+    await note_withheld(turn, reason, services)
+    return shown
+
+
+async def screened_beneath(
+    turn: TurnContext, answer: str, beneath: Reply, services: Services
+) -> Reply:
+    """What stands under an answer, as it may be read there: also together with the answer it holds
+    no secret. What is withheld says nothing."""
+    if beneath is NOTHING_SAID:
+        return beneath
+    audience = turn.place.audience
+    shown, reason = screened(beneath, audience)
+    if not reason:
+        reason = _blocked(f"{answer}\n\n{shown.markdown}" if shown.markdown else "", audience)
+    await note_withheld(turn, reason, services)
+    return NOTHING_SAID if reason else shown
+
+
+async def note_withheld(turn: TurnContext, reason: str, services: Services) -> None:
+    """Record that something was withheld, where there is a reason."""
+    if not reason:
+        return
+    decision = Decision("response_filter", True, reason, "beside the answer")
+    turn.note(decision)
+    if turn.principal is not None:
+        await audit("answer_withheld", turn, services, decision)
+
+
+def _blocked(text: str, audience: Audience) -> str:
+    found = filter_response(text, audience)
+    return found.reason if found.blocked else ""

@@ -1,0 +1,46 @@
+"""Asks the model, with the tools that the person may use, and shows the answer while it grows."""
+
+from gateway.policy.decision import Decision
+from gateway.ports import ImageBlock
+from gateway.turn.admission import with_sharing
+from gateway.turn.history import Shortening
+from gateway.turn.live import live_answer
+from gateway.turn.progress_indicator import ProgressIndicator
+from gateway.turn.services import Services
+from gateway.turn.tool_loop import run_turn
+from gateway.turn.turn_context import TurnContext
+
+
+async def generate(turn: TurnContext, services: Services) -> Decision:
+    """One turn with the model and the tools that this person may use before these people."""
+    meter, request, tools = turn.meter, turn.request, turn.tools
+    if meter is None or request is None or tools is None:
+        raise AssertionError("the model is asked before its request is assembled and paid for")
+    turn.live = live = live_answer(turn, services)
+    shortening = Shortening(turn, services, meter, request.model)
+    held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
+    async with ProgressIndicator(turn, services), shortening:
+        result = turn.result = await run_turn(
+            request,
+            meter,
+            tools,
+            services.policies.turn,
+            services.clock,
+            live.on_text if live is not None else None,
+            live.take_back if live is not None else _unseen,
+            live.waits if live is not None else None,
+            lambda seconds: services.slots.without(services.clock.sleep(seconds), held),
+        )
+    model = request.model or services.assistant.default_model
+    services.calibrations.learn(model, result.calibration)
+    turn.answer = result.text
+    for use in result.calls:
+        turn.note(Decision("tool", use.ok, use.name, use.note))
+    if meter.refusal is not None:
+        return await with_sharing(meter.refusal, turn, services)
+    return Decision("model", True, result.outcome, result.model)
+
+
+def _unseen(_: str) -> bool:
+    """Nothing of an answer is shown before it is complete."""
+    return True

@@ -1,0 +1,157 @@
+"""The conversation's window: read before the question is asked, its older half summed up.
+
+What leaves the window goes into the summary: at once where it is too long already, or beside the
+answer where the question and its answer fill it.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Self
+
+from gateway.authorship import Material, text_of
+from gateway.conversation import ContextLimits
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.ports.prompt_blocks import DialogueTurn, spoken
+from gateway.ports.stores import StoredTurn
+from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.history_window import (
+    LoadedHistory,
+    leaving,
+    merged_summary,
+    since,
+    sizes_of,
+    summary_in_time,
+)
+from gateway.turn.context.model_summary import summarised
+from gateway.turn.metering import Meter
+from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
+from gateway.turn.services import Services
+from gateway.turn.tokens import estimate
+from gateway.turn.turn_context import TurnContext
+
+ANSWER: Final = 300
+"""Tokens that an answer is expected to add to the history."""
+OFFLINE: Final = "offline"
+
+
+async def read_history(turn: TurnContext, services: Services) -> Decision:
+    """Read what was said before, as much as the limits allow; the rest is in a summary."""
+    if turn.unkept:
+        return Decision("context", True, "memory_off")
+    limits, now = limits_of(services), services.clock.now()
+    stored, notes = await services.stores.conversations.opened(
+        turn.key, 2 * limits.max_messages + 2
+    )
+    asked = {message.id for message in turn.messages}
+    earlier = [each for each in stored if each.message_id not in asked]
+    summary = summary_in_time(notes.summary, limits, now)
+    kept = since(earlier, summary, limits, now)
+    sizes = sizes_of(kept, estimate)
+    gone = leaving(kept, sizes, limits)
+    if gone:
+        summary = merged_summary(summary, kept[:gone], said_of(kept[:gone], turn.place.audience))
+        await services.stores.notes.set_summary(turn.key, summary, now)
+        kept, sizes = kept[gone:], sizes[gone:]
+    turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
+    if turn.memory is not None:
+        turn.memory.reads(tuple(read_besides(turn)))
+    return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
+
+
+def read_besides(turn: TurnContext) -> Iterator[Material]:
+    """Text that the model reads and the asking person did not write: the message they reply to,
+    material shown before, and in a room the messages of others."""
+    for message in turn.messages:
+        if message.quote is not None and message.quote.text.strip():
+            yield quotation(message.quote)
+    person, opened = str(turn.who.person), turn.opened
+    for said in opened.turns:
+        yield from said.material
+        if said.role == "user" and said.person != person and said.text:
+            yield Material("room", said.text, said.speaker)
+    if opened.summary is not None and set(opened.summary.persons) - {person}:
+        yield Material("room", opened.summary.text)
+
+
+def limits_of(services: Services) -> ContextLimits:
+    """How much of a conversation is shown: never more than its block holds."""
+    limits, history = services.policies.context, budget_for(services.assistant.window).history
+    return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
+
+
+def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
+    """Stored turns as the model reads them. In a room each person's words carry their name, so
+    that the model can tell people apart."""
+    named = audience is not Audience.DIRECT
+    return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
+
+
+def _said(turn: StoredTurn, named: bool) -> DialogueTurn:
+    if turn.role == "assistant":
+        return DialogueTurn(turn.message_id, turn.role, turn.text, turn.at)
+    writer = (clean_name(turn.speaker) or "somebody") if named else ""
+    words = turn.text or WORDLESS
+    own = own_in_room(words) if named else own_words(words)
+    shown = framed(turn.material, writer) if turn.material else ""
+    text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
+    return DialogueTurn(turn.message_id, turn.role, text, turn.at, own, writer, shown)
+
+
+class Shortening:
+    """Sums up the older part of a conversation that this question and its answer fill, beside the
+    answer: nobody waits for it, unless the model takes longer for it than for the answer.
+
+    With a model the summary is in its words, otherwise in those that were said. It is used from
+    the next question on.
+    """
+
+    def __init__(self, turn: TurnContext, services: Services, meter: Meter, model: str) -> None:
+        self._turn = turn
+        self._services = services
+        self._meter = meter
+        self._model = model
+        self._turns = turns_to_leave(turn, services)
+        self._work: asyncio.Task[str | None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._turns and self._services.provider.name != OFFLINE:
+            before = self._turn.opened.summary
+            self._work = asyncio.create_task(
+                summarised(
+                    self._meter.aside(),
+                    self._model,
+                    before.text if before is not None else "",
+                    said_of(self._turns, self._turn.place.audience),
+                )
+            )
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        result = self._turn.result
+        if kind is not None or result is None or result.failed:
+            if self._work is not None:
+                self._work.cancel()
+            return
+        if not self._turns:
+            return
+        self._meter.answer_is_over()
+        text = await self._work if self._work is not None else None
+        said = said_of(self._turns, self._turn.place.audience)
+        summary = merged_summary(self._turn.opened.summary, self._turns, said, text)
+        now = self._services.clock.now()
+        await self._services.stores.notes.set_summary(self._turn.key, summary, now)
+
+
+def turns_to_leave(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
+    """The older part of the conversation, where this question and its answer fill the window."""
+    opened = turn.opened
+    gone = leaving(
+        opened.turns,
+        opened.sizes,
+        limits_of(services),
+        coming=len(turn.messages) + 1,
+        coming_tokens=estimate(turn.content) + estimate(text_of(turn.material)) + ANSWER,
+    )
+    return opened.turns[:gone]

@@ -1,0 +1,339 @@
+"""The message's way, from the inbox to the outbox, as lists of stages that read top to bottom."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from gateway.authorship import Material, within_bounds
+from gateway.commands.typed_answers import typed_form
+from gateway.conversation import ConversationKey
+from gateway.durable import uninterrupted
+from gateway.errors import StoreUnavailable
+from gateway.message import (
+    ButtonPressed,
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Outbound,
+    Reply,
+    author_of,
+    place_of,
+)
+from gateway.observe.correlation import correlated, correlation_id
+from gateway.observe.message_details import details_of
+from gateway.observe.observer import Timing, collect_timings
+from gateway.outbound.live.answer import LiveAnswer
+from gateway.outbound.notices import addressed
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_name
+from gateway.policy.refusals import refusal_for
+from gateway.ports.memory import TurnMemory
+from gateway.ports.stores import InboxEntry
+from gateway.render.off_loop import render_off_loop
+from gateway.turn.admission import (
+    check_access,
+    check_limits,
+    guard_loops,
+    identify,
+    reserve_budget,
+)
+from gateway.turn.assemble import assemble
+from gateway.turn.attachments import read_attachments
+from gateway.turn.audit import audit
+from gateway.turn.filter import filter_answer, screened_reply
+from gateway.turn.generate import generate
+from gateway.turn.history import read_history
+from gateway.turn.recall import open_memory, recall
+from gateway.turn.remember import remember
+from gateway.turn.render import address, render_answer, settle_task
+from gateway.turn.save import report, save, settle
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+
+Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
+
+ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
+"""Decide on whose behalf the message is handled, and whether they are served here at all."""
+
+LIMITS: tuple[Stage, ...] = (check_limits,)
+"""Decide whether it is not too often."""
+
+ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
+"""Passed by every message on its own."""
+
+TURN: tuple[Stage, ...] = (
+    reserve_budget,
+    open_memory,
+    read_history,
+    read_attachments,
+    recall,
+    assemble,
+    generate,
+    filter_answer,
+    remember,
+    settle_task,
+    render_answer,
+    save,
+)
+"""Passed once by the messages of one author that became one turn."""
+
+SURELY_FIRST = timedelta(seconds=10)
+"""Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
+MAX_BROKEN_OFF = 1_000
+
+FAILED = "failed"
+GAVE_UP = "gave_up"
+"""The outcome of a message that processes died of."""
+SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
+BROKE_DOWN = (
+    "I could not answer this message: the program stopped each time it worked on it, so it will not"
+    " be tried again. Please write it in a different way, without unusual characters or"
+    " attachments. (Reference for whoever runs this assistant: {reference})"
+)
+
+log = structlog.get_logger(__name__)
+
+
+class Pipeline:
+    """Answers messages. One call of `handle` is one turn of one conversation."""
+
+    def __init__(self, services: Services, *, shared: bool = False) -> None:
+        """`shared`: other processes take up what one of them had begun and died of."""
+        self._services = services
+        self._shared = shared
+        self._since = services.clock.now()
+        self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
+        self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
+
+    async def handle(self, entries: Sequence[InboxEntry]) -> None:
+        """Answer these entries, messages of one author in one conversation, oldest first."""
+        opened = [self.open(entry) for entry in entries]
+        admitted = [each for each in opened if await self.admit(each)]
+        if not admitted:
+            return
+        turn = merge(admitted)
+        try:
+            with correlated(turn.id), collect_timings(turn.timings):
+                passed = await self._run(TURN, turn)
+        except asyncio.CancelledError:
+            self._remember_stopped(turn)
+            await uninterrupted(settle(turn, self._services))
+            raise
+        if passed:
+            report(turn, self._services)
+
+    async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
+        """True when this person may ask now; otherwise the turn is refused and closed."""
+        with correlated(turn.id), collect_timings(turn.timings):
+            return await self._run(stages, turn)
+
+    async def reply(
+        self, turn: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
+    ) -> None:
+        """Answer with fixed words, do what comes `after` them, and be done with the turn."""
+        reply = await screened_reply(turn, reply, self._services)
+        reply = await typed_form(turn, reply, self._services)
+        turn.forgets = reply.forgets
+        turn.outbound = address(
+            turn.id,
+            turn.place,
+            await render_off_loop(reply.markdown, turn.connected.manifest.dialect),
+            reply,
+            reply_to_id=turn.last.id if turn.kind == "message" else "",
+            reply_handle=turn.reply_handle,
+        )
+        turn.outbound += addressed(turn.id, reply.notices, self._services.connected)
+        turn.outbound += tuple(after)
+        await self._finish(turn, outcome)
+
+    async def drop(self, entries: Sequence[InboxEntry]) -> None:
+        """Be done with entries without an answer: turned away by the overlap, or stopped."""
+        for entry in entries:
+            turn = self.open(entry)
+            turn.note(Decision("lane", False, "dropped"))
+            turn.memory = self._unkept.pop(entry.id, None)
+            shown = self._broken_off.pop(entry.id, None)
+            if shown is not None:
+                turn.outbound = shown.stopped(turn.id)
+            await self._finish(turn, "dropped")
+
+    async def give_up(self, entry: InboxEntry) -> None:
+        """Be done with what one process after the other died of, and say so to who may hear it."""
+        turn = self.open(entry)
+        turn.note(Decision("takeover", False, GAVE_UP))
+        unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
+        if unheard or turn.last.author.is_bot:
+            await self._finish(turn, GAVE_UP)
+        elif await self.admit(turn, ENTRY):
+            words = BROKE_DOWN.format(reference=turn.id)
+            await self.reply(turn, Reply(words, private_to=private_reader(turn)), GAVE_UP)
+
+    async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
+        """Be done with entries whose messages were deleted before their turn."""
+        for entry in entries:
+            turn = self.open(entry)
+            turn.note(Decision("lane", False, "deleted"))
+            await self._finish(turn, "deleted")
+
+    def open(self, entry: InboxEntry) -> TurnContext:
+        """The context of a turn that an entry begins. The conversation, the author's own words and
+        the reason why they are meant for the assistant were decided when the entry was stored."""
+        services, event, key = self._services, entry.event, ConversationKey.of(entry.lane)
+        now, began = services.clock.now(), services.clock.monotonic()
+        message, handle = question_of(event, entry.received_at)
+        message = with_kept_names(message)
+        turn = TurnContext(
+            id=correlation_id(entry.id),
+            inbox_ids=(entry.id,),
+            messages=(message,),
+            contents=(message.content,),
+            place=key.place_in(message.place),
+            key=key,
+            connected=services.connected[key.platform, key.account],
+            started=now,
+            started_monotonic=began,
+            stored_monotonic=began - (now - entry.received_at).total_seconds(),
+            kind=event.kind,
+            reply_handle=handle,
+            again=self.may_be_again(entry),
+        )
+        reason = entry.reason or event.kind
+        turn.note(Decision("invocation", True, reason, details_of(message.extras)))
+        return turn
+
+    async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:
+        """Run stages until one says no; the turn is then refused and closed. Everything that all
+        stages share is here: what they decide is kept for the trace, how long they take for the
+        figures, and what fails is told to the log. Raises `StoreUnavailable`."""
+        services = self._services
+        for stage in stages:
+            began = services.clock.monotonic()
+            try:
+                decision = await stage(turn, services)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                if turn.refused:
+                    raise
+                log.exception("stage_failed", stage=stage.__name__)
+                decision = Decision(stage.__name__, False, FAILED, "see the log")
+            seconds = services.clock.monotonic() - began
+            turn.timings.append(Timing("stage", stage.__name__, began, seconds, decision.reason))
+            turn.decisions.append(decision)
+            if not decision.allowed:
+                await self._refuse(turn, decision)
+                return False
+        return True
+
+    async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
+        turn.refused = True
+        outcome = f"refused:{decision.stage}"
+        if decision.reason != FAILED:
+            await audit(f"{decision.stage}_denied", turn, self._services, decision)
+        text = await self._words_for(turn, decision)
+        if text:
+            await self.reply(turn, Reply(text, private_to=private_reader(turn)), outcome)
+        else:
+            await self._finish(turn, outcome)
+
+    async def _finish(self, turn: TurnContext, outcome: str) -> None:
+        """Save a turn that no model answered."""
+        turn.outcome = outcome
+        with correlated(turn.id):
+            await self._run((save,), turn)
+        report(turn, self._services)
+
+    def may_be_again(self, entry: InboxEntry) -> bool:
+        """Whether another run may have begun to answer this, and died."""
+        if entry.received_at < self._since:
+            return True
+        return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
+
+    def _remember_stopped(self, turn: TurnContext) -> None:
+        """Whoever stops a turn drops its messages; what was shown of the answer is closed then, and
+        of whom memory is off no trace is left."""
+        if turn.live is not None and turn.inbox_ids:
+            self._broken_off[turn.inbox_ids[0]] = turn.live
+        if turn.memory is not None and turn.unkept:
+            self._unkept.update(dict.fromkeys(turn.inbox_ids, turn.memory))
+        while len(self._broken_off) > MAX_BROKEN_OFF:
+            self._broken_off.popitem(last=False)
+        while len(self._unkept) > MAX_BROKEN_OFF:
+            self._unkept.popitem(last=False)
+
+    async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
+        """What the person hears: nothing when access is denied, nothing to a bot (it would be
+        fuel for a loop), and a limit only once in its window."""
+        if turn.last.author.is_bot:
+            return ""
+        if decision.reason == FAILED:
+            return SORRY.format(reference=turn.id)
+        refusal = refusal_for(decision, turn.sharing)
+        if refusal is None:
+            return ""
+        key = f"refusal:{decision.stage}:{turn.who.person}:{turn.key.room}"
+        first = await self._services.stores.buckets.once(key, refusal.quiet_for)
+        return refusal.text if first else ""
+
+
+def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
+    """The message to answer, and the handle that answers it, of anything a person did. The label of
+    a button is not the person's own text."""
+    material: tuple[Material, ...] = ()
+    match event:
+        case MessageReceived():
+            return event.message, ""
+        case CommandInvoked(message=ChatMessage() as message):
+            return replace(message, content=event.arguments), event.reply_handle
+        case MessageEdited():
+            return event.message, ""
+        case CommandInvoked():
+            text, handle = event.arguments, event.reply_handle
+        case ButtonPressed():
+            text, handle = "", event.reply_handle
+            material = within_bounds([Material("button", event.label)])
+        case _:
+            text, handle = "", ""
+    author = author_of(event) or MessageAuthor("")
+    place = place_of(event)
+    message = ChatMessage(event.event_id, text, author, place, received_at, material=material)
+    return message, handle
+
+
+def merge(turns: Sequence[TurnContext]) -> TurnContext:
+    """One turn for several messages of one author: the last one, with all their words."""
+    last = turns[-1]
+    if len(turns) == 1:
+        return last
+    last.messages = tuple(message for each in turns for message in each.messages)
+    last.inbox_ids = tuple(inbox_id for each in turns for inbox_id in each.inbox_ids)
+    last.contents = tuple(content for each in turns for content in each.contents)
+    last.collected = turns[:-1]
+    return last
+
+
+def with_kept_names(message: ChatMessage) -> ChatMessage:
+    """The message with names that may be kept: of its author, of who it quotes, of its files."""
+    author, quote = message.author, message.quote
+    if (name := redact_name(author.name)) != author.name:
+        message = replace(message, author=replace(author, name=name))
+    if not (quote or message.attachments):
+        return message
+    return replace(
+        message,
+        quote=quote and replace(quote, author_name=redact_name(quote.author_name)),
+        attachments=tuple(replace(one, name=redact_name(one.name)) for one in message.attachments),
+    )
+
+
+def private_reader(turn: TurnContext) -> str:
+    """The id that a refusal is shown to alone, where the platform can do that."""
+    return turn.last.author.id if turn.connected.manifest.capabilities.ephemeral else ""

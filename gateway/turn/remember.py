@@ -1,0 +1,207 @@
+"""What memory and history may keep of a turn: the person's words without secrets, found once.
+
+The `remember` stage closes the turn's memory and says under the answer what was taken out.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.authorship import Material, without_quotations
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import RedactedMessages, redact_for_history, redact_messages
+from gateway.policy.recent_secrets import LastMessage
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
+from gateway.turn.prompt import said_in
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+from safety.cut import REDACTED
+
+
+async def remember(turn: TurnContext, services: Services) -> Decision:
+    """Let memory keep the turn, and take from it what stands under the answer."""
+    if turn.memory is None or turn.result is None:
+        return Decision("memory", True, "nothing_kept")
+    await redact_aside(turn, services)
+    note = note_of(turn, services)
+    if note and not reads_alone(turn):
+        covered = (REDACTION_NOTICE,) if note == REMOVED else ()
+        await turn.memory.tell_later(LATER[note], instead_of=covered)
+    if turn.result.failed:
+        turn.footer = noted(turn.footer, note)
+        return Decision("memory", True, "nothing_kept")
+    used = [call.name for call in turn.result.calls]
+    after = await turn.memory.finish(kept_answer(turn, services), used)
+    turn.footer = noted(after, note)
+    return Decision("memory", True, "kept")
+
+
+def note_of(turn: TurnContext, services: Services) -> str:
+    """What the person is told of the secrets in what they wrote and showed; nothing where they
+    switched memory off, and nothing is kept anyway."""
+    if turn.unkept:
+        return ""
+    shown = turn.material
+    return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
+
+
+def asker_of(turn: TurnContext, services: Services) -> Caller:
+    """Who asks, as memory knows them."""
+    return Caller(
+        id=turn.id,
+        principal=turn.who,
+        name=turn.last.author.name,
+        place=turn.place,
+        conversation=str(turn.key),
+        at=services.clock.now(),
+        message_ids=tuple(message.id for message in turn.messages),
+        words=tuple(without_quotations(content) for content in turn.contents),
+        said=text_kept(turn, services),
+        material=kept_material(turn, turn.material),
+        alone=reads_alone(turn),
+    )
+
+
+def reads_alone(turn: TurnContext) -> bool:
+    """True where something can be said to the author that nobody else reads."""
+    direct = turn.place.audience is Audience.DIRECT
+    return direct or turn.connected.manifest.capabilities.ephemeral
+
+
+def text_kept(turn: TurnContext, services: Services) -> str:
+    """The author's own text as it is kept, without secrets; empty where there is none."""
+    if not turn.content.strip():
+        return ""
+    texts = kept_of(turn, services).texts
+    return said_in(turn.place, turn.last.author.name, "\n".join(texts))
+
+
+DIRECT: Final = 2_000
+"""Characters that are redacted at once: the worst known text takes 5 us for each of them and each
+of at most four readings, 40 ms together."""
+
+
+async def redact_aside(turn: TurnContext, services: Services) -> None:
+    """Redact long texts of the turn in a thread, so that they do not hold the event loop; the
+    functions below find them done. No call of `re` takes long there, so the interpreter changes
+    threads every 5 ms."""
+    if turn.kept is None and sum(map(len, turn.contents)) > DIRECT:
+        last, known = _before(turn, services)
+        earlier = last.text if last is not None else ""
+        kept = await asyncio.to_thread(redact_messages, turn.contents, known, earlier)
+        _remember(turn, services, kept, last)
+    for piece in turn.material:
+        if len(piece.text) > DIRECT and piece.text not in turn.redacted:
+            turn.redacted[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
+    answer = turn.answer
+    if len(answer) > DIRECT and answer not in turn.redacted:
+        known = _told(turn, services)
+        turn.redacted[answer] = await asyncio.to_thread(redact_for_history, answer, known)
+
+
+def kept_of(turn: TurnContext, services: Services) -> RedactedMessages:
+    """The messages without their secrets; of several calls the first one does the work."""
+    if turn.kept is not None:
+        return turn.kept
+    last, known = _before(turn, services)
+    kept = redact_messages(turn.contents, known, last.text if last is not None else "")
+    _remember(turn, services, kept, last)
+    return kept
+
+
+def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Material, ...]:
+    """The text that a person shows, without secrets."""
+    if not material:
+        return ()
+    for piece in material:
+        if piece.text not in turn.redacted:
+            turn.redacted[piece.text] = redact_for_history(piece.text)
+    return tuple(replace(piece, text=turn.redacted[piece.text]) for piece in material)
+
+
+def kept_answer(turn: TurnContext, services: Services) -> str:
+    """The answer without secrets, and without a copy of what may be one and was said before it."""
+    answer = turn.answer
+    kept = turn.redacted.get(answer)
+    if kept is None:
+        kept = turn.redacted[answer] = redact_for_history(answer, _told(turn, services))
+    return kept
+
+
+def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, tuple[str, ...]]:
+    """The author's message before, and the secrets that were said in the conversation."""
+    conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
+    last = recent.last_words(conversation, turn.person, now)
+    return last, recent.of(conversation, now)
+
+
+def _told(turn: TurnContext, services: Services) -> tuple[str, ...]:
+    possible = turn.kept.possible if turn.kept is not None else ()
+    return (*_known(turn, services), *possible)
+
+
+def _known(turn: TurnContext, services: Services) -> tuple[str, ...]:
+    return services.recent_secrets.of(str(turn.key), services.clock.now())
+
+
+def _remember(
+    turn: TurnContext, services: Services, kept: RedactedMessages, last: LastMessage | None
+) -> None:
+    now, conversation = services.clock.now(), str(turn.key)
+    recent = services.recent_secrets
+    if kept.earlier is not None and last is not None:
+        turn.mended = (last.message_id, kept.earlier)
+    person = turn.person
+    recent.add(conversation, kept.secrets, now, person)
+    recent.said(conversation, person, LastMessage(turn.last.id, kept.texts[-1], now))
+    turn.kept = kept
+
+
+REMOVED: Final = (
+    "_Your message holds what looks like a password or a key. I have read it, and did not keep it._"
+)
+LEFT_OUT: Final = (
+    "_Your message holds what may be a key, so I did not keep that part. To keep it, send it"
+    " to me with `/remember`._"
+)
+_REMOVED_LATER: Final = (
+    "In a group you wrote what looks like a password or a key. I read it, and did not keep it."
+)
+_LEFT_OUT_LATER: Final = (
+    "In a group you wrote what may be a key, so I did not keep that part. To keep it, send it to me"
+    " with /remember."
+)
+LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
+"""The same lines for a later direct message, where the message they are about does not stand."""
+
+
+def secret_note(
+    kept: RedactedMessages, shown: Sequence[Material], kept_shown: Sequence[Material]
+) -> str:
+    """The line for this message, empty where everything of it is kept. `shown` is the text of
+    others in it, `kept_shown` the same as it is kept."""
+    cut = any(
+        REDACTED in after.text and before.text != after.text
+        for before, after in zip(shown, kept_shown, strict=True)
+    )
+    if kept.secrets or cut:
+        return REMOVED
+    return LEFT_OUT if kept.possible else ""
+
+
+def noted(after: AnswerFooter, note: str) -> AnswerFooter:
+    """The aftermath with one more line, in both of its forms. `REMOVED` says of the whole message
+    what memory says of a part of it, and takes the place of that line."""
+    if not note:
+        return after
+    typed = _with(after.typed, note) if after.typed else ""
+    return replace(after, note=_with(after.note, note), typed=typed)
+
+
+def _with(told: str, note: str) -> str:
+    lines = told.split("\n") if told else []
+    if note == REMOVED:
+        lines = [line for line in lines if line != f"_{REDACTION_NOTICE}_"]
+    return "\n".join((*lines, note))

@@ -1,0 +1,171 @@
+"""From the model's Markdown to sends that the platform takes."""
+
+from dataclasses import replace
+from typing import Final
+
+from gateway.commands import confirmations
+from gateway.commands.confirmations import Confirmation
+from gateway.commands.typed_answers import typed_under_answer
+from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.people import Audience
+from gateway.policy.decision import Decision
+from gateway.render.off_loop import render_off_loop
+from gateway.turn.context.task import ProposedTask
+from gateway.turn.filter import screened_beneath
+from gateway.turn.services import Services
+from gateway.turn.tool_loop import NO_ANSWER
+from gateway.turn.turn_context import TurnContext
+
+MAX_PARTS = 60
+"""Parts of one answer: what the longest answer of a model needs on the narrowest platform."""
+LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
+
+
+async def render_answer(turn: TurnContext, services: Services) -> Decision:
+    """Render the answer and what stands beneath it for the platform, split there, and address
+    every part."""
+    dialect = turn.connected.manifest.dialect
+    await typed_under_answer(turn, services)
+    # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
+    parts = await render_off_loop(turn.answer or NO_ANSWER, dialect)
+    parts = parts or await render_off_loop(NO_ANSWER, dialect)
+    beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
+    if beneath.markdown:
+        noted = f"{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
+        parts = await render_off_loop(noted, dialect)
+    detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
+    if len(parts) > MAX_PARTS:
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, dialect)]
+        detail = f"the first {MAX_PARTS - 1} of {detail}"
+    turn.outbound = address(
+        turn.id,
+        turn.place,
+        parts,
+        Reply(turn.answer, beneath.buttons),
+        reply_to_id=turn.last.id if turn.kind == "message" else "",
+        reply_handle=turn.reply_handle,
+        person=turn.person,
+    )
+    turn.outbound += await said_alone(turn, services)
+    return Decision("render", True, dialect, detail)
+
+
+def beneath_answer(turn: TurnContext) -> Reply:
+    """What stands under the answer: in private all there is, elsewhere what everybody may read."""
+    if turn.place.audience is not Audience.DIRECT:
+        return turn.beneath
+    note, beneath = footer_shown(turn), turn.beneath
+    if note is NOTHING_SAID:
+        return beneath
+    text = "\n".join(filter(None, (note.markdown, beneath.markdown)))
+    return Reply(text, (*note.buttons, *beneath.buttons))
+
+
+async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
+    """What memory says of the author in a channel, as sends that the author alone reads; nothing
+    where the platform can show nothing to one person."""
+    room = turn.place.audience is not Audience.DIRECT
+    if not (room and turn.connected.manifest.capabilities.ephemeral):
+        return ()
+    note = await screened_beneath(turn, "", footer_shown(turn), services)
+    if not note.markdown:
+        return ()
+    return address(
+        f"{turn.id}:note",
+        turn.place,
+        await render_off_loop(note.markdown, turn.connected.manifest.dialect),
+        replace(note, private_to=turn.last.author.id),
+        reply_handle=turn.reply_handle,
+        person=turn.person,
+    )
+
+
+def footer_shown(turn: TurnContext) -> Reply:
+    """What memory says under the answer."""
+    after = turn.footer
+    return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
+
+
+def address(
+    reply_id: str,
+    place: Place,
+    parts: list[Part],
+    reply: Reply,
+    *,
+    reply_to_id: str = "",
+    reply_handle: str = "",
+    person: str = "",
+) -> tuple[Outbound, ...]:
+    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
+
+    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
+    """
+    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
+    pieces += [(None, file) for file in reply.files]
+    buttons: tuple[Button, ...] = reply.buttons
+    return tuple(
+        Outbound(
+            key=f"{reply_id}:{index}",
+            place=place,
+            part=part,
+            file=file,
+            buttons=buttons if index == len(parts) - 1 else (),
+            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
+            reply_to_id=reply_to_id if index == 0 else "",
+            private_to=reply.private_to,
+            reply_handle=reply_handle,
+            person=person,
+        )
+        for index, (part, file) in enumerate(pieces)
+    )
+
+
+MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
+SET: Final = "Task set: “{task}” · `/task end` ends it"
+ENDED: Final = "The task was ended · `/task` and a text sets one"
+ASKED: Final = (
+    "Set this task? “{task}” I would see it with every question in this conversation, until "
+    "`/task end`."
+)
+TYPED: Final = "No task is set yet. To set this task, write `/task` and the text: “{task}”"
+
+
+async def settle_task(turn: TurnContext, services: Services) -> Decision:
+    """Set the task that the model noted in the person's own words, or ask about it."""
+    noted = turn.tasks.noted if turn.tasks is not None else None
+    if noted is None or turn.result is None or turn.result.failed:
+        return Decision("task", True, "none")
+    settled = _set if noted.stated else _asked
+    return await settled(noted, turn, services)
+
+
+async def _set(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
+    task = noted.task if noted.task.text else None
+    await services.stores.notes.set_task(turn.key, task, services.clock.now())
+    told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
+    _say(turn, told)
+    return Decision("task", True, "set" if task else "ended")
+
+
+async def _asked(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
+    line = in_one_line(noted.task.text)
+    yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
+    direct = turn.place.audience is Audience.DIRECT
+    taken = len(yes_and_no) + (len(turn.footer.buttons) if direct else 0)
+    if taken > turn.connected.manifest.capabilities.max_buttons:
+        _say(turn, TYPED.format(task=line))
+        return Decision("task", True, "left_to_type")
+    task = noted.task
+    asked = Confirmation("task", turn.person, turn.key, task.text, task.name, task.message_id)
+    await confirmations.remember(services, turn.id, asked)
+    _say(turn, ASKED.format(task=line), yes_and_no)
+    return Decision("task", True, "asked")
+
+
+def _say(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
+    turn.beneath = Reply(f"_{line}_", buttons)
+
+
+def in_one_line(text: str) -> str:
+    """A text in one line, in which nothing is read as markup."""
+    return "".join(f"\\{char}" if char in MARKUP else char for char in " ".join(text.split()))

@@ -1,0 +1,189 @@
+"""What the stages work with: policies, stores and ports, put together once in `parley/app.py`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from gateway.background_tasks import BackgroundTasks
+from gateway.conversation import ContextLimits
+from gateway.durable import StoreRetry
+from gateway.extensions import ExtensionRegistry
+from gateway.llm.prices import Price
+from gateway.llm.token_calibrations import TokenCalibrations
+from gateway.observe.observer import NoObserver, Observer
+from gateway.observe.security_log import SecurityLog
+from gateway.outbound.deliverer import Deliverer
+from gateway.people import IdentityResolver, NoLinkedIdentities
+from gateway.policy.access import AccessPolicy
+from gateway.policy.bot_loops import BotLoopGuard
+from gateway.policy.budgets import Budgets
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.recent_secrets import RecentSecrets
+from gateway.policy.roles import RolePolicy, ToolPolicy
+from gateway.ports import (
+    AdapterManifest,
+    AlarmClock,
+    CanAnswerInline,
+    CanCheckMembership,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanShowLive,
+    CanType,
+    CommandSpec,
+    LLMProvider,
+    PlatformAdapter,
+)
+from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.feedback import FeedbackStore
+from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
+from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.stores import (
+    AdapterStates,
+    Buckets,
+    Conversations,
+    Inbox,
+    Outbox,
+    Trace,
+    Traces,
+    UnitOfWork,
+    UsageLedger,
+)
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.turn.slots import Slots
+from gateway.turn.toolbox import Toolbox
+from gateway.turn.types import TurnLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where things are kept."""
+
+    inbox: Inbox
+    outbox: Outbox
+    buckets: Buckets
+    states: AdapterStates
+    conversations: Conversations
+    notes: ConversationNoteStore
+    usage: UsageLedger
+    traces: Traces
+    feedback: FeedbackStore
+    journal: UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How the assistant is in a channel; empty values keep the general ones."""
+
+    persona: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """Who answers. `channels` is by "platform:id" or bare id; `default_model` is the name under
+    which a call is priced where a channel names none. `window` is what the smallest of the models
+    takes at once, in tokens."""
+
+    name: str = "Parley"
+    voice: Voice = Voice()
+    channels: Mapping[str, Voice] = field(default_factory=dict)
+    max_tokens: int = 4096
+    default_model: str = "offline"
+    window: int = 200_000
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Every model that can be asked, by the names under which calls are priced."""
+        voices = (self.voice, *self.channels.values())
+        return frozenset((self.default_model, *(voice.model for voice in voices if voice.model)))
+
+    def voice_in(self, platform: str, channel_id: str) -> Voice:
+        """Persona and model in force in a channel."""
+        if not self.channels:
+            return self.voice
+        own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        if own is None:
+            return self.voice
+        return Voice(own.persona or self.voice.persona, own.model or self.voice.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Every rule the operator set. `acknowledge` is an emoji, empty for no sign."""
+
+    invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
+    access: AccessPolicy = field(default_factory=AccessPolicy)
+    roles: RolePolicy = field(default_factory=RolePolicy)
+    tools: ToolPolicy = field(default_factory=ToolPolicy)
+    limits: RateLimits = field(default_factory=RateLimits)
+    budgets: Budgets = field(default_factory=Budgets)
+    context: ContextLimits = field(default_factory=ContextLimits)
+    turn: TurnLimits = field(default_factory=TurnLimits)
+    ranks: tuple[BlockKind, ...] = CHAT_RANKS
+    live: bool = True
+    acknowledge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """An account, what is known of its platform, and which optional abilities its adapter has."""
+
+    manifest: AdapterManifest
+    adapter: PlatformAdapter
+    typing: CanType | None = None
+    read_marks: CanMarkRead | None = None
+    files: CanFetchFiles | None = None
+    live: CanShowLive | None = None
+    inline: CanAnswerInline | None = None
+    members: CanCheckMembership | None = None
+    reactions: CanReact | None = None
+
+    @classmethod
+    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
+        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
+        return cls(
+            manifest,
+            adapter,
+            typing=adapter if isinstance(adapter, CanType) else None,
+            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
+            files=adapter if isinstance(adapter, CanFetchFiles) else None,
+            live=adapter if isinstance(adapter, CanShowLive) else None,
+            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
+            members=adapter if isinstance(adapter, CanCheckMembership) else None,
+            reactions=adapter if isinstance(adapter, CanReact) else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a stage may use. `observe` sees every trace, also of what is not stored;
+    `observer` is told what happens, and when; `slots` bound the turns that work;
+    `retry` waits for stores that are away; `signs` are reactions that come and go."""
+
+    assistant: Assistant
+    policies: Policies
+    stores: Stores
+    provider: LLMProvider
+    toolbox: Toolbox
+    connected: Mapping[tuple[str, str], Connected]
+    deliverer: Deliverer
+    loop_guard: BotLoopGuard
+    extensions: ExtensionRegistry
+    commands: tuple[CommandSpec, ...]
+    clock: AlarmClock
+    count: Callable[[str, str], None]
+    observe: Callable[[Trace], None]
+    prices: Mapping[str, Price]
+    retry: StoreRetry
+    observer: Observer = field(default_factory=NoObserver)
+    memory: MemoryPort = field(default_factory=NoMemory)
+    humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
+    more_commands: CommandSet = field(default_factory=NoCommands)
+    guard: WorkGuard = UNGUARDED
+    calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
+    recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
+    slots: Slots = field(default_factory=Slots)
+    signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
+    security: SecurityLog = field(default_factory=SecurityLog)

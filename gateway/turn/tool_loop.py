@@ -1,0 +1,439 @@
+"""One turn with the model: ask, run the tools it asks for, ask again, until it answers or a cap
+is reached."""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, cast
+
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
+from gateway.ports import (
+    Clock,
+    LLMProvider,
+    ModelEvent,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    OpaqueBlock,
+    TextBlock,
+    TextDelta,
+    ToolCall,
+    ToolProvider,
+    ToolSpec,
+    Usage,
+)
+from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
+from gateway.turn.tokens import learned
+from gateway.turn.tool_calls import CallRunner
+from gateway.turn.types import (
+    OnText,
+    OnWait,
+    Outcome,
+    TakeBack,
+    ToolUse,
+    TurnLimits,
+    TurnRequest,
+    TurnResult,
+)
+
+FIRST_PAUSE: Final = 1.0
+LONGEST_PAUSE: Final = 15.0
+"""Seconds between two rounds of attempts; the pause doubles in between."""
+JITTER: Final = 0.5
+"""The part of a pause that is left to chance, so that turns that failed together do not come back
+together."""
+LATER: Final = 0.1
+"""The part of a pause that the service asked for by which it may be exceeded, to the same end."""
+LEAST_LEFT: Final = 1.0
+"""Seconds that have to be left after a pause, or else it is not worth it."""
+MAX_TAKEN_BACK: Final = 4
+"""Answers of one turn that are begun anew after they broke off; each of them has its price."""
+MAX_ROUNDS: Final = 20
+"""Further rounds of attempts in one turn, however long it may take."""
+
+Pause = Callable[[float], Awaitable[None]]
+
+
+class Retrying:
+    """The patience of one turn. `seconds` is counted from now; `chance` gives numbers from 0 to 1,
+    and `pause` waits for so many seconds.
+
+    Only calls to the model are made again, from the same messages: no tool runs twice for it.
+    """
+
+    def __init__(
+        self, clock: Clock, seconds: float, chance: Callable[[], float], pause: Pause
+    ) -> None:
+        self._clock = clock
+        self._pause = pause
+        self._chance = chance
+        self._until = clock.monotonic() + seconds
+        self._rounds = 0
+        self.failing = False
+        """True from a call that failed to the next one that is answered."""
+
+    async def again(self, error: ModelUnavailable) -> bool:
+        """Wait until the model may be asked again; False when that is of no use."""
+        left = self._until - self._clock.monotonic()
+        pause = pause_before(self._rounds, error, left, self._chance())
+        if pause is None:
+            return False
+        self._rounds += 1
+        await self._pause(pause)
+        return True
+
+
+def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: float) -> float | None:
+    """Seconds to wait after so many further rounds, never less than the service asks for; None when
+    the error will not pass, the rounds are used up or `left` is too short."""
+    if not error.passes or rounds >= MAX_ROUNDS:
+        return None
+    backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**rounds) * (1 - JITTER * chance)
+    asked = (error.retry_after or 0.0) * (1 + LATER * chance)
+    pause = max(backoff, asked)
+    return pause if pause + LEAST_LEFT <= left else None
+
+
+UNAVAILABLE: Final = "I can't reach my language model right now. Please try again in a few minutes."
+REFUSED: Final = "My language model does not accept this request. Whoever runs me can look it up."
+TOO_LONG: Final = "That is too long for me to read at once. Please send a shorter message."
+BROKEN: Final = "_(The answer broke off here. Ask again if you need the rest.)_"
+LENGTH: Final = "_(The answer was cut at its length limit. Ask me to go on.)_"
+DECLINED: Final = "I can't help with that."
+NO_ANSWER: Final = "I have no answer to that. Please put it another way."
+TIME: Final = "This took too long, so I stopped. Please ask for something smaller."
+TIME_PART: Final = "_(I ran out of time here. Ask again if you need the rest.)_"
+CAPPED: Final = (
+    "I stopped here, because this needed more steps than I may take. Please ask for a smaller part."
+)
+
+_WHOLE: Final[dict[Outcome, str]] = {
+    "unavailable": UNAVAILABLE,
+    "refused": REFUSED,
+    "too_long": TOO_LONG,
+    "broken": UNAVAILABLE,
+    "declined": DECLINED,
+    "answered": NO_ANSWER,
+    "length": NO_ANSWER,
+    "time": TIME,
+    "rounds": CAPPED,
+    "repeated": CAPPED,
+    "cycle": CAPPED,
+    "tokens": CAPPED,
+}
+_AFTER_TEXT: Final[dict[Outcome, str]] = {
+    "broken": BROKEN,
+    "length": LENGTH,
+    "time": TIME_PART,
+    "unavailable": BROKEN,
+    "refused": BROKEN,
+    "too_long": BROKEN,
+}
+_WITH_REFERENCE: Final = frozenset({"unavailable", "refused", "broken"})
+
+
+def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
+    """What to say at the end of a turn: "" when the model's own words are enough."""
+    sentence = _AFTER_TEXT.get(outcome, "") if has_text else _WHOLE[outcome]
+    if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
+        return f"{sentence} (Reference: {reference})"
+    return sentence
+
+
+MAX_ERROR: Final = 500
+_CAPS: Final = frozenset({"rounds", "repeated", "cycle", "tokens"})
+
+
+async def run_turn(
+    request: TurnRequest,
+    provider: LLMProvider,
+    tools: ToolProvider,
+    limits: TurnLimits,
+    clock: Clock,
+    on_text: OnText | None = None,
+    take_back: TakeBack | None = None,
+    on_wait: OnWait | None = None,
+    pause: Pause | None = None,
+) -> TurnResult:
+    """Answer `request`. Never raises for what a model or a tool does; only cancellation and
+    what `on_text` raises come through.
+
+    A model that does not answer is asked again while `limits.patience_seconds` last, and `on_wait`
+    is told; `pause` waits between two tries, by default as the clock does. A call whose
+    stream broke is made again where `take_back` allows it; without it, the answer ends there.
+    """
+    turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait, pause)
+    try:
+        async with asyncio.timeout(limits.seconds) as bound:
+            outcome = await turn.run()
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        outcome = turn.out_of_time()
+    return await turn.finish(outcome)
+
+
+class _Turn:
+    """The state of one turn. `_own` are its messages so far, the person's first."""
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        provider: LLMProvider,
+        tools: ToolProvider,
+        limits: TurnLimits,
+        clock: Clock,
+        on_text: OnText | None,
+        take_back: TakeBack | None,
+        on_wait: OnWait | None,
+        pause: Pause | None,
+    ) -> None:
+        self._request = request
+        self._provider = provider
+        self._tools = tools
+        self._limits = limits
+        self._clock = clock
+        self._on_text = on_text
+        self._take_back = take_back
+        self._on_wait = on_wait
+        self._times_taken_back = 0
+        chance = random.random  # no secret depends on it
+        patience = min(limits.seconds, limits.patience_seconds)
+        self._retrying = Retrying(clock, patience, chance, pause or clock.sleep)
+        self._offered: dict[str, ToolSpec] = {}
+        self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
+        self._system = f"{request.system}\n\n{request.system_volatile}".strip()
+        self._room = request.window - request.max_tokens
+        self._calibration = request.calibration
+        self._pieces: list[str] = []
+        self._call_pieces: list[str] = []
+        self._usage = Usage()
+        self._uses: list[ToolUse] = []
+        self._notes: list[str] = []
+        self._model = ""
+        self._model_calls = 0
+        self._error = ""
+
+    async def run(self) -> Outcome:
+        """Rounds with tools, and at the end of them, if a cap was hit, one call without."""
+        await self._find_tools()
+        runner = CallRunner(self._tools, self._offered, self._limits, self._clock)
+        capped: Outcome | None = None
+        for number in range(self._limits.rounds + 1):
+            if capped is None and number == self._limits.rounds:
+                capped = "rounds"
+            answer = await self._ask(may_call=capped is None)
+            if not isinstance(answer, ModelFinished):
+                return capped if answer == "tokens" and capped is not None else answer
+            calls = [block for block in answer.message.content if isinstance(block, ToolCall)]
+            if capped is not None:
+                return capped
+            if answer.stop == "refusal":
+                return "declined"
+            if not calls:
+                return "length" if answer.stop == "max_tokens" else "answered"
+            done = await runner.run(calls, cut_off=answer.stop == "max_tokens")
+            self._own.append(ModelMessage("user", done.outcomes))
+            self._uses.extend(done.uses)
+            capped = done.verdict or (None if self._affords_two_calls() else "tokens")
+        return capped or "rounds"
+
+    def out_of_time(self) -> Outcome:
+        """How the turn ends now that its time is over: what it waited for last is the reason."""
+        return "unavailable" if self._retrying.failing and not self._pieces else "time"
+
+    async def finish(self, outcome: Outcome) -> TurnResult:
+        """The result; says the closing sentence, if there is one to say."""
+        said = self._call_pieces if outcome in _CAPS else self._pieces
+        has_text = bool("".join(said).strip())
+        sentence = closing(outcome, has_text, self._request.reference)
+        messages = self._messages()
+        if sentence:
+            self._call_pieces = []
+            await self._say(sentence)
+        return TurnResult(
+            text="".join(self._pieces),
+            outcome=outcome,
+            messages=messages,
+            usage=self._usage,
+            calls=tuple(self._uses),
+            model=self._model,
+            model_calls=self._model_calls,
+            notes=tuple(self._notes),
+            error=self._error,
+            calibration=self._calibration,
+        )
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    async def _find_tools(self) -> None:
+        try:
+            self._offered = {spec.name: spec for spec in await self._tools.tools()}
+        except ToolError as error:
+            self._notes.append(f"no tools: {error}"[:MAX_ERROR])
+
+    async def _ask(self, *, may_call: bool) -> ModelFinished | Outcome:
+        """One answer of the model: a call that is shortened where it is too long for it, and made
+        again while the model does not answer."""
+        self._call_pieces = []
+        shortened = 0
+        while shortened <= RETRIES and (fitted := self._fit()) is not None:
+            if fitted.tokens + self._request.max_tokens > self._tokens_left():
+                return "tokens"
+            try:
+                return await self._call(fitted, may_call)
+            except ContextTooLong as error:
+                self._error = str(error)[:MAX_ERROR]
+                self._notes.append("the model found the conversation too long")
+                self._room = smaller_room(fitted, error)
+                shortened += 1
+            except ModelRefused as error:
+                self._error = str(error)[:MAX_ERROR]
+                return "broken" if self._pieces else "refused"
+            except ModelUnavailable as error:
+                self._error = str(error)[:MAX_ERROR]
+                if not await self._again(error):
+                    return "broken" if self._pieces else "unavailable"
+        return "broken" if self._pieces else "too_long"
+
+    async def _again(self, error: ModelUnavailable) -> bool:
+        """Wait for the model; False when it is not to be asked again."""
+        self._retrying.failing = True
+        if self._call_pieces and not self._taken_back():
+            return False
+        if self._on_wait is not None:
+            self._on_wait()
+        return await self._retrying.again(error)
+
+    async def _call(self, fitted: Fitted, may_call: bool) -> ModelFinished:
+        request = ModelRequest(
+            system=self._request.system,
+            messages=fitted.messages,
+            tools=tuple(self._offered.values()),
+            model=self._request.model,
+            max_tokens=self._request.max_tokens,
+            tool_choice="auto" if may_call or not self._offered else "none",
+            system_volatile=self._request.system_volatile,
+            settled=len(self._request.history) - fitted.dropped,
+        )
+        self._model_calls += 1
+        finished: ModelFinished | None = None
+        async with aclosing(_events(self._provider, request)) as events:
+            async for event in events:
+                self._retrying.failing = False
+                if isinstance(event, TextDelta):
+                    await self._say(event.text)
+                else:
+                    finished = event
+        if finished is None:
+            raise ModelUnavailable("the model's answer has no end")
+        if not self._call_pieces:
+            await self._say(_text_of(finished.message))
+        self._learn(fitted, finished)
+        return finished
+
+    def _taken_back(self) -> bool:
+        """Forget the beginning of a call that broke, if nobody has seen it."""
+        if self._times_taken_back >= MAX_TAKEN_BACK:
+            return False
+        kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
+        if self._take_back is None or not self._take_back("".join(kept)):
+            return False
+        self._pieces, self._call_pieces = kept, []
+        self._times_taken_back += 1
+        note = "the model's answer broke off unseen, and was asked for again"
+        if note not in self._notes:
+            self._notes.append(note)
+        return True
+
+    async def _say(self, text: str) -> None:
+        """Hand out a piece; the texts of two calls are two paragraphs."""
+        if not text:
+            return
+        piece = f"\n\n{text}" if self._pieces and not self._call_pieces else text
+        self._call_pieces.append(piece)
+        self._pieces.append(piece)
+        if self._on_text is not None:
+            await self._on_text(piece)
+
+    def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
+        used = finished.usage
+        if not finished.from_fallback:  # which says nothing of how the model counts that was asked
+            prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+            self._calibration = learned(
+                self._calibration,
+                self._system,
+                self._offered.values(),
+                fitted.messages,
+                prompt,
+            )
+        self._usage += used
+        self._model = finished.model
+        if finished.message.content:
+            self._own.append(finished.message)
+
+    # --- sizes ----------------------------------------------------------------------------------
+
+    def _fit(self) -> Fitted | None:
+        fitted = fit(
+            self._system,
+            tuple(self._offered.values()),
+            self._request.history,
+            self._own,
+            self._room,
+            self._calibration,
+        )
+        if fitted is not None and fitted.changed:
+            note = f"left out {fitted.dropped} messages, shortened {fitted.shortened} texts"
+            if note not in self._notes:
+                self._notes.append(note)
+        return fitted
+
+    def _tokens_left(self) -> int:
+        used = self._usage
+        prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+        return self._limits.tokens - prompt - used.output_tokens
+
+    def _affords_two_calls(self) -> bool:
+        """Whether one more round with tools leaves enough for the answer after it."""
+        fitted = self._fit()
+        one = (fitted.tokens if fitted else 0) + self._request.max_tokens
+        return 2 * one <= self._tokens_left()
+
+    # --- what is kept ---------------------------------------------------------------------------
+
+    def _messages(self) -> tuple[ModelMessage, ...]:
+        """The turn as history may keep it: no reasoning, no call without its outcome."""
+        kept = [_without(message, OpaqueBlock) for message in self._own]
+        if kept[-1].role == "assistant":
+            kept[-1] = _without(kept[-1], ToolCall)
+        unfinished = "".join(self._call_pieces).strip()
+        if unfinished and self._own[-1].role == "user":
+            kept.append(ModelMessage("assistant", (TextBlock(unfinished),)))
+        return tuple(message for message in kept if message.content)
+
+
+def _without(message: ModelMessage, kind: type[OpaqueBlock] | type[ToolCall]) -> ModelMessage:
+    if not any(isinstance(block, kind) for block in message.content):
+        return message
+    return replace(message, content=tuple(b for b in message.content if not isinstance(b, kind)))
+
+
+def _text_of(message: ModelMessage) -> str:
+    return "\n\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+
+
+async def _events(provider: LLMProvider, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+    """The provider's events; an exception that is no `ModelError` becomes one."""
+    stream: AsyncIterator[ModelEvent] = provider.stream(request)
+    async with aclosing(cast("AsyncGenerator[ModelEvent, None]", stream)) as events:
+        try:
+            async for event in events:
+                yield event
+        except ModelError:
+            raise
+        except Exception as error:
+            reason = f"the provider failed: {type(error).__name__}"
+            raise ModelUnavailable(reason, passes=False) from error

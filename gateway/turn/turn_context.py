@@ -1,0 +1,153 @@
+"""One question and its answer: the state that the stages of a turn share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gateway.authorship import Material, text_of
+from gateway.conversation import ConversationKey
+from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
+from gateway.observe.observer import Timing
+from gateway.outbound.live.answer import LiveAnswer
+from gateway.people import Principal
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import RedactedMessages
+from gateway.policy.refusals import Sharing
+from gateway.ports import ContentBlock, ToolProvider
+from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
+from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
+from gateway.ports.stores import NO_CONVERSATION, CompletedTurn, Trace, ring_slot
+from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
+from gateway.turn.context.task import TaskTool
+from gateway.turn.metering import Meter
+from gateway.turn.services import Connected
+from gateway.turn.types import TurnRequest, TurnResult
+
+MAX_DECISIONS = 50
+MAX_LOOKED_UP = 2_000
+"""Characters of material that recall searches for."""
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """What is known so far. Each stage reads what earlier stages wrote and adds its own.
+
+    `messages` are of one author, oldest first; several when they were collected, and `collected`
+    are the contexts of all but the last. `contents` are their own words. `place` is where the
+    answer goes. `again`: an earlier run may have begun the work and died. `outcome` is how the turn
+    ended, in its trace; `completed` is set once it is saved.
+    `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
+    limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
+    `forgets`: its person was erased, and nothing about them is kept of it.
+    `tasks` holds the task that the model noted. `live` shows the answer while it is written.
+    `footer` stands under the answer for its author alone, `beneath` for everybody who reads it;
+    neither is part of it. `kept` are the messages as they are stored; `mended` is the id of an
+    earlier message of the same author and its text without a half of a secret; `redacted` holds
+    texts and how they are stored.
+    """
+
+    id: str
+    inbox_ids: tuple[str, ...]
+    messages: tuple[ChatMessage, ...]
+    contents: tuple[str, ...]
+    place: Place
+    key: ConversationKey
+    connected: Connected
+    started: datetime
+    started_monotonic: float
+    stored_monotonic: float = 0.0
+    kind: str = "message"
+    reply_handle: str = ""
+    again: bool = False
+    collected: "Sequence[TurnContext]" = ()
+    principal: Principal | None = None
+    sender: str = ""
+    sharing: Sharing | None = None
+    meter: Meter | None = None
+    memory: TurnMemory | None = None
+    opened: LoadedHistory = NO_HISTORY
+    told: PromptParts = NO_PROMPT_PARTS
+    knowledge: Sequence[KnowledgeItem] = ()
+    files: tuple[ContentBlock, ...] = ()
+    tools: ToolProvider | None = None
+    tasks: TaskTool | None = None
+    request: TurnRequest | None = None
+    live: LiveAnswer | None = None
+    result: TurnResult | None = None
+    answer: str = ""
+    footer: AnswerFooter = NO_FOOTER
+    beneath: Reply = NOTHING_SAID
+    kept: RedactedMessages | None = None
+    mended: tuple[str, str] | None = None
+    redacted: dict[str, str] = field(default_factory=dict)
+    outbound: tuple[Outbound, ...] = ()
+    refused: bool = False
+    forgets: bool = False
+    outcome: str = ""
+    completed: CompletedTurn | None = None
+    decisions: list[Decision] = field(default_factory=list)
+    timings: list[Timing] = field(default_factory=list)
+
+    @property
+    def last(self) -> ChatMessage:
+        """The message that is answered."""
+        return self.messages[-1]
+
+    @property
+    def content(self) -> str:
+        """All that the author wrote."""
+        if len(self.contents) == 1:
+            return self.contents[0]
+        return "\n".join(content for content in self.contents if content)
+
+    @property
+    def material(self) -> tuple[Material, ...]:
+        """All that the author shows and somebody else wrote, without quoted messages."""
+        if len(self.messages) == 1:
+            return self.messages[0].material
+        return tuple(piece for message in self.messages for piece in message.material)
+
+    @property
+    def unkept(self) -> bool:
+        """True where the author wants nothing of the turn to be kept, or recalled for it."""
+        return self.memory is not None and not self.memory.keeps
+
+    @property
+    def question(self) -> str:
+        """The text that recall searches for: own text, or the material where there is none."""
+        return self.content or text_of(self.material)[:MAX_LOOKED_UP]
+
+    @property
+    def who(self) -> Principal:
+        """The principal, once the first stage has run."""
+        if self.principal is None:
+            raise AssertionError("the principal is asked for before the stage that finds it")
+        return self.principal
+
+    @property
+    def person(self) -> str:
+        """A `str(PersonId)`, empty before the first stage has run."""
+        return "" if self.principal is None else str(self.principal.person)
+
+    def note(self, decision: Decision) -> None:
+        """Keep a decision beside those of the stages for the trace."""
+        if len(self.decisions) < MAX_DECISIONS:
+            self.decisions.append(decision)
+
+    def trace(self, now_monotonic: float) -> Trace:
+        """What was decided, for `parley why`."""
+        return Trace(
+            id=self.id,
+            message_id="" if self.forgets else self.last.id,
+            platform=self.place.platform,
+            account=self.place.account,
+            conversation=NO_CONVERSATION if self.forgets else str(self.key),
+            kind=self.kind,
+            at=self.started,
+            decisions=tuple(self.decisions),
+            outcome=self.outcome,
+            milliseconds=(now_monotonic - self.started_monotonic) * 1000,
+            slot=ring_slot(f"{self.key.tenant}:{self.sender or self.person}", self.id)
+            if self.refused
+            else None,
+        )

@@ -1,0 +1,152 @@
+"""The record of work outlives its process, and is read once."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.inbound.work_record import MAX_PROCESSES, SLOTS, WorkRecord, open_record
+from gateway.ports.work_guard import MAX_ID, WorkItem
+
+FIRST, SECOND = WorkItem("message", "a1"), WorkItem("waiting_turn", "b2")
+
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from gateway.inbound.work_record import open_record
+from gateway.ports.work_guard import WorkItem
+record, _ = open_record(Path(sys.argv[1]), "parley.db")
+with record.working(WorkItem("message", "done")):
+    pass
+outer, inner = WorkItem("message", "outer"), WorkItem("waiting_turn", "inner")
+with record.working(outer), record.working(inner):
+    record.name_running()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_next_process_reads_what_was_in_work_and_what_ran(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False)
+    assert ended.returncode == -9
+    record, (death,) = open_record(tmp_path, "parley.db")
+    with record:
+        assert set(death.in_work) == {
+            WorkItem("message", "outer"),
+            WorkItem("waiting_turn", "inner"),
+        }
+        assert death.named == (WorkItem("waiting_turn", "inner"),)
+        assert not death.hung, "no stack was written"
+    again, deaths = open_record(tmp_path, "parley.db")
+    again.close()
+    assert deaths == [], "it is read once"
+
+
+def test_an_end_in_order_leaves_nothing(tmp_path: Path) -> None:
+    record, _ = open_record(tmp_path, "parley.db")
+    record.working(FIRST).__enter__()
+    record.close()
+    record.close()
+    record, deaths = open_record(tmp_path, "parley.db")
+    record.close()
+    assert deaths == []
+
+
+def test_processes_side_by_side_have_records_of_their_own(tmp_path: Path) -> None:
+    one, _ = open_record(tmp_path, "parley.db")
+    with one, one.working(FIRST):
+        two, deaths = open_record(tmp_path, "parley.db")
+        with two:
+            assert deaths == [], "the other one lives"
+            assert two.path != one.path
+            other, deaths = open_record(tmp_path, "other.db")
+            with other:
+                assert (deaths, other.path) == ([], tmp_path / "other.db.in-work")
+        assert one.in_work() == (FIRST,)
+
+
+def test_a_process_reads_what_others_left_whose_place_it_does_not_take(tmp_path: Path) -> None:
+    living, _ = open_record(tmp_path, "p")
+    dead, _ = open_record(tmp_path, "p")
+    dead.working(SECOND).__enter__()
+    dead._map.close()  # the lock goes with both, as at a death; the content stays
+    os.close(dead._descriptor)
+    with living:
+        record, (death,) = open_record(tmp_path, "p")
+        with record:
+            assert death.in_work == (SECOND,)
+
+
+def test_a_stack_says_that_it_hung(tmp_path: Path) -> None:
+    (tmp_path / "p.in-work.stack").write_text("Timeout!\n  File x\n")
+    record, (death,) = open_record(tmp_path, "p")
+    record.close()
+    assert (death.hung, death.stack, death.in_work) == (True, "Timeout!\n  File x", ())
+
+
+def test_a_link_or_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("precious")
+    (tmp_path / "p.in-work").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=r"p\.in-work"):
+        open_record(tmp_path, "p")
+    assert (tmp_path / "elsewhere").read_text() == "precious"
+
+
+@given(st.binary(max_size=5_000))
+def test_garbage_in_the_file_is_no_death(content: bytes) -> None:
+    import tempfile  # noqa: PLC0415 - a folder for each example
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "p.in-work").write_bytes(content)
+        record, deaths = open_record(Path(folder), "p")
+        record.close()
+        assert deaths == []
+
+
+@given(st.text(max_size=3 * MAX_ID))
+def test_any_id_comes_back_as_far_as_it_is_kept(id_: str) -> None:
+    record = WorkRecord()
+    with record.working(WorkItem("chore", id_)):
+        (found,) = record.in_work()
+    clean = id_.encode("utf-8", "replace").decode("utf-8", "replace")
+    assert found == WorkItem("chore", clean[:MAX_ID])
+    assert record.in_work() == ()
+
+
+def test_more_than_it_holds_is_not_written_and_breaks_nothing() -> None:
+    record = WorkRecord()
+    many = [WorkItem("message", str(number)) for number in range(SLOTS + 5)]
+    with record.working(*many):
+        assert len(record.in_work()) == SLOTS
+    assert record.in_work() == ()
+    with record.working(FIRST):
+        assert record.in_work() == (FIRST,)
+
+
+async def test_what_runs_is_named_in_tasks_that_the_work_started_too() -> None:
+    record = WorkRecord()
+    named: list[tuple[WorkItem, ...]] = []
+
+    async def inside() -> None:
+        await asyncio.sleep(0)
+        named.append(record.name_running())
+
+    with record.working(FIRST, SECOND):
+        task = asyncio.create_task(inside())
+        with record.working(WorkItem("send", "x:0")):
+            named.append(record.name_running())
+        await task
+    await inside()
+    assert [set(items) for items in named] == [{WorkItem("send", "x:0")}, {FIRST, SECOND}, set()]
+
+
+def test_a_folder_has_room_for_a_number_of_processes(tmp_path: Path) -> None:
+    records = [open_record(tmp_path, "p")[0] for _ in range(MAX_PROCESSES)]
+    with pytest.raises(OSError, match="processes"):
+        open_record(tmp_path, "p")
+    for record in records:
+        record.close()

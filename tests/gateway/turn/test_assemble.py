@@ -1,0 +1,325 @@
+"""What the model reads: blocks in their order, what lasts first, and what becomes of long talks."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import ModelUnavailable
+from gateway.policy.rate_limits import RateLimits
+from gateway.ports import (
+    ModelMessage,
+    ModelRequest,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    ToolProvider,
+    Usage,
+)
+from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.turn.context.block_usage import read
+from gateway.turn.services import Assistant, Policies
+from gateway.turn.tokens import Calibration, by_script
+from tests.gateway.llm.asking import ADD
+from tests.gateway.turn.stubs import StubTools
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import AT, direct, place, received
+from tests.support.patience import PATIENCE
+
+LIFTED = Policies(limits=RateLimits(0, 0, 0))
+RYE = KnowledgeItem("k1", "Rye needs <b>time</b>.", "ADR-007", 0.9, at=AT)
+WHEAT = KnowledgeItem("k2", "Wheat does not.", "memory of 2026-11-02", 0.7, label="from file")
+
+
+class Remembers(NoMemory):
+    """A memory that always tells the same."""
+
+    tools: ToolProvider = StubTools(ADD)
+    keeps = True
+    recalls = True
+
+    def __init__(self, told: PromptParts, *items: KnowledgeItem) -> None:
+        self._told = told
+        self._items = items
+        self.asked: list[str] = []
+
+    async def turn(self, caller: Caller) -> TurnMemory:
+        return self
+
+    async def told(self) -> PromptParts:
+        return self._told
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        self.asked.append(question)
+        return self._items
+
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Nothing of it is tested here."""
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+        return AnswerFooter()
+
+
+def with_memory(g: Gateway, memory: Remembers) -> None:
+    object.__setattr__(g.services, "memory", memory)
+
+
+def texts(message: ModelMessage) -> list[str]:
+    return [block.text for block in message.content if isinstance(block, TextBlock)]
+
+
+async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question() -> None:
+    told = PromptParts(
+        "## Skill", "Likes tea.", "- [fact] Luna", "A bakery.", "142 members.", "Closed"
+    )
+    async with gateway(policies=LIFTED) as g:
+        memory = Remembers(told, RYE, WHEAT)
+        with_memory(g, memory)
+        await g.take(received("How long does rye take?"))
+        sent = g.model.requests[-1]
+
+        tags = ("## Skill", "<soul>", "<brief>", "<project>", "<bible>", "<heartbeat>", "<shared>")
+        places = [sent.system.index(tag) for tag in tags]
+        assert places == sorted(places)
+        assert "2026" not in sent.system
+        assert sent.system_volatile == "Today is Sat, 2026-11-21 (UTC)."
+        knowledge, asked = texts(sent.messages[-1])
+        assert knowledge.startswith('<knowledge>\n<memory source="ADR-007" confidence="0.90"')
+        assert "Rye needs &lt;b>time&lt;/b>." in knowledge
+        assert 'trust="from file"' in knowledge
+        assert asked == "How long does rye take?"
+        assert memory.asked == ["How long does rye take?"]
+
+
+async def test_what_was_recalled_for_one_question_is_not_in_the_history_of_the_next() -> None:
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Remembers(PromptParts(), RYE))
+        await g.take(received("first", message_id="m1"))
+        await g.take(received("second", message_id="m2"))
+        sent = g.model.requests[-1]
+
+        assert [texts(message) for message in sent.messages[:-1]] == [["first"], ["answer"]]
+        assert sent.settled == 2
+
+
+async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
+    async with gateway(policies=LIFTED) as g:
+        again = replace(RYE, message_id="m1")
+        with_memory(g, Remembers(PromptParts(), again, WHEAT))
+        await g.take(received("rye", message_id="m1"))
+        await g.take(received("and now?", message_id="m2"))
+        assert "Rye" not in texts(g.model.requests[-1].messages[-1])[0]
+        assert "Wheat" in texts(g.model.requests[-1].messages[-1])[0]
+
+
+async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out_of_it() -> None:
+    lines = [f"- [fact] Boat {number} of the harbour is blue (2026-11-02)" for number in range(40)]
+    items = [
+        replace(RYE, id=f"b{number}", text=f"Boat {number} is blue.", line=lines[number])
+        for number in (0, 39)
+    ]
+    for window, again in ((200_000, []), (8_192, ["b39"])):
+        assistant = Assistant(window=window)
+        async with gateway(policies=LIFTED, assistant=assistant) as g:
+            told = PromptParts(
+                soul="Likes tea. " * 80, brief="\n".join(lines), bible="A port. " * 2_000
+            )
+            with_memory(g, Remembers(told, *items))
+            await g.take(received("which boats are blue?"))
+            sent = g.model.requests[-1]
+            assert ("Boat 39 of" in sent.system) is (again == [])
+            asked = "".join(texts(sent.messages[-1]))
+            assert [one.id for one in items if one.text in asked] == again
+
+
+async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
+    class Broken(Remembers):
+        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+            raise RuntimeError("a bug")
+
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Broken(PromptParts()))
+        await g.take(received("hello"))
+        assert g.texts == ["answer"]
+        assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
+        assert g.counts["unrecalled", "failed"] == 1
+
+
+async def test_nobody_waits_for_recall_longer_than_it_is_worth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(Remembers):
+        async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    monkeypatch.setattr("gateway.turn.recall.RECALL_SECONDS", 0.01)
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Slow(PromptParts()))
+        await g.take(received("hello"))
+        async with asyncio.timeout(PATIENCE):
+            while not g.texts:
+                await g.rest()
+        assert g.texts == ["answer"]
+        assert "recall_too_slow" in [decision.reason for decision in g.traces[-1].decisions]
+        assert g.counts["unrecalled", "too_slow"] == 1
+
+
+async def test_the_task_stands_among_the_material_before_the_question() -> None:
+    async with gateway(policies=LIFTED) as g:
+
+        def reply(request: ModelRequest) -> str | ModelMessage:
+            if any(isinstance(b, ToolOutcome) for b in request.messages[-1].content):
+                return "Noted."
+            call = ToolCall("t1", "set_task", '{"task": "bake <rye>"}')
+            return ModelMessage("assistant", (call,))
+
+        g.model.reply = reply
+        with_memory(g, Remembers(PromptParts()))
+        await g.take(received("let us bake <rye>", message_id="m1"))
+        before = g.model.requests[0]
+        await g.take(received("go on", message_id="m2"))
+        after = g.model.requests[2]
+
+        task = '<task set_by="Ada (test:main:ada)">\nlet us bake &lt;rye>\n</task>'
+        assert task in texts(after.messages[-1])
+        assert before.system == after.system
+        assert before.system_volatile == after.system_volatile
+
+
+async def talk(g: Gateway, questions: int, first: int = 0) -> None:
+    for n in range(first, first + questions):
+        await g.take(received(f"question {n}", message_id=f"q{n}"))
+
+
+async def test_a_long_talk_is_summed_up_in_steps() -> None:
+    async with gateway(policies=LIFTED) as g:
+        await talk(g, 20)
+        begins = [texts(request.messages[0])[-1] for request in g.model.requests]
+
+        assert len(set(begins)) <= 9
+        assert max(len(request.messages) for request in g.model.requests) <= 11
+        last = texts(g.model.requests[-1].messages[0])[0]
+        assert last.startswith("<history>\n<summary>\n")
+        assert "- They: question 0" in last
+
+
+async def test_a_model_sums_up_in_its_own_words_beside_the_answer() -> None:
+    async with gateway(policies=LIFTED) as g:
+        g.model.name = "claude"
+        g.model.reply = lambda request: (
+            "They asked about rye." if request.system.startswith("You write a summary") else "ok"
+        )
+        await talk(g, 7)
+        asked = [r for r in g.model.requests if r.system.startswith("You write a summary")]
+
+        assert len(asked) == 1
+        assert "[user] question 0" in texts(asked[0].messages[0])[0]
+        assert "They asked about rye." in texts(g.model.requests[-1].messages[0])[0]
+        usage = await g.database.run_job(
+            lambda db: db.execute("SELECT count(*) FROM usage").fetchone()
+        )
+        assert usage == (7,), "the summary is on the bill of its turn"
+
+
+async def test_where_the_model_cannot_sum_up_the_words_that_were_said_do() -> None:
+    async with gateway(policies=LIFTED) as g:
+        g.model.name = "claude"
+
+        def reply(request: ModelRequest) -> str:
+            if request.system.startswith("You write a summary"):
+                raise ModelUnavailable("busy")
+            return "ok"
+
+        g.model.reply = reply
+        await talk(g, 7)
+
+        assert g.texts[-1] == "ok"
+        assert "- They: question 0" in texts(g.model.requests[-1].messages[0])[0]
+
+
+async def test_the_figures_are_in_the_trace_without_content() -> None:
+    async with gateway(policies=LIFTED) as g:
+        with_memory(g, Remembers(PromptParts(soul="secretly likes tea"), RYE))
+        await g.take(received("whisper"))
+        line = next(d.detail for d in g.traces[-1].decisions if d.reason == "blocks")
+        figures = read(line)
+
+        assert figures is not None
+        assert figures.window == 200_000
+        assert figures.blocks[0].kind == "system"
+        assert figures.blocks[-1].tokens > 20
+        assert not any(word in line for word in ("tea", "whisper", "Rye", "ADR"))
+
+
+async def test_in_a_small_window_tools_and_question_take_their_room_from_knowledge() -> None:
+    assistant = Assistant(window=8_192)
+    many = [replace(RYE, id=f"k{n}", text="Rye needs time. " * 40) for n in range(40)]
+    async with gateway(policies=LIFTED, assistant=assistant) as g:
+        g.model.usage = Usage()  # which teaches nothing about counting
+        with_memory(g, Remembers(PromptParts(), *many))
+        await g.take(received("short", message_id="m1"))
+        await g.take(received("word " * 2_500, message_id="m2"))
+        first, second = (len(texts(request.messages[-1])[0]) for request in g.model.requests)
+
+        assert second < first
+        assert g.model.requests[-1].max_tokens == 2_000
+
+
+async def test_what_was_learned_of_counting_never_makes_a_persona_too_long() -> None:
+    assistant = Assistant(window=8_192)
+    async with gateway(policies=LIFTED, assistant=assistant) as g:
+        g.services.calibrations.learn("offline", Calibration(latin=3.0, samples=1))
+        await g.take(received("hello"))
+        assert g.texts == ["answer"]
+
+
+TRUE = Calibration(1.2, 0.75, 0.8, 1.2, constant=346)
+"""A service that counts unlike the estimate."""
+
+
+@pytest.mark.parametrize("words", ["The ferry leaves at noon. ", "Паром уходит в полдень. "])
+async def test_the_safety_buffer_holds_while_a_conversation_grows(words: str) -> None:
+    """Twenty turns in an 8K window: what the service counts never exceeds what it takes."""
+    assistant = Assistant(window=8_192)
+    counted: list[int] = []
+    items = [replace(RYE, id=f"k{n}", text=words * 12) for n in range(30)]
+    async with gateway(policies=LIFTED, assistant=assistant, tools=(StubTools(ADD),)) as g:
+        with_memory(g, Remembers(PromptParts(soul=words * 30, bible=words * 40), *items))
+
+        def reply(request: ModelRequest) -> str:
+            blocks = [t for message in request.messages for t in texts(message)]
+            tools = [f"{tool.name}{tool.description}{tool.schema}" for tool in request.tools]
+            prompt = "".join([request.whole_system, *blocks, *tools])
+            frames = 6 * len(request.messages) + 20 * len(request.tools)
+            counted.append(round(TRUE.predict(by_script(prompt), frames)))
+            g.model.usage = Usage(counted[-1], 20)
+            return words * 3
+
+        g.model.reply = reply
+        for n in range(20):
+            await g.take(received(words * (2 + n), message_id=f"q{n}"))
+
+    budget = 8_192 - 2_000
+    assert max(counted[2:]) <= budget
+    assert max(counted[2:]) > budget - 1_500, "the window is used"
+
+
+async def test_in_a_room_everybody_reads_the_same_beginning() -> None:
+    async with gateway(policies=LIFTED) as g:
+        for n, name in enumerate(("ada", "bob")):
+            await g.take(
+                received(
+                    "hi",
+                    at=place(),
+                    mentions_bot=True,
+                    message_id=f"m{n}",
+                    author=name,
+                )
+            )
+        first, second = g.model.requests
+        assert first.system == second.system
+        await g.take(received("alone", at=direct("D9"), message_id="m9"))
+        assert g.model.requests[-1].system != first.system

@@ -1,0 +1,150 @@
+"""What stands beside an answer is filtered as the answer is, and read by whom it is for."""
+
+import pytest
+
+from gateway.message import Button, Outbound, Reply
+from gateway.people import Audience
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.response_filter import REPLACEMENT
+from gateway.ports import Capabilities, CommandSpec
+from gateway.ports.memory import AnswerFooter, Caller
+from gateway.turn.filter import screened
+from gateway.turn.services import Policies
+from tests.gateway.commands.test_handler import command
+from tests.gateway.turn.test_remember import with_diary
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import place, received
+
+KEY = "AKIA" + "IOSFODNN7ABCDEFG"
+SECRET = 'password: "hunter22"'
+WHISPERS = Capabilities(joins_threads=True, ephemeral=True, max_buttons=3)
+SHOWS_ALL = Capabilities(joins_threads=True, max_buttons=3)
+UNDO = Button("Undo", "memory:undo:mem-1")
+NOTE = AnswerFooter("_Noted: “likes kites”_", (UNDO,), typed="_Noted: “likes kites” · `/undo`_")
+POLICIES = Policies(limits=RateLimits(0, 0, 0))
+
+
+async def asked_in_room(
+    capabilities: Capabilities,
+    after: AnswerFooter,
+    audience: Audience = Audience.PUBLIC_ROOM,
+    answer: str = "ok",
+) -> list[Outbound]:
+    async with gateway(capabilities=capabilities) as g:
+        with_diary(g, after=after)
+        g.model.reply = lambda request: answer
+        await g.take(received("I like kites", at=place(audience=audience), mentions_bot=True))
+        return g.adapter.sent
+
+
+def texts(sent: list[Outbound]) -> list[str]:
+    return [one.part.text for one in sent if one.part is not None]
+
+
+@pytest.mark.parametrize("audience", [Audience.PUBLIC_ROOM, Audience.PRIVATE_ROOM])
+async def test_a_note_in_a_room_is_a_message_for_one_person(audience: Audience) -> None:
+    answer, note = await asked_in_room(WHISPERS, NOTE, audience)
+    assert [(one.private_to, one.buttons) for one in (answer, note)] == [
+        ("", ()),
+        ("ada", (UNDO,)),
+    ]
+    assert texts([answer]) == ["ok"]
+    assert "likes kites" in texts([note])[0]
+    assert answer.key.rpartition(":")[0] != note.key.rpartition(":")[0], "one fails alone"
+
+
+async def test_where_nothing_can_be_said_to_one_person_no_note_is_said() -> None:
+    sent = await asked_in_room(SHOWS_ALL, NOTE)
+    assert texts(sent) == ["ok"]
+    assert [one.buttons for one in sent] == [()]
+
+
+@pytest.mark.parametrize(("capabilities", "alone"), [(WHISPERS, True), (SHOWS_ALL, False)])
+async def test_memory_is_told_if_it_can_speak_to_one_person(
+    capabilities: Capabilities, alone: bool
+) -> None:
+    async with gateway(capabilities=capabilities) as g:
+        diary = with_diary(g)
+        await g.take(received("hello", at=place(), mentions_bot=True))
+        await g.take(received("hello", message_id="m2"))
+        assert [caller.alone for caller in diary.askers] == [alone, True]
+
+
+@pytest.mark.parametrize("hidden", [KEY, SECRET])
+async def test_a_note_with_a_secret_is_not_said_in_a_public_room(hidden: str) -> None:
+    (answer,) = await asked_in_room(WHISPERS, AnswerFooter(f"_Noted: “{hidden}”_", (UNDO,)))
+    assert texts([answer]) == ["ok"]
+    closed = await asked_in_room(WHISPERS, AnswerFooter(hidden), Audience.PRIVATE_ROOM)
+    assert len(closed) == 2, "the filter is for public rooms"
+
+
+async def test_a_label_with_a_secret_is_left_out() -> None:
+    after = AnswerFooter("_Keep this?_", (Button(f"Keep {KEY}", "memory:keep:1"), UNDO))
+    (answer,) = await asked_in_room(WHISPERS, after)
+    assert texts([answer]) == ["ok"]
+    shown, reason = screened(Reply("?", (*after.buttons,)), Audience.PUBLIC_ROOM)
+    assert (shown.buttons, bool(reason)) == ((UNDO,), True)
+    described = Reply("?", (Button("Keep", "v", KEY),))
+    assert screened(described, Audience.PUBLIC_ROOM)[0].buttons == ()
+    assert screened(described, Audience.DIRECT) == (described, "")
+
+
+async def test_without_buttons_a_note_names_the_command() -> None:
+    async with gateway() as g:
+        with_diary(g, after=NOTE)
+        await g.take(received("I like kites"))
+        assert "/undo" in "".join(g.texts)
+    async with gateway(capabilities=SHOWS_ALL) as g:
+        with_diary(g, after=NOTE)
+        await g.take(received("I like kites"))
+        assert "/undo" not in "".join(g.texts)
+        assert g.adapter.sent[-1].buttons == (UNDO,)
+
+
+class Saying:
+    """One command that says what it is given, with a button."""
+
+    specs = (CommandSpec("say", "Say", True),)
+
+    def __init__(self, text: str, label: str) -> None:
+        self.reply = Reply(text, (Button(label, "say:yes"),))
+
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
+        return self.reply
+
+    def owns(self, value: str) -> bool:
+        return value.startswith("say:")
+
+    async def press(self, value: str, caller: Caller) -> Reply:
+        return self.reply
+
+
+async def said(text: str, label: str, audience: Audience) -> list[Outbound]:
+    async with gateway(policies=POLICIES, capabilities=SHOWS_ALL) as g:
+        saying = Saying(text, label)
+        object.__setattr__(g.services, "more_commands", saying)
+        object.__setattr__(g.services, "commands", (*g.services.commands, *saying.specs))
+        await g.take(command("say", at=place(audience=audience)))
+        return g.adapter.sent
+
+
+async def test_the_reply_of_a_command_passes_the_filter_of_public_rooms() -> None:
+    (shown,) = await said(f"You told me {KEY}", "Yes", Audience.PUBLIC_ROOM)
+    assert (texts([shown]), shown.buttons) == ([REPLACEMENT], ())
+    (shown,) = await said("Which?", f"Use {KEY}", Audience.PUBLIC_ROOM)
+    assert (texts([shown]), shown.buttons) == (["Which?"], ())
+    (shown,) = await said(f"You told me {KEY}", "Yes", Audience.DIRECT)
+    assert KEY in texts([shown])[0]
+
+
+async def task_in_room(g: Gateway, text: str) -> str:
+    await g.take(command("task", text, at=place()))
+    return g.texts[-1]
+
+
+async def test_a_task_with_a_secret_is_neither_set_nor_repeated_in_a_public_room() -> None:
+    async with gateway(policies=POLICIES) as g:
+        assert "Nothing is set" in await task_in_room(g, f"log in with {SECRET}")
+        await g.take(command("task", at=place()))
+        assert g.texts[-1].startswith("No task is set here")
+        assert "hunter22" not in "".join(g.texts)

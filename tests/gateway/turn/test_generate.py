@@ -1,0 +1,168 @@
+"""What the model gets to see: the conversation, files, names; and what is kept of its answer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import BadInput, ModelUnavailable, Permanent
+from gateway.message import MAX_CONTENT, Attachment, MessageReceived
+from gateway.people import Audience
+from gateway.policy.rate_limits import RateLimits
+from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
+from gateway.ports.prompt_blocks import ContextParts
+from gateway.ports.stores import StoredTurn
+from gateway.turn.assemble import dialogue
+from gateway.turn.attachments import FILE_LIMITS
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.budgets import budget_for
+from gateway.turn.history import said_of
+from gateway.turn.services import Policies
+from gateway.turn.tokens import estimate
+from gateway.turn.types import TurnLimits
+from tests.support.adapter import RecordingAdapter
+from tests.support.gateway import Gateway, Model, gateway
+from tests.support.messages import AT, message, received
+from tests.support.patience import PATIENCE
+
+
+def user(text: str) -> StoredTurn:
+    return StoredTurn("m", "user", text, AT, "test:main:ada", "Ada")
+
+
+def assistant(text: str) -> StoredTurn:
+    return StoredTurn("m", "assistant", text, AT)
+
+
+def shape(dialogue: tuple[ModelMessage, ...]) -> list[tuple[str, list[str]]]:
+    return [
+        (step.role, [b.text for b in step.content if isinstance(b, TextBlock)]) for step in dialogue
+    ]
+
+
+def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:
+    parts = ContextParts("You are Parley.", turns=said_of(turns, audience))
+    return dialogue(assemble(parts, budget_for(8_192), estimate))
+
+
+def test_a_dialogue_begins_with_a_person_and_takes_turns() -> None:
+    turns = (assistant("cut off"), user("a"), user("b"), assistant(""), assistant("c"), user("d"))
+    assert shape(as_dialogue(turns, Audience.DIRECT)) == [
+        ("user", ["a", "b"]),
+        ("assistant", ["c"]),
+        ("user", ["d"]),
+    ]
+
+
+def test_in_a_room_every_word_of_a_person_has_a_name() -> None:
+    shown = shape(as_dialogue((user("a"), assistant("b")), Audience.PRIVATE_ROOM))
+    assert shown == [("user", ["[Ada] a"]), ("assistant", ["b"])]
+
+
+class Files(RecordingAdapter):
+    """Gives every file, but those named after a trouble."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        self.fetched.append(attachment.name)
+        if attachment.name == "large.txt":
+            raise BadInput("larger than it said")
+        if attachment.name == "gone.txt":
+            raise Permanent("not there any more")
+        return b"words of the file"
+
+
+def text_file(name: str) -> Attachment:
+    return Attachment("document", name, name, "text/plain", 10)
+
+
+def with_files(*names: str) -> MessageReceived:
+    files = tuple(text_file(name) for name in names)
+    return MessageReceived("e1", replace(message("look"), attachments=files))
+
+
+async def test_files_are_read_and_those_that_cannot_be_are_named() -> None:
+    adapter = Files()
+    async with gateway(adapter=adapter) as g:
+        await g.take(with_files("good.txt", "large.txt", "gone.txt"))
+        said = g.model.last_words()
+        assert "words of the file" in said
+        assert "large.txt" in said
+        assert "gone.txt" in said
+        detail = next(d.detail for d in g.traces[0].decisions if d.stage == "attachments")
+        assert detail == "1 of 3"
+
+
+async def test_no_more_files_are_fetched_than_are_read() -> None:
+    adapter = Files()
+    async with gateway(adapter=adapter) as g:
+        await g.take(with_files(*(f"{n}.txt" for n in range(FILE_LIMITS.files + 3))))
+        assert len(adapter.fetched) == FILE_LIMITS.files
+
+
+async def test_a_message_that_is_answered_again_does_not_stand_before_itself() -> None:
+    async with gateway() as g:
+        await g.take(received("hello", message_id="m1"))
+        await g.database.run_job(lambda db: db.execute("UPDATE inbox SET id = 'other'"))
+        await g.take(received("hello", message_id="m1"))
+        assert len(g.model.requests) == 2
+        assert shape(g.model.requests[1].messages) == [("user", ["hello"])]
+
+
+async def test_a_turn_that_failed_leaves_the_question_and_no_answer() -> None:
+    class Unreachable(Model):
+        async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+            if not request.messages:
+                yield TextDelta("")
+            raise ModelUnavailable("down")
+
+    async with gateway() as g:
+        object.__setattr__(g.services, "provider", Unreachable())
+        await g.take(received("hello"))
+        await g.clock.advance(TurnLimits().seconds)
+        await g.rest()
+        assert await g.stored_words() == ["hello"]
+        assert await g.rows("turns") == 1
+
+
+async def test_what_is_kept_has_a_bound() -> None:
+    async with gateway() as g:
+        await g.take(received("x" * (MAX_CONTENT + 10)))
+        async with asyncio.timeout(PATIENCE):
+            while not await g.stored_words():
+                await g.rest()  # a long text is redacted in a thread
+        assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]
+
+
+async def test_collected_messages_stay_in_the_inbox_until_their_answer_is_kept() -> None:
+    async with gateway(policies=Policies(limits=RateLimits(0, 0, 0))) as g:
+        g.model.open.clear()
+        await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
+        g.model.open.set()
+        hold_second(g)
+        await g.rest()
+        left = await g.services.stores.inbox.unfinished(10)
+        assert [entry.event.event_id for entry in left] == ["e-m1", "e-m2"]
+        assert g.outcomes() == ["answered"]
+
+
+def hold_second(g: Gateway) -> None:
+    """The model answers what it was asked, and nothing after it."""
+
+    def answer(request: ModelRequest) -> str:
+        g.model.open.clear()
+        return "answer"
+
+    g.model.reply = answer
+
+
+@pytest.mark.parametrize("content", ["", "   "])
+async def test_a_file_without_a_word_is_still_a_question(content: str) -> None:
+    async with gateway(adapter=Files()) as g:
+        files = (text_file("good.txt"),)
+        await g.take(MessageReceived("e1", replace(message(content), attachments=files)))
+        assert len(g.texts) == 1

@@ -1,0 +1,174 @@
+"""Memory is opened for whoever asks, told how the turn ended, and nothing of one that failed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from gateway.authorship import Material
+from gateway.errors import StoreUnavailable
+from gateway.message import Button, MessageEdited, Place
+from gateway.people import PersonId
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, message, place, received
+
+
+@dataclass
+class Diary:
+    """Writes down what it is told."""
+
+    askers: list[Caller] = field(default_factory=list)
+    finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
+    after: AnswerFooter = field(default_factory=AnswerFooter)
+    later: list[tuple[str, Sequence[str]]] = field(default_factory=list)
+    edits: list[tuple[str, str]] = field(default_factory=list)
+    broken: bool = False
+    tools: NoTools = field(default_factory=NoTools)
+    keeps: bool = True
+    recalls: bool = False
+
+    async def turn(self, caller: Caller) -> "Diary":
+        if self.broken:
+            raise StoreUnavailable("the database is away")
+        self.askers.append(caller)
+        return self
+
+    def reads(self, material: Sequence[Material]) -> None:
+        """Nothing of it is tested here."""
+
+    async def told(self) -> PromptParts:
+        return PromptParts(brief="Ada likes kites.")
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        return ()
+
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        self.later.append((sentence, instead_of))
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+        self.finished.append((answer, tools_used))
+        return self.after
+
+    async def knows(self, *_: object) -> bool:
+        return bool(self.finished)
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        self.edits.append((message_id, text))
+
+    async def deleted(self, *_: object) -> None: ...
+
+
+def with_diary(g: Gateway, **how: object) -> Diary:
+    diary = Diary(**how)  # type: ignore[arg-type]
+    object.__setattr__(g.services, "memory", diary)
+    return diary
+
+
+async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        await g.take(received("hello", message_id="m1"))
+        (caller,) = diary.askers
+        assert caller.principal.person == PersonId("test", "main", "ada")
+        assert (caller.words, caller.message_ids) == (("hello",), ("m1",))
+        assert caller.place.channel_id == direct().channel_id
+        assert caller.conversation
+        assert diary.finished == [("answer", [])]
+
+
+async def test_in_a_room_what_was_said_carries_the_name_of_who_said_it() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        await g.take(received("hello", message_id="m1", at=place(), mentions_bot=True))
+        await g.take(received("hello", message_id="m2"))
+        in_room, alone = diary.askers
+        assert (in_room.words, in_room.said) == (("hello",), "[Ada] hello")
+        assert (alone.words, alone.said) == (("hello",), "hello")
+        await g.take(MessageEdited("e1", message("good day", message_id="m1", at=place())))
+        assert diary.edits == [("m1", "[Ada] good day")]
+
+
+async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+        g.model.open.clear()
+        for number, text in enumerate(("one", "two", "three")):
+            await g.take(received(text, message_id=f"m{number}"))
+        g.model.open.set()
+        await g.rest()
+        assert [caller.words for caller in diary.askers] == [("one",), ("two", "three")]
+        assert diary.askers[1].message_ids == ("m1", "m2")
+
+
+async def test_a_turn_that_failed_is_not_told() -> None:
+    async with gateway() as g:
+        diary = with_diary(g)
+
+        def fails(_: object) -> str:
+            raise RuntimeError("model")
+
+        g.model.reply = fails
+        await g.take(received("hello"))
+        assert len(diary.askers) == 1
+        assert diary.finished == []
+
+
+async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() -> None:
+    async with gateway() as g:
+        after = AnswerFooter("_Kept: likes kites._", (Button("Keep", "memory:keep:1"),))
+        with_diary(g, after=after)
+        await g.take(received("I like kites"))
+        assert "Kept: likes kites." in "".join(g.texts)
+        assert await g.stored_words() == ["I like kites"]
+
+
+async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> None:
+    row = "Zm9vYmFyYmF6cXV4" * 5
+    async with gateway() as g:
+        with_diary(g, keeps=False)
+        await g.take(received(f"what do you make of {row} here?", message_id="m1"))
+        await g.take(received("my password is Xy12zz89x", message_id="m2"))
+        assert all("/remember" not in text for text in g.texts)
+        assert g.texts == ["answer", "answer"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize(
+    ("said", "later"),
+    [
+        ("my password is Xy12zz89x", ("In a group you wrote what looks like", (REDACTION_NOTICE,))),
+        (f"see {'Zm9vYmFyYmF6cXV4' * 5} here", ("In a group you wrote what may be", ())),
+    ],
+)
+async def test_in_a_room_that_shows_nothing_to_one_person_it_waits_that_a_secret_was_not_kept(
+    said: str, later: tuple[str, Sequence[str]], fails: bool
+) -> None:
+    def broken(_: object) -> str:
+        raise RuntimeError("model")
+
+    async with gateway() as g:
+        diary = with_diary(g)
+        g.model.reply = broken if fails else g.model.reply
+        await g.take(received(f"hello, {said}", at=place(), mentions_bot=True))
+        (waiting,) = diary.later
+        assert (waiting[0].startswith(later[0]), waiting[1]) == (True, later[1])
+        assert not any("did not keep" in text for text in g.texts)
+        await g.take(received(said, message_id="m2"))
+        assert len(diary.later) == 1, "in a direct message it is said at once"
+        await g.take(received("hello", message_id="m3", at=place(), mentions_bot=True))
+        assert len(diary.later) == 1, "nothing was left out of this one"
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_stopped_answer_leaves_a_trace_only_where_memory_is_on(keeps: bool) -> None:
+    async with gateway(overlap="queue") as g:
+        with_diary(g, keeps=keeps)
+        g.model.open.clear()
+        await g.intake(received("hello", message_id="m1"))
+        await g.rest()
+        await g.intake(received("/stop", message_id="m2"))
+        await g.rest()
+        assert "Stopped." in g.texts
+        assert bool(await g.services.stores.traces.find("m1")) is keeps

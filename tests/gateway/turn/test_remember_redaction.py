@@ -1,0 +1,83 @@
+"""What an exchange keeps is redacted once, long texts beside the event loop."""
+
+import threading
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from gateway.authorship import Material
+from gateway.policy import history_redaction as policy
+from gateway.policy.recent_secrets import RecentSecrets
+from gateway.turn import remember
+from gateway.turn.remember import (
+    DIRECT,
+    kept_answer,
+    kept_material,
+    kept_of,
+    redact_aside,
+)
+from gateway.turn.services import Services
+from gateway.turn.turn_context import TurnContext
+from tests.support.messages import AT
+
+SECRET = "my password is Xy12zz89x. "
+
+
+class Seen:
+    """An exchange, as far as redaction reads it, and the threads in which its texts were read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+        self.threads: list[bool] = []
+        for name in ("redact_for_history", "redact_messages"):
+            monkeypatch.setattr(remember, name, self._noted(getattr(policy, name)))
+        text = (SECRET + "x " * size)[:size]
+        shown = SimpleNamespace(
+            kept=None,
+            mended=None,
+            redacted={},
+            key="conversation",
+            person="ada",
+            contents=(text,),
+            material=(Material("forwarded", text + "!"),),
+            answer=text + "?",
+            last=SimpleNamespace(id="m1"),
+        )
+        self.exchange = cast("TurnContext", shown)
+        clock = SimpleNamespace(now=lambda: AT)
+        found: Any = SimpleNamespace(recent_secrets=RecentSecrets(), clock=clock)
+        self.services = cast("Services", found)
+
+    def _noted(self, function: Any) -> Any:
+        def noted(*given: Any) -> Any:
+            self.threads.append(threading.current_thread() is threading.main_thread())
+            return function(*given)
+
+        return noted
+
+    def kept(self) -> Sequence[str]:
+        """The three texts as they are kept."""
+        (message,) = kept_of(self.exchange, self.services).texts
+        (piece,) = kept_material(self.exchange, self.exchange.material)
+        return message, piece.text, kept_answer(self.exchange, self.services)
+
+
+@pytest.mark.parametrize(("size", "in_main"), [(100, True), (DIRECT + 1, False)])
+async def test_long_texts_are_redacted_in_a_thread_and_only_once(
+    monkeypatch: pytest.MonkeyPatch, size: int, *, in_main: bool
+) -> None:
+    seen = Seen(monkeypatch, size)
+    await redact_aside(seen.exchange, seen.services)
+    await redact_aside(seen.exchange, seen.services)
+    kept = seen.kept()
+    assert all(text.startswith("my password is [SECRET_REDACTED]") for text in kept)
+    assert seen.threads == [in_main] * 3
+
+
+def test_an_answer_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen(monkeypatch, 100)
+    kept = [kept_answer(seen.exchange, seen.services) for _ in range(3)]
+    assert len(set(kept)) == 1
+    assert "Xy12zz89x" not in kept[0]
+    assert len(seen.threads) == 1

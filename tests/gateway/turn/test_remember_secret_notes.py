@@ -1,0 +1,89 @@
+"""Who writes a secret is told that it was not kept; who writes what may be one is asked."""
+
+import pytest
+
+from gateway.authorship import Material
+from gateway.policy.history_redaction import redact_for_history, redact_messages
+from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter
+from gateway.turn.remember import LEFT_OUT, REMOVED, noted, secret_note
+
+ROW = "Zm9vYmFyYmF6cXV4" * 5
+DIGITS = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
+
+
+def note_for(*texts: str, shown: str = "") -> str:
+    material = (Material("forwarded", shown, "Eve"),) if shown else ()
+    after = tuple(Material("forwarded", redact_for_history(one.text), "Eve") for one in material)
+    return secret_note(redact_messages(texts), material, after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my password is Xy12zz89x",
+        "use AKIA" + "IOSFODNN7ABCDEFG please",
+        "postgres://root:hunter22x@db.example/x",
+        "Authorization: Bearer abc.def.ghi123456",
+        f"password: {ROW}",
+    ],
+)
+def test_a_definite_and_a_probable_secret_are_told(text: str) -> None:
+    assert note_for("hello", text) == REMOVED
+    assert note_for("look", shown=text) == REMOVED
+
+
+@pytest.mark.parametrize("secret", [ROW, DIGITS])
+def test_a_possible_secret_is_left_out_and_asked_about(secret: str) -> None:
+    said = f"what do you make of {secret} here?"
+    kept = redact_messages((said,))
+    assert kept.texts == ("what do you make of [SECRET_REDACTED] here?",)
+    assert kept.secrets == ()
+    assert note_for(said) == LEFT_OUT
+    answer = redact_for_history(f"{secret} is 40 characters long", kept.possible)
+    assert secret not in answer
+
+
+def test_a_possible_secret_beside_a_probable_one_is_one_line() -> None:
+    assert note_for(f"my password is Xy12zz89x and {ROW}") == REMOVED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is a password?",
+        "how do I reset my PIN",
+        f"see commit {DIGITS}",
+        "the password is in the vault under pager",
+        "look at https://example.com/a/very/long/path/that/goes/on/and/on/and/on/and/on/to/the/end",
+        "",
+    ],
+)
+def test_of_ordinary_text_nothing_is_told(text: str) -> None:
+    assert note_for(text) == ""
+    assert note_for("look", shown=text) == ""
+    assert redact_messages((text,)).texts == (text,)
+
+
+def test_a_line_stands_below_what_memory_says() -> None:
+    assert noted(AnswerFooter("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
+    assert noted(AnswerFooter(), REMOVED).note == REMOVED
+    assert noted(AnswerFooter("_Noted._"), "").note == "_Noted._"
+
+
+def test_a_line_stands_also_where_the_undo_is_typed() -> None:
+    told = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
+    assert told.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
+    assert noted(AnswerFooter("_Noted._"), LEFT_OUT).typed == ""
+
+
+def test_a_removed_secret_is_told_once() -> None:
+    told = noted(AnswerFooter(f"_Noted._\n_{REDACTION_NOTICE}_"), REMOVED)
+    assert told.note == f"_Noted._\n{REMOVED}"
+    of_memory = f"_Noted._\n_{REDACTION_NOTICE}_\n{LEFT_OUT}"
+    assert noted(AnswerFooter(f"_Noted._\n_{REDACTION_NOTICE}_"), LEFT_OUT).note == of_memory
+
+
+def test_a_row_of_one_letter_is_kept() -> None:
+    said = "a" * 80
+    assert redact_messages((said,)).texts == (said,)
+    assert note_for(said) == ""

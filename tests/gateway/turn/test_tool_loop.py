@@ -1,0 +1,416 @@
+"""A turn with the real Anthropic library against the simulated service."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from gateway.errors import ToolError
+from gateway.llm.anthropic import AnthropicProvider
+from gateway.llm.failover import FailoverProvider
+from gateway.llm.offline import OfflineProvider
+from gateway.ports import (
+    OpaqueBlock,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+)
+from gateway.turn import tool_loop
+from gateway.turn.tool_loop import MAX_TAKEN_BACK, run_turn
+from gateway.turn.types import TurnLimits, TurnRequest
+from simulators.anthropic import Answer, AnthropicSimulator, UseTool
+from simulators.base import Fault
+from tests.gateway.llm.asking import assistant, user
+from tests.gateway.llm.clocks import QuickClock, RealClock
+from tests.gateway.turn.stubs import StubModel, StubTools, Turn, spec
+from tests.support.patience import PATIENCE
+
+
+def outcomes_seen(claude: AnthropicSimulator, request: int) -> list[Mapping[str, object]]:
+    content = claude.bodies[request]["messages"][-1]["content"]
+    return [block for block in content if block["type"] == "tool_result"]
+
+
+async def test_an_answer_without_tools(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("Hello, how can I help you today, or tomorrow?")
+
+    result = await Turn().ask("Hello", provider)
+
+    assert result.text == "Hello, how can I help you today, or tomorrow?"
+    assert result.outcome == "answered"
+    assert result.messages == (user("Hello"), assistant(result.text))
+    assert result.model == "claude-sonnet-5-5"
+    assert result.model_calls == 1
+    assert result.usage.output_tokens > 0
+    assert not result.failed
+
+
+async def test_history_stands_before_the_question(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    await Turn().ask("Again?", provider, history=(user("One"), assistant("Two")))
+
+    roles = [message["role"] for message in claude.bodies[0]["messages"]]
+    assert roles == ["user", "assistant", "user"]
+
+
+async def test_tools_run_and_their_results_go_back_with_the_reasoning(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(
+        Answer("I look it up.", (UseTool("look", {"at": "it"}),), thinking="Hm."),
+        Answer("", (UseTool("look", {"at": "more"}),), thinking="Hm again."),
+        "It is blue.",
+    )
+    tools = StubTools(spec("look"))
+
+    result = await Turn().ask("What is it?", provider, tools)
+
+    assert result.text == "I look it up.\n\nIt is blue."
+    assert tools.called == [("look", {"at": "it"}), ("look", {"at": "more"})]
+    assert [use.ok for use in result.calls] == [True, True]
+    assert [call.status for call in claude.requests] == [200, 200, 200]
+    kept = [type(block) for message in result.messages for block in message.content]
+    assert OpaqueBlock not in kept
+    assert kept == [TextBlock, TextBlock, ToolCall, ToolOutcome, ToolCall, ToolOutcome, TextBlock]
+
+
+async def test_outcomes_keep_the_order_of_the_calls(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    second_ran = asyncio.Event()
+
+    async def slow(_arguments: Mapping[str, object]) -> str:
+        await asyncio.wait_for(second_ran.wait(), PATIENCE)
+        return "slow done"
+
+    async def quick(_arguments: Mapping[str, object]) -> str:
+        second_ran.set()
+        return "quick done"
+
+    claude.script(Answer("", (UseTool("slow"), UseTool("quick"))), "Done.")
+    tools = StubTools(spec("slow"), spec("quick"), run={"slow": slow, "quick": quick})
+
+    await Turn().ask("Go", provider, tools)
+
+    assert [outcome["content"] for outcome in outcomes_seen(claude, 1)] == [
+        "slow done",
+        "quick done",
+    ]
+
+
+async def test_tools_that_change_something_run_one_after_the_other() -> None:
+    running: list[str] = []
+    most = 0
+
+    async def work(arguments: Mapping[str, object]) -> str:
+        nonlocal most
+        running.append(str(arguments["n"]))
+        most = max(most, len(running))
+        await asyncio.sleep(0)
+        running.remove(str(arguments["n"]))
+        return "ok"
+
+    calls = tuple(ToolCall(f"t{n}", "work", f'{{"n": {n}}}') for n in range(4))
+    model = StubModel(lambda _r, number: calls if number == 1 else (TextBlock("Done."),))
+    tools = StubTools(spec("work", side_effects=True), run={"work": work})
+
+    await Turn().ask("Go", model, tools)
+
+    assert most == 1
+    assert [arguments["n"] for _, arguments in tools.called] == [0, 1, 2, 3]
+
+
+async def test_failures_of_tools_go_back_to_the_model_as_errors(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    async def fails(_arguments: Mapping[str, object]) -> str:
+        raise ToolError("no such city")
+
+    async def breaks(_arguments: Mapping[str, object]) -> str:
+        raise ValueError("internal detail")
+
+    async def hangs(_arguments: Mapping[str, object]) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    uses = (
+        UseTool("fails"),
+        UseTool("breaks"),
+        UseTool("hangs"),
+        UseTool("missing"),
+        UseTool("fails", raw="{not json"),
+        UseTool("fails", raw="[1]"),
+        UseTool("fails", raw='{"a": NaN}'),
+    )
+    claude.script(Answer("", uses), "I could not.")
+    tools = StubTools(
+        *(spec(name) for name in ("fails", "breaks", "hangs")),
+        run={"fails": fails, "breaks": breaks, "hangs": hangs},
+    )
+
+    result = await Turn(TurnLimits(tool_seconds=0.05)).ask("Go", provider, tools)
+
+    said = [str(outcome["content"]) for outcome in outcomes_seen(claude, 1)]
+    assert all(outcome["is_error"] for outcome in outcomes_seen(claude, 1))
+    assert said[0] == "no such city"
+    assert said[1] == "The tool failed."
+    assert "did not answer within 0.05 seconds" in said[2]
+    assert said[3] == "There is no such tool. You may use: fails, breaks, hangs."
+    assert "must be a JSON object: Expecting property name" in said[4]
+    assert "must be a JSON object: not a JSON object" in said[5]
+    assert "must be a JSON object: NaN is no JSON" in said[6]
+    assert result.text == "I could not."
+    assert [use.note for use in result.calls] == [
+        "failed",
+        "failed: ValueError",
+        "timed out",
+        "not offered",
+        "invalid arguments",
+        "invalid arguments",
+        "invalid arguments",
+    ]
+
+
+async def test_a_huge_result_is_shortened_and_says_so(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    async def talk(_arguments: Mapping[str, object]) -> str:
+        return "begin " + "x" * 1_000_000 + " end"
+
+    claude.script(Answer("", (UseTool("talk"),)), "Long.")
+
+    await Turn().ask("Go", provider, StubTools(spec("talk"), run={"talk": talk}))
+
+    content = str(outcomes_seen(claude, 1)[0]["content"])
+    assert len(content) <= 10_000
+    assert content.startswith("begin ")
+    assert content.endswith(" end")
+    assert "characters left out here" in content
+
+
+async def test_an_unreachable_toolbox_does_not_stop_the_answer(
+    provider: AnthropicProvider,
+) -> None:
+    class Broken(StubTools):
+        async def tools(self) -> tuple[()]:
+            raise ToolError("the server is away")
+
+    result = await Turn().ask("Hello", provider, Broken())
+
+    assert result.text == "You said: Hello"
+    assert result.notes == ("no tools: the server is away",)
+
+
+# --- when the model does not answer ---
+
+
+async def test_no_model_is_told_in_a_fixed_sentence_with_a_reference(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.faults.add(Fault("messages", "server_error", times=99))
+
+    result = await Turn(TurnLimits(patience_seconds=2.0)).ask("Hello", provider, reference="7f3a")
+
+    assert result.text == f"{tool_loop.UNAVAILABLE} (Reference: 7f3a)"
+    assert result.outcome == "unavailable"
+    assert result.failed
+    assert result.messages == (user("Hello"),)
+    assert "500" in result.error
+    assert "500" not in result.text
+
+
+async def test_a_refused_key_is_told_without_its_details(claude: AnthropicSimulator) -> None:
+    stranger = AnthropicProvider("wrong-key", base_url=claude.base_url)
+
+    result = await Turn().ask("Hello", stranger)
+
+    assert (result.text, result.outcome) == (tool_loop.REFUSED, "refused")
+    await stranger.close()
+
+
+@pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
+async def test_an_answer_that_breaks_off_stays_and_says_so(
+    claude: AnthropicSimulator, provider: AnthropicProvider, kind: str
+) -> None:
+    claude.script(whole := "A long answer, of which a part arrives. " * 20)
+    claude.faults.add(Fault("messages", kind))  # type: ignore[arg-type]  # a literal, by parametrize
+    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+
+    result = await Turn().ask("Hello", both)
+
+    shown, _, sentence = result.text.rpartition("\n\n")
+    assert sentence == tool_loop.BROKEN
+    assert shown
+    assert whole.startswith(shown)
+    assert result.outcome == "broken"
+    assert not result.failed
+    assert result.messages == (user("Hello"), assistant(shown.strip()))
+
+
+@pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
+async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again(
+    claude: AnthropicSimulator, provider: AnthropicProvider, kind: str
+) -> None:
+    claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
+    claude.faults.add(Fault("messages", kind, times=9))  # type: ignore[arg-type]  # a literal
+    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+
+    result = await Turn(seen=False).ask("Hello", both)
+
+    assert result.outcome == "answered"
+    assert result.model == "offline"
+    assert tool_loop.BROKEN not in result.text
+    assert result.messages == (user("Hello"), assistant(result.text))
+    assert len(claude.bodies) == 1
+
+
+async def test_but_a_few_times_only(
+    claude: AnthropicSimulator, provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each beginning has its price."""
+    monkeypatch.setattr("gateway.turn.tool_loop.FIRST_PAUSE", 0.01)
+    claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
+    claude.faults.add(Fault("messages", "broken_stream", times=99))
+
+    result = await Turn(seen=False).ask("Hello", provider)
+
+    assert result.outcome == "broken"
+    assert result.text.endswith(tool_loop.BROKEN)
+    assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
+
+
+async def test_what_was_said_before_a_tool_was_called_stays(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("Let me look.", (UseTool("look"),)), "It is " * 30, "It is a whale.")
+    claude.faults.add(Fault("messages", "broken_stream", every=2))
+
+    result = await Turn(seen=False).ask("Hello", provider, StubTools(spec("look")))
+
+    assert (result.text, result.outcome) == ("Let me look.\n\nIt is a whale.", "answered")
+
+
+async def test_a_providers_bug_ends_as_a_sentence() -> None:
+    def bug(*_: object) -> tuple[TextBlock, ...]:
+        raise KeyError("index")
+
+    result = await Turn().ask("Hello", StubModel(bug))
+
+    assert result.text == tool_loop.UNAVAILABLE
+    assert "KeyError" in result.error
+
+
+async def test_an_empty_answer_becomes_a_sentence() -> None:
+    result = await Turn().ask("Hello", StubModel(lambda *_: ()))
+
+    assert result.text == tool_loop.NO_ANSWER
+
+
+async def test_an_answer_at_its_length_limit_says_so(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("As much as fits", stop="max_tokens"))
+
+    result = await Turn().ask("Hello", provider)
+
+    assert result.text == f"As much as fits\n\n{tool_loop.LENGTH}"
+    assert result.outcome == "length"
+    assert result.messages[-1] == assistant("As much as fits")
+
+
+async def test_a_call_that_was_cut_off_is_not_run(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("", (UseTool("look"), UseTool("look")), stop="max_tokens"), "Sorry.")
+    tools = StubTools(spec("look"))
+
+    await Turn().ask("Go", provider, tools)
+
+    assert len(tools.called) == 1
+
+
+async def test_a_refusal_of_the_model_is_told(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script(Answer("", stop="refusal"))
+
+    result = await Turn().ask("Hello", provider)
+
+    assert (result.text, result.outcome) == (tool_loop.DECLINED, "declined")
+
+
+# --- time ---
+
+
+async def test_a_turn_ends_when_its_time_is_over(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.faults.add(Fault("messages", "slow", delay=5))
+
+    result = await Turn(TurnLimits(seconds=0.2)).ask("Hello", provider)
+
+    assert (result.text, result.outcome) == (tool_loop.TIME, "time")
+
+
+async def test_what_was_said_before_the_time_was_over_stays(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.script("word " * 200)
+    claude.faults.add(Fault("messages", "slow_stream", delay=0.5))
+
+    result = await Turn(TurnLimits(seconds=3.0)).ask("Hello", provider)
+
+    assert result.text.startswith("word ")
+    assert result.text.endswith(f"\n\n{tool_loop.TIME_PART}")
+    assert result.messages[-1].role == "assistant"
+
+
+async def test_a_tool_that_runs_when_the_time_is_over_leaves_no_open_call() -> None:
+    cancelled = asyncio.Event()
+
+    async def hangs(_arguments: Mapping[str, object]) -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return ""
+
+    model = StubModel(lambda *_: (TextBlock("Wait."), ToolCall("t", "hangs", "{}")))
+    tools = StubTools(spec("hangs"), run={"hangs": hangs})
+
+    result = await Turn(TurnLimits(seconds=1.0)).ask("Go", model, tools)
+
+    assert result.outcome == "time"
+    assert cancelled.is_set()
+    assert result.messages == (user("Go"), assistant("Wait."))
+
+
+async def test_cancelling_a_turn_cancels_what_it_does(
+    claude: AnthropicSimulator, provider: AnthropicProvider
+) -> None:
+    claude.faults.add(Fault("messages", "slow", delay=30))
+    turn = asyncio.create_task(Turn().ask("Hello", provider))
+    await claude.wait_for_requests(1)
+
+    turn.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+
+async def test_what_the_listener_raises_comes_through(provider: AnthropicProvider) -> None:
+    heard: list[str] = []
+
+    async def refuse(piece: str) -> None:
+        heard.append(piece)
+        if len(heard) == 1:
+            raise TimeoutError("the outbox is full")
+
+    request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
+
+    with pytest.raises(TimeoutError, match="the outbox is full"):
+        await run_turn(request, provider, StubTools(), TurnLimits(), RealClock(), refuse)
+    assert len(heard) == 1
