@@ -36,7 +36,7 @@ from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope, access_scope_of
-from memory.ports import MemoryStore
+from memory.ports.memories import MemoryStore
 from memory.write.path import WritePath, WriteRules
 from memory.write.prepare import prepare
 from memory.write.trust import InputKind

@@ -25,7 +25,8 @@ from memory.model.record import (
     new_id,
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
-from memory.ports import BrainStore, Document, ReviewItem, ReviewStore, Version
+from memory.ports.brain import BrainStore, Document, Version
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.service.undo import UNDO_FOR
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content

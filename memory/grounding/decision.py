@@ -18,7 +18,7 @@ from memory.grounding.relevance import RelevanceJudge, keep_relevant
 from memory.grounding.verifier import Checked, CitationVerifier, verify_all
 from memory.model.record import Evidence, Kind, SourceType, Trust
 from memory.model.validation import Code, IngestionTier, ValidationResult
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 from memory.write.trust import CONFIDENCE
 
 MAX_CHECKS: Final = 20

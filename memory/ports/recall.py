@@ -14,7 +14,7 @@ from typing import Protocol
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.recall.query import Query
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.recall.dates import QuestionDates, dates_in
 from memory.text.courtesies import without_courtesies
 from memory.text.function_words import telling, unspaced_telling

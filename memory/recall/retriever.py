@@ -17,7 +17,7 @@ from gateway.errors import ModelError
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.ports.recall import Embedder, Hit, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, towards
 from memory.recall.labels import told

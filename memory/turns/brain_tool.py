@@ -112,7 +112,7 @@ class BrainTool:
         if old is None:
             return _json({"success": False, "error": NOT_SHOWN})
         draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
-        result = await self._handle.infer(draft, self._outside)
+        result = await self._handle.write.infer(draft, self._outside)
         self.results.append(result)
         return _json(stored_answer(result))
 

@@ -37,7 +37,8 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, may_change
 from memory.model.validation import Code, IngestionTier, ValidationResult
-from memory.ports import Duplicate, Filter, Insertion, MemoryStore, ReviewItem, ReviewStore
+from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.text.similarity import JACCARD_THRESHOLD
 from memory.write.imported import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn

@@ -11,7 +11,7 @@ from memory.grounding.hedges import analyze_hedges
 from memory.grounding.verifier import Checked
 from memory.model.record import Draft, Kind
 from memory.model.validation import ValidationResult
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 from memory.write.prepare import Refusal, prepare
 from memory.write.trust import InputKind
 

@@ -26,7 +26,7 @@ def run(wanted: PersonOptions, query: str, limit: int) -> int:
     """Print the candidates, best first; 1 when there are none."""
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
-        return await handle.look_up(Query(query, handle.request.at, limit=limit))
+        return await handle.read.recall(Query(query, handle.request.at, limit=limit))
 
     found = with_memory(wanted, job, by_meaning=True)
     if wanted.as_json:

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.errors import ModelUnavailable
 from memory.model.record import Embedding, Kind, Scope, Tier
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.recall import retriever, selection
 from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model.record import Record
-from memory.ports import MemoryStore
+from memory.ports.memories import MemoryStore
 from memory.ports.recall import RecallStore
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
