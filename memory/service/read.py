@@ -7,7 +7,7 @@ from memory.model.plans import PlanUse
 from memory.model.recollection import Recollection
 from memory.model.record import Record, Tier
 from memory.ports.memories import Filter, Match
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import displayable
 from memory.service.listing import ListName, Page, page_of

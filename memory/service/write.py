@@ -6,6 +6,7 @@ from typing import Final
 from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft
+from memory.model.trust import InputKind
 from memory.model.validation import ValidationResult
 from memory.recall.selection import displayable
 from memory.service.parts import BoundMemory
@@ -14,7 +15,6 @@ from memory.write.external_text import ExternalText
 from memory.write.imported import ImportedHistory, imported_kind
 from memory.write.path import Speaker
 from memory.write.statement import find_statement
-from memory.write.trust import InputKind
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."

@@ -17,9 +17,9 @@ from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Tier
 from memory.model.scope import AccessScope
+from memory.model.trust import InputKind
 from memory.ports.memories import Filter, MemoryStore
-from memory.ports.recall import Recall
-from memory.recall.query import MAX_RESULTS, Query
+from memory.ports.recall import MAX_RESULTS, Query, Recall
 from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.review import Proposals
@@ -42,7 +42,6 @@ from memory.turns.tools import TOOLS, MemoryTools
 from memory.write.consolidation import TurnText, waiting_turn
 from memory.write.external_text import ExternalText, shown_before
 from memory.write.prepare import Refusal, prepare_turn
-from memory.write.trust import InputKind
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200

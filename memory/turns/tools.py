@@ -18,7 +18,7 @@ from gateway.ports import ToolSpec
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
 from memory.ports.memories import Filter
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from memory.turns.brief import Brief
 from memory.turns.short_ids import ShownIds

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from memory.model.recollection import Recollection
 from memory.model.record import Tier
 from memory.ports.memories import Filter
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from parley.cli.confirm import confirmed

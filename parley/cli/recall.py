@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from memory.model.recollection import Recalled, Recollection
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import plain, print_json

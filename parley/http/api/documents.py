@@ -7,9 +7,9 @@ from gateway.errors import NotFound
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope
+from memory.model.trust import InputKind
 from memory.ports.brain import Document, Version
 from memory.service.handle import MemoryHandle
-from memory.write.trust import InputKind
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     Author,

@@ -10,8 +10,8 @@ from gateway.people import Role
 from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind, Scope
+from memory.model.trust import InputKind
 from memory.turns.memory_port import aftermath_of, keep_buttons
-from memory.write.trust import InputKind
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 

@@ -10,11 +10,11 @@ from gateway.people import Role
 from gateway.remembering import TurnMemory
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.record import SourceType, Trust
+from memory.model.trust import InputKind
 from memory.ports.memories import Filter
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
 from memory.write.external_text import ExternalText, shown_before
-from memory.write.trust import InputKind
 from tests.memory.rig import DIRECT, ROOM, Rig, Shelf, memory_rig
 from tests.memory.stores.records import ADA, record
 

@@ -7,8 +7,8 @@ from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Kind, Scope
+from memory.model.trust import InputKind
 from memory.stores.limits import MAX_WAITING
-from memory.write.trust import InputKind
 from tests.memory.rig import ROOM, memory_rig
 
 
