@@ -36,10 +36,10 @@ from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope, access_scope_of
-from memory.ports import MemoryStore
+from memory.model.trust import InputKind
+from memory.ports.memories import MemoryStore
 from memory.write.path import WritePath, WriteRules
 from memory.write.prepare import prepare
-from memory.write.trust import InputKind
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server

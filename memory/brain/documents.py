@@ -25,11 +25,12 @@ from memory.model.record import (
     new_id,
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
-from memory.ports import BrainStore, Document, ReviewItem, ReviewStore, Version
+from memory.model.trust import CONFIDENCE, InputKind, derive_trust
+from memory.ports.brain import BrainStore, Document, Version
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.service.undo import UNDO_FOR
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
-from memory.write.trust import CONFIDENCE, InputKind, derive_trust
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import Level, Redaction, redact_secrets

@@ -171,13 +171,13 @@ class MemoryCommands:
     async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if not text:
             raise BadInput(words.WHAT_TO_REMEMBER)
-        result = await handle.remember(Draft(text, kind_of(text)))
+        result = await handle.write.remember(Draft(text, kind_of(text)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
         buttons: tuple[Button, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
-        planned = words.planned(await handle.plan_use())
+        planned = words.planned(await handle.read.plan_use())
         noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
         return Reply("\n\n".join(filter(None, (reviewing.kept(result), noted))), buttons)
 
@@ -192,7 +192,7 @@ class MemoryCommands:
     async def _privacy(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
         choice = await chosen(
-            self._people, caller, what, rest.strip(), off_everywhere=handle.chosen.memory_off
+            self._people, caller, what, rest.strip(), off_everywhere=handle.choices.memory_off
         )
         if choice is not None:
             return choice
@@ -209,12 +209,12 @@ class MemoryCommands:
             return await imported(handle, caller, turns=self._episodic)
         if what == "erase":
             return await self._ask_to_erase(handle, caller)
-        notes = self._notes if handle.chosen.notes is None else handle.chosen.notes
+        notes = self._notes if handle.choices.notes is None else handle.choices.notes
         return Reply(
             words.privacy(
-                handle.chosen,
-                words.counted(await handle.counts()),
-                words.planned(await handle.plan_use()),
+                handle.choices,
+                words.counted(await handle.privacy.counts()),
+                words.planned(await handle.read.plan_use()),
                 self._days,
                 rooms=handle.request.shows_private,
                 notes=notes,
@@ -245,14 +245,14 @@ class MemoryCommands:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = Question("erase", person, channel=channel)
         buttons = await self._questions.ask(caller.id, question, "Erase everything")
-        others = link_words.listed(await handle.linked())
+        others = link_words.listed(await handle.privacy.linked())
         linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
         text = link_words.ERASE_ASKED.format(linked=linked)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         """Erase this identity, and ask those that were linked with it about theirs."""
-        gone, others = await handle.erase_all(caller.id)
+        gone, others = await handle.privacy.erase_all(caller.id)
         side = link_words.in_short(side_of(caller))
         text = link_words.ERASED_ELSEWHERE.format(side=side)
         notices = []
@@ -282,7 +282,7 @@ async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
     untold = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
     entries = entries_at(handle.request.at, [one for one in untold if one])
     if entries:
-        await handle.tell_later(entries)
+        await handle.privacy.defer_notices(entries)
     if asked:
         return Reply(words.ASKED_ALONE)
     said = tuple(one for one in result.notices if one != result.told_replaced)

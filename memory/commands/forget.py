@@ -47,20 +47,20 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(words.WHAT_TO_FORGET)
-        found = await reader(handle, caller).forgettable(topic)
+        found = await reader(handle, caller).privacy.matches(topic)
         if not found.items:
             several = len(topic.split()) > 1
             nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
             told = filter(None, (nothing, await _in_soul(handle, caller, topic)))
             return Reply(_with_aside(handle, caller, "\n\n".join(told)))
-        most = fitting([item.bound for item in found.items])
+        most = fitting([item.refs for item in found.items])
         items = found.items[:most]
-        bound = [item.bound for item in items]
+        bound = [item.refs for item in items]
         person = str(caller.principal.person)
         question = Question(
             "forget",
             person,
-            handle.sealed(topic),
+            handle.privacy.sealed(topic),
             channel_of(caller.place),
             await self._questions.keep_list(caller.id, person, bound),
             found.beyond + len(found.items) - most,
@@ -86,7 +86,7 @@ class ForgetCommands:
         if not bound:
             return Reply(words.CLOSED)
         page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
-        items = await reader(handle, caller).deleting.shown(page.items)
+        items = await reader(handle, caller).privacy.current(page.items)
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")
@@ -99,7 +99,7 @@ class ForgetCommands:
         bound = await self._questions.list_of(question_id, question)
         if bound is None:
             return Reply(words.CLOSED)
-        gone = await handle.forget_shown(bound, question.topic)
+        gone = await handle.privacy.forget(bound, question.topic)
         await self._questions.drop_list(question_id, question)
         told = [words.forgotten(gone.items)]
         if gone.changed:

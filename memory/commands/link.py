@@ -10,7 +10,7 @@ from gateway.ports import Clock
 from gateway.ports.memory import Caller
 from memory.commands import link_texts as link_words
 from memory.commands import texts as words
-from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
 from memory.service.links import Links, side_of
 
 PREFIX: Final = "memory:link:"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memory.commands.texts import one_line
-from memory.ports import Linked, LinkRequest, LinkSide
+from memory.ports.links import Linked, LinkRequest, LinkSide
 from memory.service.links import identity_of
 
 MAX_ID: Final = 100

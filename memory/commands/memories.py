@@ -30,11 +30,11 @@ class MemoryLists:
         """The first page of what was learned, of the chat messages, or of what fits a text."""
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
-        page = await reader(handle, caller).page(name, shown.text, 0)
+        page = await reader(handle, caller).read.page(name, shown.text, 0)
         reply = _told(page, caller.id, caller)
         if reply.buttons:
             await self._questions.keep_pages(caller.id, shown)
-        planned = words.planned(await handle.plan_use())
+        planned = words.planned(await handle.read.plan_use())
         return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
 
     async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -46,7 +46,7 @@ class MemoryLists:
             return Reply(words.OLD_LIST)
         if shown.person != str(caller.principal.person):
             return Reply(words.LIST_OF_OTHERS)
-        page = await reader(handle, caller).page(name, shown.text, int(number[:6]))
+        page = await reader(handle, caller).read.page(name, shown.text, int(number[:6]))
         return _told(page, list_id, caller)
 
 

@@ -10,7 +10,7 @@ from gateway.message import Button, Reply
 from gateway.ports.memory import Caller
 from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
-from memory.ports import ReviewItem
+from memory.ports.reviews import ReviewItem
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.turns.memory_port import BESIDE, DISCARD, KEEP, keep_buttons, unformatted
@@ -22,7 +22,7 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """The first of what waits here, or where else something does."""
-    waiting, hidden = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     asked = await _asked(waiting)
     told = [asked.markdown] if waiting else [words.NOTHING_WAITS] * (not hidden)
     told += [words.WAITS_PRIVATELY] * hidden
@@ -33,14 +33,14 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     """Do what a button says, and ask about the next one. Raises `NotFound` for what is decided."""
     deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
     review_id = value.removeprefix(deed)
-    waiting, _ = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
     told = ""
     if deed == DISCARD:
-        await handle.reject(review_id)
+        await handle.review.reject(review_id)
         told = "I will not keep it."
     elif deed != LATER:
-        result = await handle.approve(review_id, beside=deed == BESIDE)
+        result = await handle.review.approve(review_id, beside=deed == BESIDE)
         told = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(told)
@@ -97,6 +97,6 @@ async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
 
 async def _elsewhere(handle: MemoryHandle) -> list[str]:
     """Where else something waits for an operator."""
-    proposed = await handle.proposed()
+    proposed = await handle.review.proposed()
     others = [one for one in proposed if one.project not in ("", handle.access.project)]
     return [words.WAITS_THERE.format(places=words.places_told(others))] if others else []

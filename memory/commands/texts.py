@@ -5,9 +5,10 @@ from typing import Final
 
 from memory.model.plans import PlanUse
 from memory.model.record import MAX_DOCUMENT, Kind, Record
-from memory.ports import PersonChoices, ReviewItem
+from memory.ports.people import PersonChoices
+from memory.ports.reviews import ReviewItem
 from memory.service.listing import MAX_FOUND, Page
-from memory.service.proposals import Proposals
+from memory.service.review import Proposals
 
 MAX_LINE: Final = 160
 _KINDS_TOLD: Final = {

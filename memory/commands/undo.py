@@ -35,7 +35,7 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
             return Reply(DOCUMENT.format(name=which.upper()))
         return Reply(NO_DOCUMENT.format(name=which))
     wanted = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
-    result = await handle.undo(wanted)
+    result = await handle.write.undo(wanted)
     quiet = caller.place.audience is not Audience.DIRECT and not caller.alone
     return Reply(TAKEN_BACK if quiet else told(result))
 

@@ -14,7 +14,7 @@ from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.model.record import Embedding
-from memory.ports import MemoryStore, Unembedded
+from memory.ports.memories import MemoryStore, Unembedded
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""

@@ -1,4 +1,4 @@
-"""Of whom there is something, for whoever runs the program."""
+"""Counts of stored memories by person, for operators."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class PersonCount:
-    """A person by `str(PersonId)`, how much is kept of them, and what waits for their word."""
+    """The number of a person's memories and open reviews; `person` is a `str(PersonId)`."""
 
     person: str
     episodic: int
@@ -15,6 +15,6 @@ class PersonCount:
 
 
 class MemoryCounts(Protocol):
-    """For whoever runs the program: who is known, never what of them."""
+    """Lists people with stored memories, without content."""
 
     async def known(self, tenant: str, limit: int) -> list[PersonCount]: ...

@@ -7,7 +7,7 @@ from db import Database, Params, Row, Statement, Work, execute, fetch_first, loc
 from db.times import micros, time_of
 from db.values import storable
 from memory.audit import FIRST, chained
-from memory.ports import AuditAction, AuditEntry, Link
+from memory.ports.audit import AuditAction, AuditEntry, Link
 
 LAST: Final = Statement("SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1")
 COLUMNS: Final = "number, at, action, tenant, person, details, previous, hash"

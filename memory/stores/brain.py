@@ -7,7 +7,7 @@ from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.times import micros, micros_or_none, time_of, time_or_none
 from db.values import storable
 from memory.model.scope import AccessScope
-from memory.ports import Document, Version
+from memory.ports.brain import Document, Version
 from memory.stores.documents import check_author, owners_of
 from memory.stores.limits import MAX_VERSIONS
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from db import Database, Statement
 from db.fragments import in_byte_order
-from memory.ports import PersonCount
+from memory.ports.counts import PersonCount
 
 KNOWN: Final = Statement(f"""
     SELECT person, sum(episodic), sum(semantic), sum(waiting) FROM (

@@ -2,7 +2,7 @@
 
 from gateway.errors import BadInput
 from memory.model.scope import AccessScope
-from memory.ports import Document
+from memory.ports.brain import Document
 
 SYSTEM = "system"
 """The author of what the program writes by itself."""

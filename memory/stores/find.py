@@ -7,7 +7,7 @@ from db import Params, Statement, among
 from db.fragments import within
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import OWN, SEES
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import MAX_STATEMENTS, VISIBLE, conditions_of, statement, values_of
 from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED

@@ -3,7 +3,7 @@
 from gateway.errors import BadInput
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, may_change
-from memory.ports import Filter
+from memory.ports.memories import Filter
 
 MAX_FOUND = 1_000
 

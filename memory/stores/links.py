@@ -22,7 +22,7 @@ from db import (
 )
 from db.times import micros, time_of, time_or_none
 from db.work import Fetch
-from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
 from memory.stores.link_requests import (
     EXPIRE_AT_ONCE,
     KeptRequest,

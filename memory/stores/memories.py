@@ -24,7 +24,7 @@ from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import MAY_CHANGE, OWN, parameters
-from memory.ports import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
+from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import find as finding
 from memory.stores import insert as inserting
 from memory.stores import message_changes as deriving

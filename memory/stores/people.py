@@ -10,7 +10,7 @@ from db.pruning import delete_some, deleting_some
 from db.times import micros, time_of
 from db.values import json_list, storable, texts_of
 from gateway.ports import Clock
-from memory.ports import SessionUse, TurnStart
+from memory.ports.people import SessionUse, TurnStart
 from memory.stores.limits import IDLE, MAX_PROJECTS, MAX_TITLE
 from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival

@@ -9,7 +9,7 @@ from db.values import storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.ports.recall import Hit
 from memory.stores.filters import VISIBLE, visible_at
 from memory.stores.rows import SELECTED, record_from

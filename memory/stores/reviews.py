@@ -13,7 +13,7 @@ from db.times import micros, time_of, time_or_none
 from db.values import json_list, storable, texts_of
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope
-from memory.ports import ReviewItem, ReviewState
+from memory.ports.reviews import ReviewItem, ReviewState
 from memory.stores.guard import check_submitted
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
 from memory.stores.rows import columns_of, record_of

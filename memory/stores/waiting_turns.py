@@ -11,7 +11,7 @@ from db.work import Change
 from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import parameters
-from memory.ports import ConsolidatedTurn
+from memory.ports.waiting_turns import ConsolidatedTurn
 from memory.stores.guard import check_turn
 from memory.stores.insert import NewRecord, keep_turns
 

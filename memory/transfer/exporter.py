@@ -61,20 +61,20 @@ async def export(handle: MemoryHandle, wish: ExportOptions) -> int:
         if wish.key:
             file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
         writer = _writer(stack, handle, file, wish)
-        async for record in handle.everything():
+        async for record in handle.read.everything():
             writer.add(record)
             count += 1
-        await handle.note_export(count)
+        await handle.read.note_export(count)
     return count
 
 
 async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
     """Everything that any store holds of the person, as JSON lines under a header: their memories
     as `export` writes them, everything else by its table; and how many entries these are."""
-    rows = await handle.export_all()
+    rows = await handle.privacy.export_all()
     lines = [header_of(handle.access.person, handle.request.at)]
     told = set()
-    async for record in handle.everything():
+    async for record in handle.read.everything():
         told.add(record.id)
         lines.append({"table": MEMORIES} | signed_line(handle, record))
     for row in rows:

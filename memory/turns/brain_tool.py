@@ -11,11 +11,11 @@ from gateway.ports import ToolSpec
 from memory.brain.documents import Brain, BrainParts, BrainResult
 from memory.model.outcome import WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
+from memory.model.trust import InputKind
 from memory.service.handle import MemoryHandle
 from memory.turns.short_ids import ShownIds
 from memory.turns.tools import MAX_ID, NOT_SHOWN, replaced_id, stored_answer
 from memory.write.external_text import ExternalText
-from memory.write.trust import InputKind
 
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
@@ -112,7 +112,7 @@ class BrainTool:
         if old is None:
             return _json({"success": False, "error": NOT_SHOWN})
         draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
-        result = await self._handle.infer(draft, self._outside)
+        result = await self._handle.write.infer(draft, self._outside)
         self.results.append(result)
         return _json(stored_answer(result))
 

@@ -17,7 +17,7 @@ from gateway.errors import StoreUnavailable
 from gateway.ports.memory_blocks import block_for
 from gateway.ports.prompt_blocks import BlockKind
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.recall.labels import label_of
 from memory.service.handle import MemoryHandle
 from memory.turns.short_ids import short_id
@@ -115,11 +115,13 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
             wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
-            found = {match.record.id: match.record for match in await handle.search(wanted)}
+            found = {match.record.id: match.record for match in await handle.read.search(wanted)}
             if len(found) == wanted.limit:  # what they want may be older than all of these
                 wants = replace(wanted, kinds=WANTS, limit=limits.entries)
-                found |= {match.record.id: match.record for match in await handle.search(wants)}
-            total = await handle.count() if at is None else 0
+                found |= {
+                    match.record.id: match.record for match in await handle.read.search(wants)
+                }
+            total = await handle.read.count() if at is None else 0
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)

@@ -17,12 +17,12 @@ from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Tier
 from memory.model.scope import AccessScope
-from memory.ports import Filter, MemoryStore
-from memory.ports.recall import Recall
-from memory.recall.query import MAX_RESULTS, Query
+from memory.model.trust import InputKind
+from memory.ports.memories import Filter, MemoryStore
+from memory.ports.recall import MAX_RESULTS, Query, Recall
 from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import Memory, MemoryHandle
-from memory.service.proposals import Proposals
+from memory.service.review import Proposals
 from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import Brief, BriefLimits, brief_of
 from memory.turns.knowledge import knowledge_item
@@ -42,7 +42,6 @@ from memory.turns.tools import TOOLS, MemoryTools
 from memory.write.consolidation import TurnText, waiting_turn
 from memory.write.external_text import ExternalText, shown_before
 from memory.write.prepare import Refusal, prepare_turn
-from memory.write.trust import InputKind
 
 MAX_BRIEFS: Final = 5_000
 MAX_SHOWN: Final = 200
@@ -88,7 +87,7 @@ class Remembrance:
     async def turn(self, caller: Caller) -> TurnMemory:
         """Memory for this person, here and now."""
         handle = await self._memory.for_principal(caller)
-        return _Turn(caller, handle, self) if handle.chosen.remembered else MemoryOffTurn()
+        return _Turn(caller, handle, self) if handle.choices.remembered else MemoryOffTurn()
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
@@ -101,7 +100,7 @@ class Remembrance:
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
         """What the last word typed may become, as far as something lasting holds all of them."""
         handle = await self._memory.for_principal(caller)
-        if self.retriever is None or not handle.chosen.remembered:
+        if self.retriever is None or not handle.choices.remembered:
             return ()
         wanted = Filter(tiers=(Tier.SEMANTIC,))
         query = Query(typed, caller.at, MAX_SUGGESTED, unfinished=True, wanted=wanted)
@@ -111,13 +110,13 @@ class Remembrance:
     async def learned(self, caller: Caller, conversation: str) -> int:
         """How much of this person's own was learned in a conversation."""
         handle = await self._memory.for_principal(caller)
-        return len(await handle.deleting.learned_in(conversation, caller.at))
+        return len(await handle.privacy.learned_in(conversation, caller.at))
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Delete what of this person's own was learned in a conversation by then."""
         handle = await self._memory.for_principal(caller)
-        learned = await handle.deleting.learned_in(conversation, until)
-        gone = await handle.forget_shown(learned, handle.sealed(conversation))
+        learned = await handle.privacy.learned_in(conversation, until)
+        gone = await handle.privacy.forget(learned, handle.privacy.sealed(conversation))
         return gone.items
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
@@ -142,7 +141,7 @@ class Remembrance:
         """The brief of this session, as of its first prompt: what stays the same is cached by the
         model, whichever process asks it. Made anew only when something in it was deleted, replaced,
         is true no longer, or may not be seen here any more."""
-        access, at = handle.access, handle.briefed
+        access, at = handle.access, handle.brief_at
         key = (handle.request.session, access.room, access.project, access.private)
         kept = self._briefs.get(key)
         same = kept is not None and kept.made_at == at
@@ -165,7 +164,7 @@ class Remembrance:
 
     def shows_notes(self, handle: MemoryHandle) -> bool:
         """Whether this person is shown what was noted."""
-        chosen = handle.chosen.notes
+        chosen = handle.choices.notes
         return self._rules.notes if chosen is None else chosen
 
     @property
@@ -182,7 +181,7 @@ class _Turn:
         self._handle = handle
         self._remembrance = remembrance
         self._lines: Mapping[str, str] = {}
-        self._begins_session = handle.briefed is None
+        self._begins_session = handle.brief_at is None
         self._proposed: Sequence[str] = ()
         self._said_otherwise: Sequence[str] = ()
         self._outside = outside = ExternalText(caller.material)
@@ -206,7 +205,7 @@ class _Turn:
     async def told(self) -> PromptParts:
         """The skill, the person's SOUL and brief, the project's BIBLE, HEARTBEAT and memories."""
         if self._begins_session:
-            self._proposed = proposals_told(await self._handle.proposed())
+            self._proposed = proposals_told(await self._handle.review.proposed())
         brief = await self._remembrance.frozen_brief(self._handle)
         parts = await self._handle.brain_parts()
         self._documents.has_read(parts)
@@ -240,7 +239,7 @@ class _Turn:
         handle, self._said_otherwise = self._handle, instead_of
         if not is_waiting_notice(handle, sentence):
             at = handle.request.at
-            await handle.tell_later(entries_at(at, [entry_of_sentence(sentence)]))
+            await handle.privacy.defer_notices(entries_at(at, [entry_of_sentence(sentence)]))
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
@@ -264,7 +263,7 @@ class _Turn:
                 tools.results, tools.notices, notes=notes, without=self._said_otherwise
             )
             if untold:
-                await handle.tell_later(entries_at(handle.request.at, untold))
+                await handle.privacy.defer_notices(entries_at(handle.request.at, untold))
             return NO_FOOTER
         direct = self._asker.place.audience is Audience.DIRECT
         waited = await deliver_notices(handle) if direct else ()

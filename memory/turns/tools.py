@@ -17,8 +17,8 @@ from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
-from memory.ports import Filter
-from memory.recall.query import Query
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from memory.turns.brief import Brief
 from memory.turns.short_ids import ShownIds
@@ -184,7 +184,7 @@ class MemoryTools:
             old,
             wanted.quote,
         )
-        result = await self._handle.infer(draft, self._outside)
+        result = await self._handle.write.infer(draft, self._outside)
         self.results.append(result)
         self._shown.add((result.memory_id,) if result.memory_id else ())
         answer = stored_answer(result)
@@ -203,10 +203,12 @@ class MemoryTools:
         )
         if wanted.query.strip():
             query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
-            recalled = await self._handle.look_up(query)
+            recalled = await self._handle.read.recall(query)
             found = [(one.record, one.score) for one in recalled.results]
         else:
-            found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+            found = [
+                (match.record, match.score) for match in await self._handle.read.search(narrowed)
+            ]
         self._shown.add(record.id for record, _ in found)
         for record, _ in found:
             for piece in shown_before(record, self._handle.access.persons):
@@ -223,7 +225,7 @@ class MemoryTools:
             return _json({"success": False, "error": ONLY_THE_PERSON})
         memory_id = self._shown.named(wanted.id)
         try:
-            gone = memory_id is not None and await self._handle.delete_for_model(memory_id)
+            gone = memory_id is not None and await self._handle.privacy.delete_for_model(memory_id)
         except BadInput as error:
             return _json({"success": False, "error": str(error)})
         if not gone:

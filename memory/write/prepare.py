@@ -20,7 +20,7 @@ from memory.model.record import (
     Tier,
     Trust,
 )
-from memory.write.trust import Derived, InputKind, derive_trust
+from memory.model.trust import Derived, InputKind, derive_trust
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.cut import REDACTED as MARKER
 from safety.cut import cut

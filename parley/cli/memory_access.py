@@ -17,7 +17,7 @@ from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports import MembershipStatus
 from gateway.ports.memory import Caller
-from memory.ports import PersonCount
+from memory.ports.counts import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.config import Settings, load

@@ -7,7 +7,8 @@ from typing import Final
 
 from memory.commands.texts import short_id
 from memory.model.record import Record
-from memory.ports import PersonCount, ReviewItem
+from memory.ports.counts import PersonCount
+from memory.ports.reviews import ReviewItem
 from memory.transfer.line_format import sender_for
 
 WIDTH: Final = 160

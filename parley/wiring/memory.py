@@ -25,12 +25,13 @@ from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.relevance import RelevanceJudge
 from memory.grounding.verifier import ConfiguredVerifier
 from memory.model.plans import BUILT_IN, Plan, Plans
-from memory.ports import PersonalDataStore, WorkingMemory
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Limits, RecallRules
-from memory.service.handle import Memory, MemoryParts
+from memory.service.handle import Memory
 from memory.service.links import Links
+from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import Remembrance, TurnRules

@@ -16,7 +16,7 @@ from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
 from gateway.ports.memory import Caller
 from memory.model.record import Record
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
 from parley.security.token_key import token_key
 from parley.security.tokens import TokenClaims, issue
@@ -274,7 +274,7 @@ class Scene:
         """Everything that is kept of a person as memory, turns included."""
         handle = await self.handle(name)
         wanted = Filter(own_only=True, superseded=True, limit=200)
-        return [match.record for match in await handle.search(wanted)]
+        return [match.record for match in await handle.read.search(wanted)]
 
     async def remembered(self, name: str) -> str:
         """What is kept as a person's memories, turns aside, as one text."""
@@ -282,7 +282,7 @@ class Scene:
 
     async def kept(self, name: str) -> list[dict[str, object]]:
         """Every row of a person, as `/privacy export` gives them out."""
-        return await (await self.handle(name)).export_all(audited=False)
+        return await (await self.handle(name)).privacy.export_all(audited=False)
 
     def person_id(self, name: str) -> PersonId:
         """The identity of a person."""

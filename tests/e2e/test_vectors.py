@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.test_memory import direct
 from tests.support.patience import PATIENCE

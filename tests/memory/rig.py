@@ -28,10 +28,11 @@ from memory.grounding.decision import Grounding
 from memory.grounding.verifier import Reason, Verification
 from memory.model.plans import Plans
 from memory.model.scope import AccessScope
-from memory.ports import AuditEntry
+from memory.ports.audit import AuditEntry
 from memory.recall.retriever import Retriever
-from memory.service.handle import Memory, MemoryHandle, MemoryParts
+from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
+from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import Remembrance
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn

@@ -14,7 +14,7 @@ from db.postgres import Connection, PostgresDatabase
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within
 from memory.stores.postgres.vector_table import Indexed, VectorTable

@@ -9,7 +9,7 @@ from db import Database, Params, Row, Statement, Work, among, together
 from db.values import storable
 from db.work import Fetch
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within, within
 from memory.stores.rows import partition_lexeme

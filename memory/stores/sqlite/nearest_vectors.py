@@ -15,7 +15,7 @@ from db import Database, Row, Statement, Work, among, fetch
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within, room_key
 from memory.stores.sqlite.vector_matrix import Matrices, Matrix, Partition, best_first

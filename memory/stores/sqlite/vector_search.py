@@ -7,7 +7,7 @@ from db import Database, Params, Statement
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 
 if TYPE_CHECKING:
     from memory.stores.sqlite.nearest_vectors import NearestVectors

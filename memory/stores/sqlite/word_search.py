@@ -10,7 +10,7 @@ from db import Database, Statement, Work, among, change, fetch, fetch_first, tog
 from db.values import storable
 from db.work import Fetch
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import within
 from memory.stores.word_ranking import (

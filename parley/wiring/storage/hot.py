@@ -12,7 +12,7 @@ from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.personal_data import SqlitePersonalData
-from memory.ports import PersonalDataStore
+from memory.ports.personal_data import PersonalDataStore
 from parley.wiring.storage.long_lived import open_database
 
 if TYPE_CHECKING:

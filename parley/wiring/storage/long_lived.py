@@ -24,7 +24,7 @@ from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.traces import SqlTraces
 from gateway.storage.turn_writer import SqlTurnWriter
 from gateway.storage.usage import SqlUsage
-from memory.ports import WorkingMemory
+from memory.ports.personal_data import WorkingMemory
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from parley.wiring.storage.schemas import SCHEMAS
 

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 
 from db import Database
 from gateway.ports import Clock
-from memory.ports import (
-    AuditTrail,
-    BrainStore,
-    LinkStore,
-    MemoryCounts,
-    MemoryStore,
-    PeopleStore,
-    PersonalDataStore,
-    ReviewStore,
-    WaitingTurns,
-)
 from memory.ports.api_tokens import TokenStore
+from memory.ports.audit import AuditTrail
+from memory.ports.brain import BrainStore
+from memory.ports.counts import MemoryCounts
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import PersonalDataStore
 from memory.ports.recall import RecallStore
+from memory.ports.reviews import ReviewStore
+from memory.ports.waiting_turns import WaitingTurns
 from memory.stores.api_tokens import SqlApiTokens
 from memory.stores.audit import SqlAuditLog
 from memory.stores.brain import SqlBrain

@@ -12,7 +12,7 @@ from gateway.storage.sqlite.lock import GatewayLock
 from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.storage.unit_of_work import TwoStepUnitOfWork
 from gateway.turn.services import Stores
-from memory.ports import PersonalDataStore, WorkingMemory
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot
 from parley.wiring.storage.long_lived import open_long_lived

@@ -17,8 +17,8 @@ from gateway.storage.own_messages import SqlHistory
 from gateway.storage.waiting_turns import put_waiting_turn
 from memory.commands import texts as words
 from memory.model.record import Draft, Kind
-from memory.ports import Filter
-from memory.service.deletion import MAX_FOUND
+from memory.ports.memories import Filter
+from memory.service.privacy import MAX_MATCHES as MAX_FOUND
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
@@ -81,7 +81,7 @@ async def history(kept: tuple[Rig, Conversations]) -> list[str]:
 
 async def remembered(rig: Rig) -> set[str]:
     handle = await rig.handle("ada")
-    found = await handle.search(Filter(superseded=True, limit=1_000))
+    found = await handle.read.search(Filter(superseded=True, limit=1_000))
     return {match.record.content for match in found}
 
 
@@ -121,9 +121,9 @@ async def test_an_id_takes_along_where_it_was_said_word_for_word(
     await say(rig, "/remember I like green tea with milk")
     await talk(kept, "m1", "You know that I like tea", "I do")
     await talk(kept, "m2", "I like green tea, too", "Noted")
-    (tea,) = await (await rig.handle("ada")).about("like tea know")
+    (tea,) = await (await rig.handle("ada")).privacy.memories_about("like tea know")
     assert tea.role == "user"
-    found = await (await rig.handle("ada")).search(Filter(text="I like tea"))
+    found = await (await rig.handle("ada")).read.search(Filter(text="I like tea"))
     (one,) = [match.record for match in found if match.record.content == "I like tea"]
     question = await say(rig, f"/forget {one.id[:12]}")
     await press(rig, question, "Forget")
@@ -216,8 +216,8 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
         await rig.clock.advance(1)
     page = await say(rig, "/forget Luna")
     handle = await rig.handle("ada")
-    (oldest,) = await handle.about("trick 00x")
-    await handle.delete([oldest.id])
+    (oldest,) = await handle.privacy.memories_about("trick 00x")
+    await handle.privacy.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
     assert words.CHANGED_ITEM in page.markdown
@@ -247,17 +247,17 @@ async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) 
     await rig.links.unlink("default", str(ada.principal.person))
     assert "Forgotten" not in (await press(rig, question, "Forget")).markdown
     handle = await rig.handle("bea", at=elsewhere)
-    assert await handle.count() == 1
+    assert await handle.read.count() == 1
     await rig.link(rig.caller("ada"), rig.caller("bea", at=elsewhere))
     question = await say(rig, "/forget Luna")
     assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
-    assert await handle.count() == 0
+    assert await handle.read.count() == 0
 
 
 async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog", at=DIRECT)
     handle = await rig.handle("ada", at=ROOM)
-    await handle.remember(Draft("Luna guards the server", Kind.FACT))
+    await handle.write.remember(Draft("Luna guards the server", Kind.FACT))
     private = await rig.commands.run("forget", "Luna", rig.caller("ada", at=ROOM))
     assert "guards" in private.markdown
     assert "my dog" not in private.markdown
@@ -267,7 +267,9 @@ async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
 async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
     direct = replace(DIRECT, platform=ROOM.platform)
     await say(rig, "/remember Luna is my dog", at=direct)
-    await (await rig.handle("ada", at=ROOM)).remember(Draft("Luna guards the server", Kind.FACT))
+    await (await rig.handle("ada", at=ROOM)).write.remember(
+        Draft("Luna guards the server", Kind.FACT)
+    )
     await say(rig, "/privacy rooms on", at=direct)
 
     async def forget(*, alone: bool) -> str:
@@ -300,7 +302,7 @@ async def test_the_history_of_another_person_is_never_read(
     )
     assert (await say(rig, "/forget Luna")).markdown == words.NOTHING_TO_FORGET
     found = await rig.memory.for_principal(rig.caller("bob"))
-    assert len((await found.forgettable("Luna")).items) == 1
+    assert len((await found.privacy.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:

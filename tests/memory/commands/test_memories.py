@@ -17,7 +17,7 @@ async def learn(rig: Rig, *texts: str, kind: Kind = Kind.FACT, **where: object) 
     for text in texts:
         await rig.clock.advance(60)
         handle = await rig.handle("ada", **where)  # type: ignore[arg-type]  # a place
-        assert (await handle.remember(Draft(text, kind))).memory_id, text
+        assert (await handle.write.remember(Draft(text, kind))).memory_id, text
 
 
 async def talk(rig: Rig, count: int, begin: str = "Message number") -> None:
@@ -133,7 +133,7 @@ async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step()
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
         ada = await rig.handle("ada")
-        assert await ada.delete([(await ada.page("learned", "", 0)).records[0].id])
+        assert await ada.privacy.delete([(await ada.read.page("learned", "", 0)).records[0].id])
         assert (await press(rig, first, "Next")).markdown == words.NO_SUCH_PAGE
 
 
@@ -181,4 +181,4 @@ async def test_pages_end_where_paging_ends_and_the_search_is_named() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await learn(rig, "Has a dog")
-        assert (await ada.page("learned", "", 10**6)).records == ()
+        assert (await ada.read.page("learned", "", 10**6)).records == ()

@@ -26,7 +26,7 @@ from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind, Scope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 from parley.wiring.storage.memory_stores import MemoryStores
@@ -226,7 +226,7 @@ class Isolation(RuleBasedStateMachine):
             gone = bool(self.call(turn, "memory_delete", {"id": old.id}).get("success"))
         else:
             handle = self.do(self.rig.memory.for_principal(caller))
-            gone = self.do(handle.delete([old.id])) == [old.id]
+            gone = self.do(handle.privacy.delete([old.id])) == [old.id]
         if gone:
             assert self.world.may_change(scene, old), "somebody else's was deleted"
             self.world.drop([old])
@@ -239,7 +239,7 @@ class Isolation(RuleBasedStateMachine):
             return
         handle = self.do(self.rig.memory.for_principal(self.caller(scene)))
         try:
-            undone = self.do(handle.undo(old.id))
+            undone = self.do(handle.write.undo(old.id))
         except BadInput:
             return
         assert [one.id for one in undone.gone] == [old.id], "more than that was undone"
@@ -496,14 +496,14 @@ class Isolation(RuleBasedStateMachine):
         caller = self.caller(scene)
         handle = self.do(self.rig.memory.for_principal(caller))
         world = self.world
-        found = self.do(handle.search(Filter(superseded=True, limit=1_000)))
+        found = self.do(handle.read.search(Filter(superseded=True, limit=1_000)))
         stored = {word for match in found for word in self.said(match.record.content)}
         meant = world.words(scene, "memory", "turn")
         assert stored == meant, f"{scene}: shown {stored - meant}, not found {meant - stored}"
         for word in world.everything[-3:]:
             wanted = Filter(text=word, superseded=True, limit=100)
             sought = {
-                w for m in self.do(handle.search(wanted)) for w in self.said(m.record.content)
+                w for m in self.do(handle.read.search(wanted)) for w in self.said(m.record.content)
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
         turn = self.do(self.rig.remembrance.turn(caller))
@@ -572,7 +572,7 @@ class Isolation(RuleBasedStateMachine):
         return self.do(self.rig.commands.run(name, arguments, self.caller(scene)))
 
     async def remembered(self, caller: Caller, draft: Draft) -> WriteResult:
-        return await (await self.rig.memory.for_principal(caller)).remember(draft)
+        return await (await self.rig.memory.for_principal(caller)).write.remember(draft)
 
     def text(self, turn: TurnMemory, name: str, arguments: Mapping[str, object]) -> str:
         return self.do(turn.tools.call(name, arguments))

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.query import MAX_LITERALS, Query, holds, literals_in, understood
+from memory.ports.recall import Query
+from memory.recall.query import MAX_LITERALS, holds, literals_in, understood
 from tests.memory.recall.making import NOW
 
 

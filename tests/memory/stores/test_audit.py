@@ -8,7 +8,7 @@ import pytest
 from db import Statement
 from gateway.errors import StoreUnavailable
 from memory.audit import chained, first_broken
-from memory.ports import AuditEntry, Link
+from memory.ports.audit import AuditEntry, Link
 from memory.stores.audit import SqlAuditLog
 from tests.memory.stores.conftest import Engine
 

@@ -3,7 +3,11 @@
 import pytest
 
 from memory.model.record import Scope, Tier
-from memory.ports import BrainStore, MemoryStore, PeopleStore, PersonCount, ReviewItem, ReviewStore
+from memory.ports.brain import BrainStore
+from memory.ports.counts import PersonCount
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.stores.counts import SqlMemoryCounts
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store

@@ -7,7 +7,7 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Kind
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search as nearest
 from memory.stores.postgres.vector_table import Indexed, VectorTable

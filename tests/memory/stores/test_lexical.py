@@ -5,7 +5,7 @@ import random
 import pytest
 
 from db.sqlite import SqliteDatabase
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.recall import SqlRecall
 from memory.stores.search import searches_on

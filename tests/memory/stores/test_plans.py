@@ -6,7 +6,7 @@ import pytest
 
 from db import Statement
 from db.sqlite import SqliteDatabase
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores import filters as conditions
 from memory.stores import find as finding
 from memory.stores import insert as inserting

@@ -8,7 +8,7 @@ import pytest
 
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, SourceType, Tier, Trust
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.write.statement import find_statement
 from tests.memory.rig import memory_rig
 
@@ -202,10 +202,10 @@ async def test_nothing_altered_is_presented_as_said_and_nothing_honest_is_refuse
             ):
                 name = f"{kind}{number}"
                 handle = await rig.handle(name, says=said)
-                result = await handle.infer(Draft(content, Kind.FACT, quote=cited))
+                result = await handle.write.infer(Draft(content, Kind.FACT, quote=cited))
                 kept = [
                     match.record
-                    for match in await handle.search(Filter(tiers=(Tier.SEMANTIC,)))
+                    for match in await handle.read.search(Filter(tiers=(Tier.SEMANTIC,)))
                     if match.record.provenance.source is SourceType.USER_MESSAGE
                     or match.record.provenance.trust is Trust.HIGH
                 ]

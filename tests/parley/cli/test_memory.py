@@ -113,9 +113,11 @@ async def talked(storage: Storage, name: str) -> None:
 
 
 async def remembered(handle: MemoryHandle, name: str) -> None:
-    await handle.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
-    await handle.remember(Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE))
-    await handle.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
+    await handle.write.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
+    await handle.write.remember(
+        Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE)
+    )
+    await handle.write.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
 
 
 def caller(name: str) -> Caller:

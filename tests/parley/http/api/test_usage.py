@@ -24,7 +24,7 @@ async def test_a_person_sees_what_they_spent_and_nobody_elses(
 
 async def test_what_was_decided_is_told_without_its_text(ada: ApiClient, eve: ApiClient) -> None:
     handle = await ada.in_private()
-    waiting = await handle.infer(Draft("Ada may own a boat", Kind.FACT))
+    waiting = await handle.write.infer(Draft("Ada may own a boat", Kind.FACT))
     assert (await ada("GET", "/brain/decisions")).json == {"decisions": []}
     await ada("POST", f"/brain/reviews/{waiting.review_id}/reject", {"reason": "no boat"})
     (decision,) = (await ada("GET", "/brain/decisions")).json["decisions"]

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.model.record import SourceType, Trust
-from memory.write.trust import Derived, InputKind, derive_trust
+from memory.model.trust import Derived, InputKind, derive_trust
 
 
 @pytest.mark.parametrize(
