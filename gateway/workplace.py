@@ -22,23 +22,18 @@ class Workplace(Protocol):
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when nothing more can wait."""
-        ...
 
     def is_crowded_by(self, person: PersonId) -> bool:
         """True when much waits, and this person has their share of it."""
-        ...
 
     async def accept(self, entry: InboxEntry) -> None:
         """The inbox has this entry: see to it that it is worked on."""
-        ...
 
     async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
         """True when one of these messages is accepted and may not be answered yet."""
-        ...
 
     def answer_inline(self, event: InlineQueried) -> bool:
         """Offer completions while a person types; False without room."""
-        ...
 
 
 class LocalWorkplace:

@@ -1,4 +1,4 @@
-"""Fetches the files that a person sends with a command, for a command that takes them."""
+"""Fetches the files of a command that takes files."""
 
 from typing import Final
 
@@ -8,15 +8,15 @@ from gateway.remembering import GivenFile
 
 MAX_FILES: Final = 1
 MAX_BYTES: Final = 1024 * 1024
-"""Bytes of a file; a larger one is not fetched."""
+"""Size limit of a file; a larger one is not fetched."""
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
 async def given_files(exchange: Exchange) -> tuple[GivenFile, ...]:
-    """The files of the command's message, each with its bytes or with the reason why not."""
+    """Return the files of the command's message, each with its bytes or an error."""
     attachments = [one for message in exchange.messages for one in message.attachments]
-    found = []
+    files = []
     for one in attachments[:MAX_FILES]:
         data, problem = None, NOT_FETCHED
         if one.size is not None and one.size > MAX_BYTES:
@@ -28,5 +28,5 @@ async def given_files(exchange: Exchange) -> tuple[GivenFile, ...]:
                 problem = TOO_LARGE
             except DeliveryError:
                 problem = NOT_FETCHED
-        found.append(GivenFile(one.name, data, problem))
-    return tuple(found)
+        files.append(GivenFile(one.name, data, problem))
+    return tuple(files)

@@ -1,4 +1,5 @@
-"""Commands, button presses, edits and deletions: what is not a question to the model."""
+"""Commands, button presses, edits, deletions and inline queries: events that are not questions to
+the model."""
 
 import asyncio
 from dataclasses import replace
@@ -62,14 +63,14 @@ log = structlog.get_logger(__name__)
 
 
 class CommandHandler:
-    """Answers what people tell the assistant to do, rather than ask it."""
+    """Handles commands and other events that are not questions to the model."""
 
     def __init__(self, services: Services, pipeline: Pipeline) -> None:
         self._services = services
         self._pipeline = pipeline
 
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
-        """Run a command, if this person may."""
+        """Run a command, if the person is allowed to."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange):
             return
@@ -95,8 +96,8 @@ class CommandHandler:
                 await self._more(exchange, event.name, event.arguments)
 
     async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
-        """End the turn that runs in this conversation. Whoever used up their limit can do that
-        too; it is the question whether anything runs that is limited."""
+        """End the running turn of this conversation. A person without remaining quota may do that
+        too; only the command without a running turn is rate-limited."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange, ENTRY):
             return
@@ -109,19 +110,19 @@ class CommandHandler:
         )
 
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
-        """Do, or leave, what one of our questions asked about."""
+        """Handle the press of a button."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange):
             return
         if not confirmations.is_confirmation(event.value):
             await self._answer(exchange, await self._pressed(exchange, event.value), event)
             return
-        found = await confirmations.recall(self._services, event.value)
-        if found is None:
+        pending = await confirmations.recall(self._services, event.value)
+        if pending is None:
             await self._answer(exchange, Reply(CLOSED), event)
             return
-        confirmation_id, asked, answer = found
-        if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
+        confirmation_id, question, answer = pending
+        if not confirmations.may_answer(question, str(exchange.who.person), exchange.who.role):
             decision = Decision("confirmation", False, "not_the_asker")
             exchange.note(decision)
             await audit("confirmation_denied", exchange, self._services, decision)
@@ -129,7 +130,7 @@ class CommandHandler:
             await self._answer(exchange, refused, event)
             return
         if answer == "learned":
-            if asked.person != str(exchange.who.person):
+            if question.person != str(exchange.who.person):
                 await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(exchange, self._services)
@@ -138,17 +139,17 @@ class CommandHandler:
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
         if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
-            words = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
+            words = tasks.NOT_YOURS if question.action == "task" else NOT_YOURS
             await self._answer(exchange, Reply(words), event)
             return
-        await self._answer(exchange, await self._settle(asked, answer, first, exchange), event)
+        await self._answer(exchange, await self._settle(question, answer, first, exchange), event)
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button whose press is no question to the model."""
+        """Return True for the value of a button that is not a question to the model."""
         return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
 
     async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
-        """Let the stored conversation follow an edit or a deletion."""
+        """Apply an edit or a deletion to the stored conversation."""
         services, place = self._services, place_of(event)
         conversations, tenant = services.stores.conversations, tenant_of(entry.lane)
         if isinstance(event, MessageDeleted):
@@ -159,13 +160,13 @@ class CommandHandler:
             text = await asyncio.to_thread(redact_for_history, content)
             await conversations.edit(tenant, place, event.message.id, text)
             name = redact_name(event.message.author.name)
-            said = said_in(place, name, content[:MAX_CONTENT])
-            await services.memory.edited(tenant, place, event.message.id, said)
+            quoted = said_in(place, name, content[:MAX_CONTENT])
+            await services.memory.edited(tenant, place, event.message.id, quoted)
         self._services.count("revised", event.kind)
         await self._services.stores.inbox.finish((entry.id,), ())
 
     async def inline(self, event: InlineQueried) -> None:
-        """Offer what somebody types may become; choosing it sends it to the chat."""
+        """Answer an inline query with suggestions."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
@@ -213,13 +214,13 @@ class CommandHandler:
         )
 
     async def _keeps(self, exchange: Exchange) -> bool:
-        """False where the person switched memory off."""
+        """Return False if the person switched memory off."""
         await redact_aside(exchange, self._services)
         memory = await self._services.memory.turn(asker_of(exchange, self._services))
         return memory.keeps
 
     async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
-        """One of the commands that were added to ours."""
+        """Run a command beside the gateway's own."""
         await redact_aside(exchange, self._services)
         caller = asker_of(exchange, self._services)
         if any(spec.takes_files and spec.name == name for spec in self._services.commands):
@@ -249,20 +250,20 @@ class CommandHandler:
         await self._answer(exchange, reply)
 
     async def _settle(
-        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+        self, question: Confirmation, answer: Answer, first: bool, exchange: Exchange
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
         confirmed = answer != "no"
-        if asked.action == "task":
+        if question.action == "task":
             return Reply(
-                await tasks.confirmed(asked, self._services)
+                await tasks.confirmed(question, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
             return Reply("Nothing was deleted.")
-        return await clearing.cleared(asked, answer, exchange, self._services)
+        return await clearing.cleared(question, answer, exchange, self._services)
 
     def _aside(self, exchange: Exchange, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
@@ -271,8 +272,8 @@ class CommandHandler:
     async def _answer(
         self, exchange: Exchange, reply: Reply, press: ButtonPressed | None = None
     ) -> None:
-        """Answer a command or a press; in a room, where the platform can, only the asker sees it.
-        Buttons that were answered go."""
+        """Answer a command or a press; in a room, where the platform can, only to its author.
+        Removes the pressed buttons."""
         if exchange.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(exchange))
         if reply.forgets:
@@ -283,7 +284,7 @@ class CommandHandler:
 
 
 def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
-    """The send that takes the pressed buttons away, where the platform can."""
+    """Return the send that removes the pressed buttons, where the platform can."""
     if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
         return ()
     return (

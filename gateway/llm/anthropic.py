@@ -1,7 +1,7 @@
 """Claude, through Anthropic's own library.
 
-The library costs two seconds and 40 MB to import, so it is loaded on first use, in a thread. Its
-own retries are off: `FailoverProvider` is the one place that tries again.
+The library takes two seconds and 40 MB to import, so it is loaded on first use, in a thread. Its
+retries are off: only `FailoverProvider` retries.
 """
 
 import re
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
-"""How long the service may say nothing in the middle of an answer; it pings while it thinks."""
+"""The longest silence of the service within an answer; it sends pings while it thinks."""
 
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
 
 class AnthropicProvider:
-    """The Messages API. `model` is used where a request names none."""
+    """The Messages API. `model` is used if a request names none."""
 
     name = "anthropic"
 
@@ -82,7 +82,7 @@ class AnthropicProvider:
 
 
 def _model_error(error: Exception, sdk: Any) -> ModelError:
-    """What an exception of the library means for us."""
+    """Translate an exception of the library."""
     if isinstance(error, ModelError):
         return error
     if not isinstance(error, sdk.APIStatusError):
@@ -101,7 +101,7 @@ def _model_error(error: Exception, sdk: Any) -> ModelError:
 
 
 def _said(body: object, otherwise: str) -> tuple[str, str]:
-    """Type and message of the error in a response's body."""
+    """Return type and message of the error in a response body."""
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
         return "", otherwise

@@ -1,4 +1,4 @@
-"""Our conversation as the Messages API takes it, and its stream as we read it. No I/O."""
+"""Converts requests to the Messages API and its stream to answers. No I/O."""
 
 import base64
 import json
@@ -25,7 +25,7 @@ from gateway.ports import (
 )
 
 MAX_ARGUMENTS: Final = 200_000
-"""Characters of one call's arguments; a longer one is broken off."""
+"""Characters of one call's arguments; the rest is dropped."""
 
 _STOPS: Final[Mapping[str | None, StopReason]] = {
     "end_turn": "end",
@@ -38,9 +38,9 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 
 
 def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
-    """The JSON body, with at most four cache marks, each where something ends that stays the same
-    for longer than what follows: the tools, the system prompt, the history, and, while tools run,
-    what was said last. What is too short for this model to cache has none."""
+    """Return the JSON body with at most four cache marks, each behind a part that is more stable
+    than the next: the tools, the system prompt, the history, and, while tools run, the last
+    message. Parts too short for this model's cache get no mark."""
     messages = list(_messages(request.messages, model))
     tools = [_tool(tool) for tool in request.tools]
     body: dict[str, Any] = {
@@ -65,7 +65,7 @@ def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
 
 
 def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]]:
-    """In one text, or with a mark between what lasts and what is of today."""
+    """Return the system prompt as one text, or with a mark between its stable and volatile part."""
     if not (marked and request.system.strip()):
         return request.whole_system
     parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
@@ -121,7 +121,7 @@ class _Writer:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """A JSON object, `{}` for anything else."""
+    """Parse a JSON object; `{}` for anything else."""
     try:
         return parse_object(text)
     except ValueError:
@@ -130,7 +130,7 @@ def _object(text: str) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Open:
-    """A block that is being written."""
+    """A block that is being streamed."""
 
     kind: str
     first: Mapping[str, Any]
@@ -145,7 +145,7 @@ class _Open:
 
 
 class AnswerReader:
-    """Puts a streamed answer together, event by event. `model` is the one that was asked."""
+    """Assembles a streamed answer, event by event. `model` is the requested one."""
 
     def __init__(self, model: str) -> None:
         self._asked = model
@@ -156,7 +156,7 @@ class AnswerReader:
         self._complete = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
-        """Take one event; returns the text that it adds to the answer, "" for none."""
+        """Take one event; returns the text that it adds to the answer."""
         match event["type"]:
             case "message_start":
                 self._model = event["message"].get("model") or self._asked
@@ -177,8 +177,8 @@ class AnswerReader:
         return ""
 
     def finish(self) -> ModelFinished:
-        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did, or said
-        something of another type than the service documents."""
+        """Return the whole answer. Raises `ModelUnavailable` if the stream ended early or broke its
+        documented format."""
         if not self._complete:
             raise ModelUnavailable("the answer broke off in the middle")
         try:
@@ -230,11 +230,11 @@ class AnswerReader:
                 return None
 
 
-def _usage(said: Mapping[str, Any], before: Usage) -> Usage:
-    """The figures are totals so far; what is not said stays as it was."""
+def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
+    """Read the totals so far; a missing figure keeps its previous value."""
 
     def figure(name: str, otherwise: int) -> int:
-        value = said.get(name)
+        value = figures.get(name)
         return value if isinstance(value, int) else otherwise
 
     return Usage(

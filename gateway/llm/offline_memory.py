@@ -1,4 +1,4 @@
-"""How the offline model remembers: through the same tools as any other model."""
+"""Memory for the offline model, through the same tools as any other model."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from gateway.ports import ModelRequest, ToolCall
 STORE: Final = "memory_store"
 SEARCH: Final = "memory_search"
 PREFIX: Final = "offline_memory_"
-"""Begins the ids of its calls, by which the outcomes are told apart from other tools'."""
+"""The prefix of its call ids, which identifies results of memory tools."""
 MAX_QUERY: Final = 200
 
 _REMEMBER: Final = re.compile(
@@ -34,27 +34,27 @@ _KINDS: Final = (
 )
 
 
-def memory_call(asked: str, request: ModelRequest, *, untold: bool) -> ToolCall | None:
-    """The call that fits what was asked, where there is such a tool. `untold`: this conversation
-    does not hold the answer to a question about something of the person's."""
+def memory_call(question: str, request: ModelRequest, *, untold: bool) -> ToolCall | None:
+    """Return the matching call, if there is such a tool. `untold`: the conversation does not answer
+    a question about something of the person's."""
     if request.tool_choice == "none":
         return None
     offered = {tool.name for tool in request.tools}
     number = sum(message.role == "assistant" for message in request.messages)
-    told = _REMEMBER.search(asked)
-    if told is not None and STORE in offered:
-        what = told["what"].strip()
+    statement = _REMEMBER.search(question)
+    if statement is not None and STORE in offered:
+        what = statement["what"].strip()
         stored = {"type": _kind(what), "content": what, "quote": what}
         return ToolCall(f"{PREFIX}{number}", STORE, json.dumps(stored, ensure_ascii=False))
-    wanted = _KNOW.search(asked) or (_MY.search(asked) if untold else None)
-    if wanted is not None and SEARCH in offered:
-        query = json.dumps({"query": wanted["what"].strip()[:MAX_QUERY], "limit": 5})
+    topic = _KNOW.search(question) or (_MY.search(question) if untold else None)
+    if topic is not None and SEARCH in offered:
+        query = json.dumps({"query": topic["what"].strip()[:MAX_QUERY], "limit": 5})
         return ToolCall(f"{PREFIX}{number}", SEARCH, query)
     return None
 
 
 def memory_report(content: str) -> str:
-    """What a memory tool answered, in words; memories are quoted."""
+    """Describe the result of a memory tool; memories are quoted."""
     try:
         answer = json.loads(content)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Any service that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
+"""Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
 
 The library is the optional extra `openai`; it is loaded on first use, in a thread, and its own
-retries are off, as with Anthropic.
+retries are off.
 """
 
 import importlib.util
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 SILENCE_SECONDS: Final = 120.0
-"""Longer than Anthropic's: servers at home load a model first, and send no pings."""
+"""Longer than Anthropic's: local servers load a model first and send no pings."""
 
 _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
@@ -34,9 +34,9 @@ _FIGURES: Final = re.compile(
 
 
 class OpenAICompatibleProvider:
-    """Chat completions. `model` is used where a request names none.
+    """Chat completions. `model` is used if a request names none.
 
-    Raises `ConfigurationError` when the library is not installed.
+    Raises `ConfigurationError` if the library is not installed.
     """
 
     name = "openai"
@@ -61,7 +61,6 @@ class OpenAICompatibleProvider:
         self._client = LazyClient(self._make_client)
 
     async def warm(self) -> None:
-        """Load the library now, so that the first question does not wait for it."""
         await self._client.loaded()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:

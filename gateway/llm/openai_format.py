@@ -1,4 +1,4 @@
-"""Our conversation as the chat completions API takes it, and its stream as we read it. No I/O."""
+"""Converts requests to the chat completions API and its stream to answers. No I/O."""
 
 import base64
 from collections.abc import Iterator, Mapping
@@ -33,8 +33,8 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
 
 
 def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, Any]:
-    """The JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at most
-    others."""
+    """Return the JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at
+    most others."""
     messages: list[dict[str, Any]] = []
     if system := request.whole_system:
         messages.append({"role": "system", "content": system})
@@ -108,7 +108,7 @@ class _Call:
 
 
 class AnswerReader:
-    """Puts a streamed answer together, chunk by chunk."""
+    """Assembles a streamed answer, chunk by chunk."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -118,7 +118,7 @@ class AnswerReader:
         self._finish: str | None = None
 
     def feed(self, chunk: Mapping[str, Any]) -> str:
-        """Take one chunk; returns the text that it adds to the answer, "" for none."""
+        """Take one chunk; returns the text that it adds to the answer."""
         self._model = str(chunk.get("model") or self._model)
         if chunk.get("usage"):
             self._usage = _usage(chunk["usage"])
@@ -134,8 +134,8 @@ class AnswerReader:
         return added
 
     def finish(self) -> ModelFinished:
-        """The whole answer. Raises `ModelUnavailable` when the stream ended before it did, or said
-        something of another type than the interface documents."""
+        """Return the whole answer. Raises `ModelUnavailable` if the stream ended early or broke its
+        documented format."""
         if self._finish is None:
             raise ModelUnavailable("the answer broke off in the middle")
         try:
@@ -169,9 +169,9 @@ class AnswerReader:
             call.pieces.append(arguments)
 
 
-def _usage(said: Mapping[str, Any]) -> Usage:
-    """Here the prompt's tokens include those read from the cache; ours do not."""
-    details = said.get("prompt_tokens_details") or {}
+def _usage(figures: Mapping[str, Any]) -> Usage:
+    """Read the usage; prompt tokens include cached ones here, but not in `Usage`."""
+    details = figures.get("prompt_tokens_details") or {}
     cached = int(details.get("cached_tokens") or 0)
-    prompt = int(said.get("prompt_tokens") or 0)
-    return Usage(max(0, prompt - cached), int(said.get("completion_tokens") or 0), cached)
+    prompt = int(figures.get("prompt_tokens") or 0)
+    return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)

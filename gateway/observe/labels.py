@@ -1,4 +1,4 @@
-"""What may stand in a metric's label: few values, and never an id or a word of somebody's."""
+"""Bounded values for metric labels: few of them, and never an id or a person's text."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Final
 
 OTHER: Final = "other"
 CODE: Final = re.compile(r"[a-z][a-z_]{0,39}")
-"""A reason code or a stage: no digits, so that no id passes for one."""
+"""A reason code or a stage: no digits, so that no id matches."""
 TYPE: Final = re.compile(r"[A-Za-z]{1,40}")
 """The name of an error."""
 MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,79}")
@@ -16,7 +16,7 @@ MAX_MODELS: Final = 20
 
 class Label:
     """The values of one label. `known` ones always pass; of others the first `most` that match
-    `pattern`, and every further one reads "other"."""
+    `pattern`; any other one becomes "other"."""
 
     def __init__(
         self, known: Iterable[str] = (), *, pattern: re.Pattern[str] = CODE, most: int = 0
@@ -26,7 +26,7 @@ class Label:
         self._pattern = pattern
 
     def of(self, value: str) -> str:
-        """`value`, or "other"."""
+        """Return `value`, or "other"."""
         if value in self._values:
             return value
         if self._room > 0 and self._pattern.fullmatch(value):

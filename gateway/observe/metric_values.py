@@ -1,7 +1,7 @@
-"""Sums and distributions that cost little to add to; Prometheus' families are made when asked.
+"""Counters and histograms that are cheap to update; Prometheus families are built on request.
 
-The library's own counters take a lock and look labels up at every step: all that is observed of one
-message took 95 µs with them and takes 25 so (a message costs 1,400 as a whole). One thread adds.
+The library's own counters take a lock and look labels up at every step: with them the metrics of
+one message took 95 µs, with these 25 (a message costs 1,400 in total). One thread updates them.
 """
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ BOUNDS: Final = (
     *(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0),
 )
-"""Upper bounds of the buckets in seconds; the gateway's own time is held to 0.02."""
+"""Upper bounds of the buckets in seconds; the gateway's own time is limited to 0.02."""
 NAMES: Final = (*map(floatToGoString, BOUNDS), "+Inf")
 
 Labels = tuple[str, ...]
@@ -31,11 +31,9 @@ class CounterFamily(Collector):
         self._values: dict[Labels, float] = {}
 
     def add(self, *labels: str, by: float = 1.0) -> None:
-        """Count something."""
         self._values[labels] = self._values.get(labels, 0.0) + by
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        """Called for every page."""
         family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
         for labels, value in self._values.items():
             family.add_metric(labels, value)
@@ -43,7 +41,7 @@ class CounterFamily(Collector):
 
 
 class HistogramFamily(Collector):
-    """How seconds are distributed, with labels."""
+    """A histogram of seconds with labels."""
 
     def __init__(self, name: str, meaning: str, labels: Sequence[str]) -> None:
         self._name, self._meaning, self._labels = name, meaning, tuple(labels)
@@ -51,7 +49,6 @@ class HistogramFamily(Collector):
         self._sums: dict[Labels, float] = {}
 
     def add(self, seconds: float, *labels: str) -> None:
-        """Count something that took so long."""
         if labels not in self._buckets:
             self._buckets[labels] = [0] * len(NAMES)
             self._sums[labels] = 0.0
@@ -59,7 +56,6 @@ class HistogramFamily(Collector):
         self._sums[labels] += seconds
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        """Called for every page."""
         family = HistogramMetricFamily(self._name, self._meaning, labels=self._labels)
         for labels, buckets in self._buckets.items():
             upto = list(zip(NAMES, accumulate(buckets), strict=True))

@@ -1,4 +1,4 @@
-"""The seam between the message's way and whoever watches it: figures and traces."""
+"""The port between message processing and its observers: metrics and traces."""
 
 from asyncio import CancelledError
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from gateway.ports import Clock
 from gateway.ports.stores import Trace, UsageRow
 
 MAX_TIMINGS = 100
-"""Pieces of work that are remembered of one exchange."""
+"""Timings that are kept per exchange."""
 
 
 class Timing(NamedTuple):
-    """A piece of work: a stage ("stage", its name), or a call ("model", the model's name).
+    """The duration of a stage ("stage", its name) or of a call ("model", the model's name).
 
     `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code. A
-    tuple, because a dozen are made for every message (0.3 µs each, 1.2 as a frozen dataclass).
+    tuple, because a dozen are created for every message (0.3 µs each, 1.2 as a frozen dataclass).
     """
 
     kind: str
@@ -31,8 +31,8 @@ class Timing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """An exchange that is over. Its (last) event was `stored` at, its turn `began` at these
-    monotonic seconds; `last_key` is the send that ends it, empty when nothing is sent."""
+    """A finished exchange. Its (last) event was `stored`, and its turn `began`, at these monotonic
+    seconds; `last_key` is the send that ends it, empty if nothing is sent."""
 
     trace: Trace
     timings: Sequence[Timing]
@@ -44,7 +44,7 @@ class FinishedTurn:
 
 @dataclass(frozen=True, slots=True)
 class SendAttempt:
-    """One try of a send; `failed` names the error's type, empty when the platform took it."""
+    """One attempt of a send; `failed` is the error's type, empty for success."""
 
     outbound: Outbound
     began: float
@@ -53,23 +53,19 @@ class SendAttempt:
 
 
 class Observer(Protocol):
-    """Is told what happens. Must neither wait nor raise."""
+    """Receives events of the gateway. Must neither wait nor raise."""
 
     def arrived(self, platform: str, kind: str) -> None:
-        """An event came in, whatever becomes of it."""
-        ...
+        """An event was received, whatever becomes of it."""
 
     def stored(self, seconds: float) -> None:
-        """The inbox took an event; it took so long."""
-        ...
+        """The inbox stored an event, within `seconds`."""
 
     def answered(self, answered: FinishedTurn) -> None:
-        """An exchange ended; its answer is on its way."""
-        ...
+        """An exchange ended; its answer is queued."""
 
     def attempted(self, attempt: SendAttempt) -> None:
-        """A send was tried."""
-        ...
+        """A send was attempted."""
 
 
 class NoObserver:
@@ -92,7 +88,7 @@ _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 
 class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings(timings)
-    """Within it, what `timed` measures is kept in `timings`."""
+    """A context in which the results of `timed` are added to `timings`."""
 
     __slots__ = ("_timings", "_token")
 
@@ -107,7 +103,7 @@ class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings
 
 
 def note(timing: Timing) -> None:
-    """Keep a timing for the exchange that runs, if one does."""
+    """Add a timing to the running exchange, if there is one."""
     timings = _timings.get()
     if timings is not None and len(timings) < MAX_TIMINGS:
         timings.append(timing)
@@ -115,7 +111,7 @@ def note(timing: Timing) -> None:
 
 @contextmanager
 def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
-    """Measure what happens within it, also when it fails."""
+    """Measure a block of code, also if it fails."""
     began, ended = clock.monotonic(), "ok"
     try:
         yield
@@ -130,27 +126,23 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
 
 
 class CombinedObserver:
-    """Implements `Observer` by telling others."""
+    """Implements `Observer` for several others."""
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers
 
     def arrived(self, platform: str, kind: str) -> None:
-        """Pass it on."""
         for observer in self._observers:
             observer.arrived(platform, kind)
 
     def stored(self, seconds: float) -> None:
-        """Pass it on."""
         for observer in self._observers:
             observer.stored(seconds)
 
     def answered(self, answered: FinishedTurn) -> None:
-        """Pass it on."""
         for observer in self._observers:
             observer.answered(answered)
 
     def attempted(self, attempt: SendAttempt) -> None:
-        """Pass it on."""
         for observer in self._observers:
             observer.attempted(attempt)

@@ -1,4 +1,4 @@
-"""A language model whose calls are timed."""
+"""A language model with timed calls."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -9,8 +9,8 @@ from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest
 
 
 class TimedProvider:
-    """Implements `gateway.ports.LLMProvider` around another; the exchange that runs keeps how long
-    each call took, from asking to the end of the answer."""
+    """Implements `LLMProvider` around another; the running exchange records the duration of each
+    call, from the request to the end of the answer."""
 
     def __init__(self, provider: LLMProvider, clock: Clock) -> None:
         self._provider = provider
@@ -18,11 +18,9 @@ class TimedProvider:
 
     @property
     def name(self) -> str:
-        """The provider's."""
         return self._provider.name
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The provider's events. Raises a `ModelError`."""
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
         with timed("model", request.model or self._provider.name, self._clock):
             async with aclosing(stream) as events:
@@ -30,5 +28,4 @@ class TimedProvider:
                     yield event
 
     async def close(self) -> None:
-        """Close the provider."""
         await self._provider.close()

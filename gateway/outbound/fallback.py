@@ -1,4 +1,4 @@
-"""What is sent where an answer cannot be sent as it is. Pure."""
+"""Simpler forms of a send that a platform rejects, and notes about failed sends. Pure."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ LOST_NOTE = Part(_LOST, _LOST)
 
 
 def simpler(outbound: Outbound) -> Outbound | None:
-    """The same with less in it, for a platform that rejected it: first without markup, then
-    without buttons; None when there is nothing left to leave away."""
+    """Return a simpler form of a rejected send: first without markup, then without buttons; None if
+    there is none."""
     part = outbound.part
     if part is not None and part.payload != part.text:
         return replace(outbound, part=Part(part.text, part.text))
@@ -22,5 +22,5 @@ def simpler(outbound: Outbound) -> Outbound | None:
 
 
 def note(outbound: Outbound, part: Part) -> Outbound:
-    """A word about a send, to whoever was to get it; its key is a send's of its own."""
+    """Return a note about a send to the same recipients, under a key of its own."""
     return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())

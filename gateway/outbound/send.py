@@ -1,4 +1,4 @@
-"""One send under way, and what its outcome means. Pure."""
+"""The state of one send, and the consequence of each outcome. Pure."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -9,16 +9,16 @@ from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 60.0
-"""Seconds between tries where the platform does not name its own; doubled each time."""
+"""Seconds between attempts where the platform names no time; doubled each time."""
 
 
 @dataclass(slots=True)
 class Send:
-    """What a send is by now, and what happened to it so far.
+    """A send with the results of its attempts.
 
-    `begun`: the outbox knows that its try may have happened. `unsure` counts the tries without an
-    answer. `announced` is false while the note that a repetition needs is not known to stand there;
-    `notes` got no answer.
+    `begun`: the outbox records that an attempt may have reached the platform. `unsure` counts the
+    attempts without a result. `announced` is false while the note that a repetition needs is not
+    confirmed; `notes` counts notes without a result.
     """
 
     outbound: Outbound
@@ -30,22 +30,22 @@ class Send:
 
     @property
     def pause(self) -> float:
-        """Seconds until the next try, longer after each."""
+        """Seconds until the next attempt, longer after each."""
         return pause_after(self.tries)
 
 
 def pause_after(tries: int) -> float:
-    """Seconds until something is tried again that did not succeed so often."""
+    """Return the seconds until the next attempt after so many failed ones."""
     return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
 
 
 def reason_of(error: Exception) -> str:
-    """Words of an adapter's own errors; those of others may hold what people wrote."""
+    """Return the text of an adapter's own error; other errors may quote what people wrote."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
 
 
 def repeats_safely(capabilities: Capabilities, outbound: Outbound) -> bool:
-    """Whether nobody sees a repetition: the platform recognises it, it changes once more what
-    stands there, or it says nothing."""
+    """Return True if a repetition is never visible: the platform recognises it, it edits an
+    existing message, or it has no content."""
     return capabilities.idempotent_sends or bool(outbound.replaces) or outbound.is_empty

@@ -1,8 +1,4 @@
-"""The seams between the gateway and everything that touches the outside, as small Protocols.
-
-A class takes part by having the methods; nothing is registered. What an adapter can do beyond
-sending is declared in its `Capabilities` and proven by `tests/contract`.
-"""
+"""The ports of the gateway: its seams to the outside, as small Protocols."""
 
 from gateway.ports.abilities import (
     CanAnswerInline,

@@ -1,4 +1,4 @@
-"""Time, as something that is given."""
+"""Time as a dependency, so that tests need not wait."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -6,24 +6,20 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Time as a dependency, so that tests need not wait."""
+    """A clock."""
 
     def now(self) -> datetime:
-        """The current time, with a zone (UTC)."""
-        ...
+        """Return the current time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-        ...
+        """Return the seconds of a clock that never goes back."""
 
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds."""
-        ...
 
 
 class AlarmClock(Clock, Protocol):
-    """A clock that calls back."""
+    """A clock with timers."""
 
     def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], object]:
-        """Call something after so many seconds, unless what this returns is called before."""
-        ...
+        """Call `call` after so many seconds; the returned function cancels that."""

@@ -1,4 +1,4 @@
-"""What is kept of a conversation besides its turns: its task, and a summary of its older part."""
+"""The task of a conversation and the summary of its older part."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,8 +13,8 @@ MAX_SUMMARY: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class ConversationTask:
-    """What a conversation is about. `person` is a `str(PersonId)`, `name` what people call them;
-    `message_id` is that of the message it comes from, empty where a person set it by a command."""
+    """The topic of a conversation. `person` is a `str(PersonId)`, `name` the display name;
+    `message_id` is the message that it comes from, empty for a task set by a command."""
 
     text: str
     person: str = ""
@@ -24,8 +24,8 @@ class ConversationTask:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """What stands for the turns up to and including the one with this message and role, said at
-    `at`. `persons` are those whose words it goes back to."""
+    """Replaces the turns up to and including the one with this message and role, sent at `at`.
+    `persons` are the people whose words it is derived from."""
 
     text: str
     message_id: str
@@ -36,7 +36,7 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class ConversationNotes:
-    """Everything of one conversation; None for what there is none of."""
+    """The task and the summary of one conversation; None for none."""
 
     task: ConversationTask | None = None
     summary: ConversationSummary | None = None
@@ -46,17 +46,15 @@ NO_NOTES: Final = ConversationNotes()
 
 
 class ConversationNoteStore(Protocol):
-    """Keeps notes. They are read with the turns (`Conversations.opened`), and go with them: when
-    the conversation is cleared, and what goes back to a message when that is deleted or edited."""
+    """Stores notes. They are read with the turns (`Conversations.opened`) and deleted with them:
+    when the conversation is cleared, and when the message they derive from is deleted or edited."""
 
     async def set_task(
         self, key: ConversationKey, task: ConversationTask | None, at: datetime
     ) -> None:
-        """Replace the task; None leaves none."""
-        ...
+        """Replace the task; None removes it."""
 
     async def set_summary(
         self, key: ConversationKey, summary: ConversationSummary, at: datetime
     ) -> None:
         """Replace the summary."""
-        ...

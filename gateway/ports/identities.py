@@ -1,5 +1,5 @@
-"""Where an adapter keeps the further ids of its people, so that the gateway can look them up for a
-person who does not write a message just now (the HTTP interface, a linked identity)."""
+"""Further ids of people, which an adapter stores so that the gateway can look them up without a
+message of the person (the HTTP interface, linked identities)."""
 
 import json
 from datetime import timedelta
@@ -12,12 +12,12 @@ REMEMBERED: Final = timedelta(days=3650)
 
 
 async def keep_ids(state: AdapterState, person_id: str, known: KnownIds) -> None:
-    """Keep these under the person's id. Raises `StoreUnavailable`."""
+    """Store the ids of a person. Raises `StoreUnavailable`."""
     await state.put(_key(person_id), json.dumps([known.current, known.former]), REMEMBERED)
 
 
 async def kept_ids(state: AdapterState, person_id: str) -> KnownIds | None:
-    """The ids kept for this person, None where none ever were. Raises `StoreUnavailable`."""
+    """Return the stored ids of a person, None if there are none. Raises `StoreUnavailable`."""
     kept = await state.get(_key(person_id))
     if not kept:
         return None

@@ -1,15 +1,14 @@
-"""In which block a memory has its place (sources 004, "Memory Types and Block Mapping")."""
+"""The prompt block of a memory (sources 004, "Memory Types and Block Mapping")."""
 
 from gateway.ports.prompt_blocks import BlockKind
 
 
 def block_for(kind: str, scope: str, *, standing: bool = False) -> BlockKind:
-    """`kind` and `scope` as in `memory/model/record.py`. `standing` is what is told all the time,
-    in the
-    brief, rather than recalled for a question: it never changes with what is asked.
+    """Return the block of a memory; `kind` and `scope` as in `memory/model/record.py`. `standing`
+    memories are in the brief and do not depend on the question.
 
-    What a person wants stands in System, what a project wants in Project. Facts stand in Project
-    where they are standing and shared. Everything else is Knowledge.
+    A person's preferences belong to System, a project's to Project. Facts belong to Project if they
+    are standing and shared. Everything else is Knowledge.
     """
     own = scope == "user"
     if kind in ("preference", "instruction", "correction"):

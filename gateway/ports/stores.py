@@ -1,8 +1,8 @@
-"""What the gateway keeps, as small Protocols, and the rows that go in and out.
+"""The stores of the gateway as small Protocols, and their rows.
 
-`storage/` has the implementations. Hot state (inbox, outbox, buckets, adapter state) and
-long-lived state (conversations, usage, traces) are apart, because they may live in two places.
-Every method raises `StoreUnavailable` when the database does not take or give what was asked.
+Hot state (inbox, outbox, buckets, adapter state) and long-lived state (conversations, usage,
+traces) are separate, because they may live in two databases. Every method raises `StoreUnavailable`
+if the database does not answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from gateway.remembering import WaitingTurn
 
 @dataclass(frozen=True, slots=True)
 class InboxEntry:
-    """An accepted event that waits for its answer. `lane` is the conversation it belongs to."""
+    """An accepted event that waits for its answer. `lane` is its conversation."""
 
     id: str
     lane: str
@@ -36,38 +36,34 @@ class InboxEntry:
 
 
 class Inbox(Protocol):
-    """Accepted events, each of them once."""
+    """Accepted events, each stored once."""
 
     async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
-        """Store an event; False when its id is known already. Known for `hold` from now on."""
-        ...
+        """Store an event; False if its id is known. The id is known for `hold` from now on."""
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
-        """Events that no one finished, oldest first: what a restart has to go on with."""
-        ...
+        """Return unfinished events, oldest first, to continue with after a restart."""
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
     ) -> bool:
-        """The events are answered by these sends: both become true at once, or neither. The send
-        with the key `begun` counts as begun from now on, see `Outbox.begin`.
+        """Mark events as answered by these sends, both in one step. The send with the key `begun`
+        is stored as begun, see `Outbox.begin`.
 
-        False when somebody else has finished all of them before, as a worker that was held up may
-        find: nothing is queued then, and nothing may be sent.
+        False if another worker finished all of them before: nothing is queued then, and nothing may
+        be sent.
         """
-        ...
 
     async def prune(self) -> int:
-        """Forget some of the finished events whose time is over; returns how many, 0 in the end."""
-        ...
+        """Delete some expired events; returns how many, 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """A send that waits. `seq` orders the sends; `attempts` counts the tries that ended.
+    """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
 
-    `begun`: the last try may have happened, because nobody wrote down how it ended, or because the
-    platform did not say. The platform wants no other try before `not_before`.
+    `begun`: the last attempt may have reached the platform, because its result was not recorded or
+    not told. The platform wants no further attempt before `not_before`.
     """
 
     seq: int
@@ -80,7 +76,7 @@ class OutboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A send that was given up at `at`, and why."""
+    """A send that was given up at `at`, with the reason."""
 
     entry: OutboxEntry
     reason: str
@@ -88,69 +84,57 @@ class DeadLetter:
 
 
 class Outbox(Protocol):
-    """Answers on their way out. What is in here is sent, or reported as dead."""
+    """Answers that wait to be sent. Every entry is sent, or reported as dead."""
 
     async def add(self, outbound: Sequence[Outbound]) -> None:
-        """Queue sends; one whose key is known is left as it is."""
-        ...
+        """Queue sends; a known key is left unchanged."""
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
-        """What is not sent yet, oldest first."""
-        ...
+        """Return unsent entries, oldest first."""
 
     async def begin(self, key: str) -> None:
-        """A try is about to be made; whoever finds the send like that later cannot know whether it
-        happened."""
-        ...
+        """Record that an attempt starts; without a later result it is unknown if it happened."""
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
     ) -> None:
-        """A try did not succeed, or nobody knows (`unsure`); it will be repeated, not before the
-        moment that the platform named."""
-        ...
+        """Record a failed attempt, or one with an unknown result (`unsure`); it is repeated, not
+        before the time that the platform named."""
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """The platform confirmed it. `stands_at` is `gateway.ports.feedback.stands_at` of the
-        message."""
-        ...
+        """Record the platform's confirmation. `stands_at` is `gateway.ports.feedback.stands_at` of
+        the message."""
 
     async def reply_at(self, stands_at: str) -> str:
-        """The key of the send that stands there, as long as its receipt is kept; empty without."""
-        ...
+        """Return the key of the send at this address while its receipt is kept; empty if
+        unknown."""
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
-        """These are given up."""
-        ...
+        """Give these sends up."""
 
 
 class DeadLetters(Protocol):
-    """What an operator can do with sends that were given up."""
+    """Operations on sends that were given up."""
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """The latest, newest first."""
-        ...
+        """Return the latest, newest first."""
 
     async def requeue(self, keys: Sequence[str]) -> int:
-        """Send these again, with a new lifetime; returns how many there were. Where one process
-        does everything, it finds them within some seconds; otherwise whoever sends is told."""
-        ...
+        """Queue these again with a new lifetime; returns how many. A single process finds them
+        within seconds; other processes are notified."""
 
     async def drop(self, keys: Sequence[str]) -> int:
-        """Forget these, and what they say; returns how many there were."""
-        ...
+        """Delete these with their content; returns how many."""
 
 
 class OutboxReader(Protocol):
-    """An outbox in which other processes, too, queue sends."""
+    """Reads an outbox in which other processes queue sends too."""
 
     async def waiting_keys(self, limit: int) -> list[str]:
-        """The keys of what is not sent yet, oldest first."""
-        ...
+        """Return the keys of unsent entries, oldest first."""
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
-        """Those of these that are not sent yet, oldest first."""
-        ...
+        """Return the unsent entries among these, oldest first."""
 
 
 class Buckets(Protocol):
@@ -158,28 +142,25 @@ class Buckets(Protocol):
 
     async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
         """Take a token from all of them or from none, atomically."""
-        ...
 
     async def once(self, key: str, ttl: timedelta) -> bool:
-        """True for the first caller with this key within `ttl`, False for the others."""
-        ...
+        """Return True for the first caller with this key within `ttl`."""
 
 
 class AdapterStates(Protocol):
-    """The durable memories of all adapters."""
+    """The durable states of all adapters."""
 
     def of(self, platform: str, account: str) -> AdapterState:
-        """The one of this account."""
-        ...
+        """Return the state of this account."""
 
 
 # --- long-lived state ---------------------------------------------------------------------------
 
 
 class StoredTurn(NamedTuple):
-    """One step of a conversation. `speaker` is a person's name, empty for the assistant. `text` is
-    the writer's own, `material` what a person showed that somebody else wrote. A tuple, because a
-    message reads many of them."""
+    """One message of a stored conversation. `speaker` is a person's name, empty for the assistant.
+    `text` is the writer's own, `material` is text of others that a person showed. A tuple, because
+    a message reads many of them."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -191,57 +172,48 @@ class StoredTurn(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """All of it, to be counted."""
+        """Text and material together, to count tokens."""
         return f"{self.text}\n{text_of(self.material)}" if self.material else self.text
 
 
 class Conversations(Protocol):
-    """What was said to the assistant and what it answered, by conversation."""
+    """Messages to the assistant and its answers, by conversation."""
 
     async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
         """Add the messages of one turn and their answer; a known message id is replaced."""
-        ...
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
-        """The last turns, oldest first."""
-        ...
+        """Return the last turns, oldest first."""
 
     async def opened(
         self, key: ConversationKey, limit: int
     ) -> tuple[list[StoredTurn], ConversationNotes]:
-        """The last turns, oldest first, with the notes of the conversation. What the summary
-        stands for may be missing, but for the last of it."""
-        ...
+        """Return the last turns, oldest first, with the notes of the conversation. Turns that the
+        summary replaces may be missing, except the last of them."""
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
-        """True when one of these messages is stored."""
-        ...
+        """Return True if one of these messages is stored."""
 
     async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message, wherever in the tenant's channel it stands."""
-        ...
+        """Replace the text of a stored message, in any conversation of the tenant's channel."""
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
-        """Delete these messages and the answers to them; returns how many turns went. The notes
-        that go back to them go too, also when a message is edited."""
-        ...
+        """Delete these messages and the answers to them; returns the number of turns. Notes that
+        derive from them are deleted too, also when a message is edited."""
 
     async def clear(self, key: ConversationKey) -> int:
-        """Delete a whole conversation, notes and all; returns the number of turns."""
-        ...
+        """Delete a whole conversation with its notes; returns the number of turns."""
 
     async def takes_part(self, key: ConversationKey) -> bool:
-        """True when the assistant has spoken there."""
-        ...
+        """Return True if the assistant has written there."""
 
     async def prune(self, before: datetime) -> int:
-        """Delete some of the turns from before then; returns how many, 0 in the end."""
-        ...
+        """Delete some turns from before then; returns how many, 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """What one turn cost. `micros` is in millionths of a dollar."""
+    """The cost of one turn. `micros` is in millionths of a dollar."""
 
     tenant: str
     person: str
@@ -254,7 +226,7 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What the calls of one model cost together. `micros` is in millionths of a dollar."""
+    """The total cost of the calls of one model, in millionths of a dollar."""
 
     model: str
     calls: int
@@ -268,43 +240,40 @@ class UsageLedger(Protocol):
     async def reserve(
         self, turn: str, accounts: Sequence[Account], estimate: int
     ) -> BudgetDecision:
-        """Set `estimate` aside in every account, or in none; atomic. It takes the place of what the
-        same turn had set aside before, which stays when the answer is no."""
-        ...
+        """Reserve `estimate` in every account, or in none; atomic. It replaces the turn's earlier
+        reservation, which stays if the answer is no."""
 
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
-        """Replace the reservation of a turn that was ended by what it cost until then. Where it is
-        begun anew later, both count."""
-        ...
+        """Replace the reservation of an ended turn by its cost. If the turn is repeated later, both
+        count."""
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
-        """What was settled and reserved, in the order of the accounts."""
-        ...
+        """Return settled plus reserved amounts, in the order of the accounts."""
 
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
     ) -> list[UsageTotal]:
-        """Sums by model since then, the dearest first: of these people (`str(PersonId)`), or
-        with None of everything in the tenant, the program's own calls included."""
-        ...
+        """Return sums by model since then, most expensive first: of these people (`str(PersonId)`),
+        or with None of the tenant, including the program's own calls."""
 
     async def prune(self, before: datetime) -> int:
-        """Delete some of the rows from before then, and of the sums that were begun before then;
-        returns how many, 0 in the end. `before` is further back than the longest period."""
-        ...
+        """Delete some rows from before then, and sums that started before then; returns how many, 0
+        at the end. `before` is further back than the longest period."""
 
 
 NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
-"""The conversation of a trace that must not name one, because its person was erased."""
+"""The conversation of a trace without one, because its person was erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that was decided about one message, and how long it took (milliseconds).
+    """All decisions about one message, and the duration in milliseconds.
 
-    A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the one that had it."""
+    A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the earlier one in that
+    slot.
+    """
 
     id: str
     message_id: str
@@ -321,42 +290,38 @@ class Trace:
 
 RING_SENDERS: Final = 256
 RING_EACH: Final = 4
-"""Traces of refusals that are kept of one sender; of all together `RING_SENDERS` times as many."""
+"""Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""
 
 
 def ring_slot(sender: str, trace_id: str) -> int:
-    """The place of a refusal's trace; the same for the same trace."""
+    """Return the slot of a refusal's trace; the same trace always has the same slot."""
     mine = crc32(sender.encode("utf-8", "replace")) % RING_SENDERS
     return mine * RING_EACH + crc32(trace_id.encode("utf-8", "replace")) % RING_EACH
 
 
 class Traces(Protocol):
-    """Why the assistant did what it did. No content, ids only."""
+    """The decisions about every message. Ids only, no content."""
 
     async def add(self, trace: Trace) -> None: ...
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
-        """The traces of a platform's message id, newest first."""
-        ...
+        """Return the traces of a platform's message id, newest first."""
 
     async def recent(self, limit: int = 50) -> list[Trace]:
-        """The latest traces, newest first."""
-        ...
+        """Return the latest traces, newest first."""
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
-        """The latest traces with this outcome, newest first. Looks through all that are kept."""
-        ...
+        """Return the latest traces with this outcome, newest first; searches all that are kept."""
 
     async def prune(self, before: datetime, refused: datetime) -> int:
-        """Delete some of the traces from before then, and of those of refusals from before
-        `refused`; returns how many, 0 in the end."""
-        ...
+        """Delete some traces from before then, and of refusals from before `refused`; returns how
+        many, 0 at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """A piece of work that processes died of, and that is not begun any more. No content; `deaths`
-    is their weight, see `gateway.crash_loop.deaths`."""
+    """Work that crashed several processes and is not started any more. No content; `deaths` is its
+    weight, see `gateway.crash_loop.deaths`."""
 
     kind: WorkKind
     id: str
@@ -366,27 +331,23 @@ class Quarantined:
 
 
 class QuarantineStore(Protocol):
-    """Dead letters of every kind of work. Everything raises `StoreUnavailable`."""
+    """Quarantined work of every kind. Everything raises `StoreUnavailable`."""
 
     async def add(self, entry: Quarantined) -> None:
-        """Keep an entry; one that is known stays as it is."""
-        ...
+        """Store an entry; a known one stays unchanged."""
 
     async def listed(self, limit: int) -> list[Quarantined]:
-        """The latest, newest first."""
-        ...
+        """Return the latest, newest first."""
 
     async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
-        """Take an entry off the list, so that its work is begun again, or, with `discard`, delete
-        what was to be worked on as well. False when there is no such entry."""
-        ...
+        """Remove an entry, so that its work starts again, or with `discard` delete the work too.
+        False if there is no such entry."""
 
     async def prune(
         self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
     ) -> int:
         """Discard entries from before then, and the oldest beyond `most`; those of the kinds
-        `recurring` from before `recurring_before`. Returns how many went."""
-        ...
+        `recurring` from before `recurring_before`. Returns how many."""
 
 
 # --- both ---------------------------------------------------------------------------------------
@@ -394,7 +355,7 @@ class QuarantineStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CompletedTurn:
-    """An exchange that is over: what is kept of it, and what is still to be sent."""
+    """A finished turn: the rows to store and the sends to queue."""
 
     key: ConversationKey
     turns: tuple[StoredTurn, ...]
@@ -404,24 +365,23 @@ class CompletedTurn:
     inbox_ids: tuple[str, ...]
     outbound: tuple[Outbound, ...]
     waiting: WaitingTurn | None = None
-    """What memory is to take up later."""
+    """The turn for memory to process later."""
     begun: str = ""
-    """The key of the send that is begun as soon as this is kept."""
+    """The key of the send that starts as soon as this is stored."""
     traced: bool = True
-    """Whether the trace is kept."""
+    """True if the trace is stored."""
 
 
 class UnitOfWork(Protocol):
-    """Ends an exchange."""
+    """Completes a turn."""
 
     async def complete(self, done: CompletedTurn) -> bool:
-        """Keep everything of an exchange, in one step where one database holds all of it.
+        """Store everything of a turn, in one transaction where one database holds all of it.
 
-        Otherwise what lasts comes first, which is harmless to repeat, and then, in one step, the
-        events are finished and their answer is on its way. False when somebody else had finished
-        them before: nothing may be sent.
+        Otherwise the long-lived rows come first, which is harmless to repeat, and then the events
+        are finished and the answer is queued in one step. False if another worker finished them
+        before: nothing may be sent.
         """
-        ...
 
 
 # --- several processes --------------------------------------------------------------------------
@@ -429,8 +389,7 @@ class UnitOfWork(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueueDepths:
-    """What waits in a store that processes share: accepted events, sends, and dead letters; and how
-    many workers are alive."""
+    """The load of a shared store: accepted events, sends, dead letters, and living workers."""
 
     events: int
     sends: int
@@ -439,26 +398,24 @@ class QueueDepths:
 
 
 class WorkSource(Protocol):
-    """Hands accepted events to a worker process.
+    """Passes accepted events to a worker process.
 
-    Events of one lane come in order, and a lane is in the hands of one worker at a time. What a
-    worker that died had taken comes to another one, after its lease has run out.
+    Events of one conversation come in order, and one worker at a time processes a conversation. The
+    work of a dead worker passes to another one when its lease expires.
     """
 
     async def run(self, take: Callable[[InboxEntry], None], has_room: Callable[[], bool]) -> None:
-        """Call `take` for every event, while `has_room()`; until cancelled. Outlives outages of
-        the store: it goes on when the store is back."""
-        ...
+        """Call `take` for every event while `has_room()`; until cancelled. Continues after outages
+        of the store."""
 
     async def release(self) -> None:
-        """After `run` was ended: let another process go on at once. Never raises."""
-        ...
+        """After `run` ended: let another process continue at once. Never raises."""
 
 
 class SendSource(Protocol):
-    """Hands queued sends to the process that is connected to their account.
+    """Passes queued sends to the process that is connected to their account.
 
-    Sends of one account are in the hands of one process at a time, oldest first.
+    One process at a time handles the sends of an account, oldest first.
     """
 
     async def run(
@@ -467,18 +424,15 @@ class SendSource(Protocol):
         take: Callable[[Sequence[OutboxEntry]], None],
         has_room: Callable[[], bool],
     ) -> None:
-        """Call `take` for the sends of these (platform, account) pairs, while `has_room()`; until
-        cancelled. Outlives outages of the store."""
-        ...
+        """Call `take` for the sends of these (platform, account) pairs while `has_room()`; until
+        cancelled. Continues after outages of the store."""
 
     async def release(self) -> None:
-        """After `run` was ended: let another process go on at once. Never raises."""
-        ...
+        """After `run` ended: let another process continue at once. Never raises."""
 
 
 class TurnWriter(Protocol):
     """The long-lived half of a `UnitOfWork`."""
 
     async def keep(self, done: CompletedTurn) -> None:
-        """Keep turns, usage and trace of an exchange, in one step; harmless to repeat."""
-        ...
+        """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""

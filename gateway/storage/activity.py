@@ -1,4 +1,4 @@
-"""The assistant's work for a project, summed up from traces and usage."""
+"""Activity of the assistant per project, summed up from traces and usage."""
 
 import json
 from datetime import datetime
@@ -18,7 +18,7 @@ SUMS: Final = Statement("""
         substr(conversation, 1, length(:in_workspace)) = :in_workspace
         OR substr(conversation, 1, length(:in_channel)) = :in_channel)
 """)
-"""A question that was answered has a cost: its trace and its usage have the same id."""
+"""An answered question has a cost: its trace and its usage have the same id."""
 
 
 class SqlActivity:
@@ -28,7 +28,6 @@ class SqlActivity:
         self._database = database
 
     async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
-        """The sums of a project since then."""
         in_workspace, in_channel = beginnings(tenant, project)
         params = {
             "since": micros(since),
@@ -41,7 +40,8 @@ class SqlActivity:
 
 
 def beginnings(tenant: str, project: str) -> tuple[str, str]:
-    """How `str(ConversationKey)` begins in this workspace, and in this channel without one.
+    """Return the beginnings of `str(ConversationKey)` for this workspace, and for this channel
+    without a workspace.
 
     Raises `BadInput` unless the project is "platform:account:id".
     """

@@ -1,4 +1,4 @@
-"""Events and sends as JSON, and back: what the inbox and the outbox hold."""
+"""JSON for events and sends, as the inbox and the outbox store them."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
@@ -42,32 +42,30 @@ _MATERIAL: TypeAdapter[tuple[Material, ...]] = TypeAdapter(tuple[Material, ...])
 
 
 def event_to_json(event: InboundEvent) -> bytes:
-    """An event as JSON."""
     return _EVENTS.dump_json(event)
 
 
 def event_from_json(data: bytes | str) -> InboundEvent:
-    """The event again; raises pydantic's ValidationError on anything else."""
+    """Parse an event; raises pydantic's ValidationError on anything else."""
     return _EVENTS.validate_json(data)
 
 
 def outbound_to_json(outbound: Outbound) -> bytes:
-    """A send as JSON, files included."""
     return _OUTBOUND.dump_json(outbound)
 
 
 def outbound_from_json(data: bytes | str) -> Outbound:
-    """The send again; raises pydantic's ValidationError on anything else."""
+    """Parse a send; raises pydantic's ValidationError on anything else."""
     return _OUTBOUND.validate_json(data)
 
 
 def material_to_json(material: tuple[Material, ...]) -> str:
-    """What a person showed as JSON, empty for nothing."""
+    """Return the material of a message as JSON, empty for none."""
     return _MATERIAL.dump_json(material).decode() if material else ""
 
 
 def material_from_json(data: str) -> tuple[Material, ...]:
-    """The same again. What another version wrote and this one cannot read is left out."""
+    """Parse material. Content of another version that cannot be read is left out."""
     if not data:
         return ()
     try:
@@ -78,12 +76,12 @@ def material_from_json(data: str) -> tuple[Material, ...]:
 
 
 def readable(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:
-    """What `read` makes of each row. A row that cannot be read (another version wrote it) is named
-    in the log by its first column and left where it is: it must not keep the rest from starting."""
-    found = []
+    """Return the result of `read` for each row. An unreadable row (written by another version) is
+    logged by its first column and skipped, so that the rest can be used."""
+    results = []
     for row in rows:
         try:
-            found.append(read(*row))
+            results.append(read(*row))
         except ValidationError as error:
             log.error("row_unreadable", row=str(row[0]), problems=error.error_count())
-    return found
+    return results

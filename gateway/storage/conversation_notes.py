@@ -42,8 +42,8 @@ FORGET_SUMMARIES_OF: Final = Statement(f"""
         SELECT conversation FROM turns
         WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
 """)  # noqa: S608 - constants
-"""A summary is deleted with any message that it may be derived from. Run it before the message is
-deleted."""
+"""Deletes a summary with any message that it may derive from. Run it before the message is deleted.
+"""
 FORGET_TASKS_OF: Final = Statement(f"""
     UPDATE conversation_notes SET {NO_TASK}
     WHERE channel = :channel AND task_message <> '' AND {among("task_message", "message_ids")}
@@ -74,7 +74,6 @@ class SqlConversationNotes:
     async def set_task(
         self, key: ConversationKey, task: ConversationTask | None, at: datetime
     ) -> None:
-        """Replace the task; None leaves none."""
         new = task or ConversationTask("")
         params = {
             **_conversation(key, at),
@@ -88,7 +87,6 @@ class SqlConversationNotes:
     async def set_summary(
         self, key: ConversationKey, summary: ConversationSummary, at: datetime
     ) -> None:
-        """Replace the summary."""
         params = {
             **_conversation(key, at),
             "summary": storable(summary.text),

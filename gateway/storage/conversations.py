@@ -1,4 +1,4 @@
-"""Conversations. An answer knows which messages it answers, and is deleted with them."""
+"""Conversations. An answer refers to the messages that it answers, and is deleted with them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -64,7 +64,7 @@ PRUNE_NOTES: Final = deleting_some("conversation_notes", "conversation", "at < :
 
 
 def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
-    """Add the messages of one turn and their answer; the same message again replaces its text."""
+    """Add the messages of one turn and their answer; a known message gets the new text."""
     conversation, channel = str(key), key.channel_name
     answers = next((turn.message_id for turn in turns if turn.role == "user"), "")
     rows = [
@@ -92,31 +92,28 @@ class SqlConversations:
         self._database = database
 
     async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
-        """Add the messages of one turn and their answer."""
         await self._database.run(lambda: add_turns(key, turns))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
-        """The last turns, oldest first."""
         rows = await self._database.fetch(LATEST, {"conversation": str(key), "limit": limit})
         return [_turn(row) for row in reversed(rows)]
 
     async def opened(
         self, key: ConversationKey, limit: int
     ) -> tuple[list[StoredTurn], ConversationNotes]:
-        """The last turns, oldest first, with the notes; from the last one on that the summary
-        stands for."""
         params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
 
         def work() -> Work[tuple[list[StoredTurn], ConversationNotes]]:
-            found, turns = yield from together(
+            note_rows, turn_rows = yield from together(
                 Fetch(notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
             )
-            return [_turn(row) for row in reversed(turns)], notes.notes_of(*found or (None,))
+            return [_turn(row) for row in reversed(turn_rows)], notes.notes_of(
+                *note_rows or (None,)
+            )
 
         return await self._database.run(work)
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
-        """True when one of these messages is stored."""
         return bool(await self._database.fetch(KNOWS, _messages(tenant, place, message_ids)))
 
     async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
@@ -125,12 +122,10 @@ class SqlConversations:
         return await self._database.run(lambda: _with_notes(EDIT, params)) > 0
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
-        """Delete these messages and the answers to them."""
         params = _messages(tenant, place, message_ids)
         return await self._database.run(lambda: _with_notes(DELETE, params))
 
     async def clear(self, key: ConversationKey) -> int:
-        """Delete a whole conversation."""
         params = {"conversation": str(key)}
 
         def work() -> Work[int]:
@@ -142,18 +137,16 @@ class SqlConversations:
         return await self._database.run(work)
 
     async def takes_part(self, key: ConversationKey) -> bool:
-        """True when the assistant has spoken there."""
         return bool(await self._database.fetch(TAKES_PART, {"conversation": str(key)}))
 
     async def prune(self, before: datetime) -> int:
-        """Delete some of the turns from before then; how many."""
         params = {"before": micros(before)}
         await delete_some(self._database, PRUNE_NOTES, params)
         return await delete_some(self._database, PRUNE, params)
 
 
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:
-    """Change messages, and first delete the notes that were derived from them."""
+    """Delete the notes that derive from these messages, then change the messages."""
     *_, changed = yield from together(
         Change(notes.FORGET_SUMMARIES_OF, params),
         Change(notes.FORGET_TASKS_OF, params),

@@ -1,4 +1,4 @@
-"""Thumbs under answers."""
+"""Feedback on answers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,7 +33,6 @@ class SqlFeedback:
         self._database = database
 
     async def put(self, feedback: Feedback) -> None:
-        """Keep it."""
         params = {
             "stands_at": storable(feedback.stands_at),
             "person": storable(feedback.person),
@@ -45,7 +44,6 @@ class SqlFeedback:
         await self._database.change(PUT, params)
 
     async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
-        """Forget it, if it is this one."""
         params = {
             "stands_at": storable(stands_at),
             "person": storable(person),
@@ -54,10 +52,8 @@ class SqlFeedback:
         await self._database.change(TAKE_BACK, params)
 
     async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
-        """The thumbs of these exchanges."""
         rows = await self._database.fetch(OF, {"exchanges": list(exchanges)})
         return {exchange: Thumbs(up, down) for exchange, up, down in rows}
 
     async def prune(self, before: datetime) -> int:
-        """Delete some of what is from before then; how many."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})

@@ -1,4 +1,4 @@
-"""A person's words in stored conversations: found again, and taken back."""
+"""A person's own texts in stored conversations: search and deletion."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ from gateway.storage.conversation_notes import NO_SUMMARY, NO_TASK
 from gateway.storage.personal_data import OWN_TASK, OWN_TENANT, SPOKE, TURNS
 
 MAX_SEARCHED: Final = 10_000
-"""Texts among which those to delete are searched."""
+"""Texts that a deletion compares."""
 HERE: Final = "(:conversation = '' OR conversation = :conversation)"
 SAID: Final = Statement(f"""
     SELECT id, conversation, channel, message_id, role, text, at, answers, material FROM turns
@@ -46,19 +46,17 @@ class SqlHistory:
         self._database = database
 
     async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
-        """The latest texts of these people."""
-        found = await self._database.run(lambda: _found(whose, limit))
-        return [text for _, _, text in found]
+        rows = await self._database.run(lambda: _found(whose, limit))
+        return [text for _, _, text in rows]
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
-        """Delete those of these texts that are theirs and unchanged."""
         return await self._database.run(lambda: _forget(whose, refs)) if refs else []
 
 
 def _forget(whose: Whose, refs: Sequence[SpokenRef]) -> Work[list[SpokenRef]]:
-    found = yield from _found(whose, MAX_SEARCHED)
-    gone = {text.ref for text in unchanged([text for _, _, text in found], refs)}
-    deleted = [(id_, place, text) for id_, place, text in found if text.ref in gone]
+    rows = yield from _found(whose, MAX_SEARCHED)
+    gone = {text.ref for text in unchanged([text for _, _, text in rows], refs)}
+    deleted = [(id_, place, text) for id_, place, text in rows if text.ref in gone]
     summaries = {place for id_, place, text in deleted if id_ or text.kind == "summary"}
     tasks = [place for _, place, text in deleted if text.kind == "task"]
     yield from execute(FORGET_SUMMARIES, {"conversations": sorted(summaries)})
@@ -75,15 +73,15 @@ def _found(whose: Whose, limit: int) -> Work[list[Found]]:
         "limit": limit,
     }
     turns, notes = yield from together(Fetch(SAID, params), Fetch(NOTED, params))
-    found = [(int(row[0]), str(row[1]), _turn(row, whose.tenant)) for row in turns]
+    rows = [(int(row[0]), str(row[1]), _turn(row, whose.tenant)) for row in turns]
     for conversation, name, at, task, summary in notes:
         channel, when = channel_of_name(whose.tenant, name), time_of(at)
         if task:
-            found.append((0, conversation, Spoken("task", channel, conversation, task, when)))
+            rows.append((0, conversation, Spoken("task", channel, conversation, task, when)))
         if summary:
             text = Spoken("summary", channel, conversation, summary, when)
-            found.append((0, conversation, text))
-    return found
+            rows.append((0, conversation, text))
+    return rows
 
 
 def _turn(row: Row, tenant: str) -> Spoken:

@@ -1,7 +1,7 @@
-"""A person's conversations, spending and traces: given out, and erased.
+"""A person's conversations, spending and traces: export and erasure.
 
-Of usage only the name goes: what was spent stays in the books. Of the sums by person those of this
-day and month stay, or erasing would renew a person's budget every time.
+Usage rows only lose the name: the amounts stay. The person's sums of the current day and month stay
+too, because erasure would otherwise renew a budget.
 """
 
 import json
@@ -17,7 +17,7 @@ from gateway.ports import Clock
 from gateway.storage.conversation_notes import NO_SUMMARY, NO_TASK
 
 MAX_ROWS: Final = 100_000
-"""Rows of one table that are given out."""
+"""Rows of one table that are exported."""
 PERSON: Final = among("person", "persons")
 OWN_TENANT: Final = f"{json_item('conversation', 0)} = :tenant"
 # A turn of the assistant is about the person whose message it answers.
@@ -65,18 +65,18 @@ ALONE: Final = f"""
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Rows of a person: which columns are given out, from where."""
+    """A table with a person's rows and its exported columns."""
 
     name: str
     columns: tuple[str, ...]
     select: Statement
 
-    def rows(self, found: Sequence[Row]) -> list[dict[str, object]]:
-        """The rows by the names of their columns."""
+    def rows(self, rows: Sequence[Row]) -> list[dict[str, object]]:
+        """Return the rows by column name."""
         return [
             {"table": self.name}
             | {name: _plain(name, value) for name, value in zip(self.columns, row, strict=True)}
-            for row in found
+            for row in rows
         ]
 
 
@@ -152,19 +152,20 @@ class SqlPersonalData:
         self._clock = clock
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        """Everything of these identities, row by row."""
+        """Return everything of these identities, row by row."""
         return await self._read(ALL, tenant, persons)
 
     async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        """Turns and notes only."""
+        """Return turns and notes only."""
         return await self._read(WORKING, tenant, persons)
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete turns, notes, traces and feedback, take the name off the usage; how many rows."""
+        """Delete turns, notes, traces and feedback, and remove the name from the usage; returns the
+        number of rows."""
         return await self._change(ERASE, tenant, persons)
 
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
-        """Delete turns and notes only; how many rows."""
+        """Delete turns and notes only; returns the number of rows."""
         return await self._change(CLEAR, tenant, persons)
 
     async def _read(
@@ -175,8 +176,10 @@ class SqlPersonalData:
         def work() -> Work[list[list[Row]]]:
             return (yield from together(*(Fetch(one.select, params) for one in tables), last=True))
 
-        found = await self._database.run(work)
-        return [row for table, rows in zip(tables, found, strict=True) for row in table.rows(rows)]
+        results = await self._database.run(work)
+        return [
+            row for table, rows in zip(tables, results, strict=True) for row in table.rows(rows)
+        ]
 
     async def _change(
         self, statements: Sequence[Statement], tenant: str, persons: Sequence[str]
@@ -199,7 +202,7 @@ class SqlPersonalData:
 
 
 def _plain(name: str, value: object) -> object:
-    """A value as it is given out: times in seconds, documents as what they hold."""
+    """Convert a value for export: times to seconds, JSON to values."""
     if name in ("at", "since") and isinstance(value, int):
         return time_of(value).timestamp()
     return json.loads(value) if name == "decisions" and isinstance(value, str) else value

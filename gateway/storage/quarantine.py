@@ -1,4 +1,4 @@
-"""Quarantined work. A turn that waits for memory stays in its own table meanwhile."""
+"""Quarantined work. A quarantined turn for memory stays in its own table."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -41,7 +41,6 @@ class SqlQuarantine:
         self._database = database
 
     async def add(self, entry: Quarantined) -> None:
-        """Keep an entry; one that is known stays as it is."""
         params = {
             "kind": entry.kind,
             "id": storable(entry.id),
@@ -54,7 +53,6 @@ class SqlQuarantine:
         await self._database.change(ADD, params)
 
     async def listed(self, limit: int) -> list[Quarantined]:
-        """The latest, newest first."""
         return [
             Quarantined(kind, id_, Owner(*owner), deaths, time_of(at))
             for kind, id_, *owner, deaths, at in await self._database.fetch(
@@ -63,13 +61,11 @@ class SqlQuarantine:
         ]
 
     async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
-        """Take an entry off the list; with `discard` delete a turn that waits as well."""
         return await self._database.run(lambda: _remove(kind, storable(item_id), discard=discard))
 
     async def prune(
         self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
     ) -> int:
-        """Delete entries that are too old, and the oldest entries beyond `most`."""
         params = {
             "before": micros(before),
             "recurring_before": micros(recurring_before),
@@ -80,10 +76,10 @@ class SqlQuarantine:
 
 
 def _remove(kind: WorkKind, id_: str, *, discard: bool) -> Work[bool]:
-    found = (yield from change(REMOVE, {"kind": kind, "id": id_})) > 0
-    if found and discard and kind == "waiting_turn":
+    removed = (yield from change(REMOVE, {"kind": kind, "id": id_})) > 0
+    if removed and discard and kind == "waiting_turn":
         yield from execute(DISCARD, {"id": id_})
-    return found
+    return removed
 
 
 def _prune(params: dict[str, object]) -> Work[int]:

@@ -1,12 +1,12 @@
-"""How long what moves is kept, in every store alike."""
+"""Retention of hot state, the same in every store."""
 
 from datetime import timedelta
 from typing import Final
 
 KEEP_RECEIPTS: Final = timedelta(hours=24)
-"""That a send was made, without its text: so long its repetition is recognised."""
+"""How long a send's key is kept without its text, to recognise repetitions."""
 KEEP_DEAD: Final = timedelta(days=30)
-"""A send that was given up, with its text: so long an operator can send it again."""
+"""How long a send that was given up is kept with its text, so that an operator can send it again.
+"""
 KEEP_OPEN: Final = timedelta(days=60)
-"""An event that nobody could answer, or an answer that nobody could send, because its account is no
-longer configured: nobody waits for it after that."""
+"""How long events and sends are kept whose account is no longer configured."""

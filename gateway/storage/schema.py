@@ -1,4 +1,4 @@
-"""The tables of the gateway. The hot ones lie in SQLite or in Redis, all others in SQLite or in
+"""The tables of the gateway. The hot ones live in SQLite or Redis, all others in SQLite or
 PostgreSQL. A SQLite file has all of them, because one file can hold both.
 
 Times are integers in microseconds since 1970, except in the hot tables, which hold seconds.

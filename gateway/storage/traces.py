@@ -34,7 +34,7 @@ PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < 
 
 
 def add_trace(trace: Trace) -> Work[None]:
-    """Keep a trace; one with the same id, or in the same slot, is replaced."""
+    """Store a trace; one with the same id, or in the same slot, is replaced."""
     decisions = [decision[:4] for decision in trace.decisions]  # the rest is for the moment
     if trace.slot is not None:
         yield from execute(FREE_SLOT, {"slot": trace.slot, "id": trace.id})
@@ -61,26 +61,20 @@ class SqlTraces:
         self._database = database
 
     async def add(self, trace: Trace) -> None:
-        """Keep a trace; one with a known id is replaced."""
         await self._database.run(lambda: add_trace(trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
-        """The traces of a platform's message id, newest first."""
         params = {"message_id": message_id, "limit": limit}
         return [_trace(row) for row in await self._database.fetch(FIND, params)]
 
     async def recent(self, limit: int = 50) -> list[Trace]:
-        """The latest traces, newest first."""
         return [_trace(row) for row in await self._database.fetch(RECENT, {"limit": limit})]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
-        """The latest traces with this outcome, newest first."""
         params = {"outcome": outcome, "limit": limit}
         return [_trace(row) for row in await self._database.fetch(ENDED, params)]
 
     async def prune(self, before: datetime, refused: datetime) -> int:
-        """Delete some of the traces from before then, and of those of refusals from before
-        `refused`; how many."""
         old = await delete_some(self._database, PRUNE, {"before": micros(before)})
         short = {"before": micros(refused)}
         return old + await delete_some(self._database, PRUNE_REFUSED, short)

@@ -9,7 +9,7 @@ from gateway.storage.waiting_turns import put_waiting_turn
 
 
 def write_turn(done: CompletedTurn) -> Work[None]:
-    """Keep turns, usage and trace; the same exchange again changes nothing."""
+    """Store turns, usage and trace; repeating it changes nothing."""
     if done.usage or done.accounts:
         yield from settle_usage(done.trace.id, done.usage, done.accounts)
     if done.turns:
@@ -27,5 +27,4 @@ class SqlTurnWriter:
         self._database = database
 
     async def keep(self, done: CompletedTurn) -> None:
-        """Keep turns, usage and trace of an exchange; the same exchange again changes nothing."""
         await self._database.run(lambda: write_turn(done))

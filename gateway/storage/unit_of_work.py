@@ -12,7 +12,5 @@ class TwoStepUnitOfWork:
         self._inbox = inbox
 
     async def complete(self, done: CompletedTurn) -> bool:
-        """Keep the exchange, then finish its events and queue their answer in one step. False
-        when somebody else finished them before."""
         await self._keeper.keep(done)
         return await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)

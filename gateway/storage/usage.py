@@ -1,7 +1,7 @@
-"""Tokens and money: sums per period, reservations of running turns, a row for each call.
+"""Tokens and money: sums per period, reservations of running turns, and a row for each call.
 
-Limits are exact across processes: a reservation locks each of its accounts from before the sums are
-read until the reservation is stored.
+Limits are exact across processes: a reservation locks its accounts before it reads the sums and
+until it is stored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from gateway.ports import Clock, Usage
 from gateway.ports.stores import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
-"""After this long a reservation belongs to a turn that died, and counts no more."""
+"""The age at which a reservation belongs to a dead turn and no longer counts."""
 OF_ENDED: Final = 1_000
-"""The first position of the calls of a turn that was ended. The end of the program ends it too, and
-the next start begins it anew under the same id: those calls are further ones."""
+"""The first position of the calls of a turn that was ended. A shutdown ends it too, and the next
+start repeats it under the same id: those calls are additional."""
 DEAD_AT_ONCE: Final = 100
 """Reservations of dead turns that one reservation deletes."""
 
@@ -92,7 +92,6 @@ class SqlUsage:
     async def reserve(
         self, turn: str, accounts: Sequence[Account], estimate: int
     ) -> BudgetDecision:
-        """Set `estimate` aside in every account, or in none, in place of what the turn had."""
         if not accounts:
             return decide_budget((), (), estimate)
         now = self._clock.now()
@@ -112,19 +111,15 @@ class SqlUsage:
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
-        """Replace the reservation of a turn that was ended by its cost until then. Where it is
-        begun anew later, both count."""
         await self._database.run(lambda: settle_usage(turn, rows, accounts, OF_ENDED))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
-        """Settled and reserved sums, in the order of the accounts."""
         dead = micros(self._clock.now() - KEEP_RESERVED)
         return await self._database.run(lambda: _sums(accounts, dead))
 
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
     ) -> list[UsageTotal]:
-        """Sums by model since then, the dearest first."""
         params = {
             "tenant": tenant,
             "since": micros(since),
@@ -137,7 +132,6 @@ class SqlUsage:
         ]
 
     async def prune(self, before: datetime) -> int:
-        """Delete some of the rows from before then, and of the sums that were begun before then."""
         params = {"before": micros(before)}
         rows = await delete_some(self._database, PRUNE_ROWS, params)
         return rows + await delete_some(self._database, PRUNE_SUMS, params)

@@ -15,7 +15,7 @@ PUT: Final = Statement("""
 
 
 def put_waiting_turn(turn: WaitingTurn) -> Work[None]:
-    """Let a turn wait; the same turn again is replaced."""
+    """Store a turn for memory; the same turn replaces itself."""
     params = {
         "id": turn.id,
         "tenant": storable(turn.tenant),

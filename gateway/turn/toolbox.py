@@ -24,7 +24,6 @@ class CanStart(Protocol):
 
     def start(self) -> None:
         """Begin to connect; returns at once."""
-        ...
 
 
 @runtime_checkable
@@ -33,7 +32,6 @@ class CanTellState(Protocol):
 
     def state(self) -> ServerState:
         """How it is now."""
-        ...
 
 
 class Toolbox:

@@ -1,4 +1,4 @@
-"""How a PostgreSQL stands, asked without changing anything."""
+"""The status of a PostgreSQL server, read without changing anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ ASK: Final = """
 
 @dataclass(frozen=True, slots=True)
 class PostgresStatus:
-    """`missing` is how many steps of the ledger the database still has to take; `vectors` whether
-    pgvector is there, or can be made by this user."""
+    """`missing` is the number of migration steps to apply; `vectors` is true if pgvector is
+    installed, or can be installed by this user."""
 
     version: str
     version_number: int
@@ -47,8 +47,8 @@ class PostgresStatus:
 
 
 async def standing(url: str, schemas: Sequence[Schema]) -> PostgresStatus:
-    """Ask the server. Raises `StoreUnavailable` when it does not answer, or when a newer Parley
-    wrote there, and `ConfigurationError` for an address that is none."""
+    """Query the server. Raises `StoreUnavailable` if it does not answer, or if a newer Parley wrote
+    there, and `ConfigurationError` for an invalid address."""
     try:
         name, conninfo = server_of(url)
     except AddressInvalid as error:

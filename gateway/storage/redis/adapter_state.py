@@ -1,4 +1,4 @@
-"""The small durable memory of each adapter, in Redis: WhatsApp windows, the last message seen."""
+"""The state of adapters in Redis."""
 
 from datetime import timedelta
 
@@ -19,11 +19,10 @@ class RedisAdapterStates:
         self._keys = Keys(client)
 
     def of(self, platform: str, account: str) -> AdapterState:
-        """The memory of one account."""
         return _AccountState(self._client, self._keys, platform, account)
 
     async def prune(self) -> int:
-        """Values go by themselves: always 0."""
+        """Return 0: values expire by themselves."""
         return 0
 
 
@@ -34,12 +33,10 @@ class _AccountState:
         self._owner = (platform, account)
 
     async def get(self, key: str) -> str | None:
-        """The value, None when there is none or it expired."""
-        found = await self._client.command("GET", self._keys.state(*self._owner, key))
-        return None if found is None else bytes(found).decode()
+        value = await self._client.command("GET", self._keys.state(*self._owner, key))
+        return None if value is None else bytes(value).decode()
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        """Keep a value for `ttl`. Raises `BadInput` beyond the bounds of `AdapterState`."""
         if len(key) > MAX_KEY or len(value) > MAX_VALUE:
             raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
         name, keep = self._keys.state(*self._owner, key), milliseconds(ttl.total_seconds())

@@ -1,7 +1,7 @@
 """Token buckets and once-only marks in Redis.
 
-The script repeats the arithmetic of `gateway.policy.rate_limits.take`, operation by operation:
-both reckon in double precision, and a property test holds them equal to the last bit.
+The script repeats the arithmetic of `gateway.policy.rate_limits.take`, operation by operation: both
+calculate in double precision, and a property test compares them to the last bit.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from gateway.storage.redis.client import Argument, RedisClient, Script, millisec
 from gateway.storage.redis.keys import Keys
 
 KEEP_BUCKETS = 60.0
-"""Seconds after which any bucket is full again, so that it says nothing."""
+"""Seconds after which any bucket is full again and can be dropped."""
 
 # 17 digits are what a double needs to come back unchanged.
 TAKE = Script.of("""
@@ -56,7 +56,6 @@ class RedisBuckets:
         self._keys = Keys(client)
 
     async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
-        """Take a token from all of them or from none, in one script."""
         if not rules:
             return Taken(True, ())
         keys = [self._keys.bucket(rule.key) for rule in rules]
@@ -76,10 +75,9 @@ class RedisBuckets:
         return Taken(True, buckets)
 
     async def once(self, key: str, ttl: timedelta) -> bool:
-        """True for the first caller with this key within `ttl`."""
         name, keep = self._keys.once(key), milliseconds(ttl.total_seconds())
         return await self._client.command("SET", name, "1", "NX", "PX", keep) is not None
 
     async def prune(self) -> int:
-        """Everything here goes by itself: always 0."""
+        """Return 0: everything expires by itself."""
         return 0

@@ -1,8 +1,8 @@
-"""The connection to Redis: bounded pools, scripts, and one kind of error.
+"""The connection to Redis: bounded pools, scripts, and one error type.
 
-All keys share the hash tag `{hot}`, so that a script may touch any of them: in a cluster they live
-on one node. What was written survives a crash of Redis with `appendonly yes`: with
-`appendfsync everysec` all but the last second or two, with `always` everything.
+All keys share the hash tag `{hot}`, so that a script may use any of them: in a cluster they are on
+one node. Data survives a crash of Redis with `appendonly yes`: with `appendfsync everysec` all but
+the last second or two, with `always` everything.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ MINIMUM_VERSION = (6, 2)
 CONNECTIONS = 32
 """Connections for commands that return at once."""
 WAITING_CONNECTIONS = 128
-"""Connections that wait for something: a bell, a reply."""
+"""Connections that block: for a notification or a reply."""
 TIMEOUT = 5.0
 """Seconds until a command that does not return counts as failed."""
 LONGEST_WAIT = 2.0
 """Seconds that one blocking command waits; less than `TIMEOUT`."""
 HEALTH_CHECK = 15
-"""Seconds of rest after which a connection is tried before it is used."""
+"""Idle seconds after which a connection is checked before use."""
 REPEAT_PAUSES = (0.05, 0.25)
-"""Seconds before a repeatable script is tried a second and a third time."""
+"""Seconds before a repeatable script is run a second and a third time."""
 
 Argument = str | bytes | int | float
 
@@ -41,20 +41,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A Lua script and the name Redis keeps it by."""
+    """A Lua script with its hash."""
 
     text: str
     sha: str
 
     @classmethod
     def of(cls, text: str) -> "Script":
-        """The script of this text."""
         return cls(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 class RedisClient:
-    """Everything that is asked of one Redis. Every method raises `StoreUnavailable` when it does
-    not answer, or answers with an error; nothing is tried again unless it says so."""
+    """A client for one Redis. Every method raises `StoreUnavailable` if it does not answer, or
+    answers with an error; nothing is retried unless stated."""
 
     def __init__(self, url: str, *, prefix: str = "parley") -> None:
         """`url` is redis://, rediss:// or unix://; `prefix` keeps installations apart."""
@@ -69,7 +68,7 @@ class RedisClient:
         self._closed = False
 
     async def start(self) -> None:
-        """Connect, and refuse what is too old or would forget."""
+        """Connect, and refuse servers that are too old."""
         server = await self.command("INFO")
         version = str(server.get("redis_version", "0"))
         if tuple(int(part) for part in version.split(".")[:2]) < MINIMUM_VERSION:
@@ -94,21 +93,21 @@ class RedisClient:
             await redis.connection_pool.aclose()
 
     def key(self, *parts: str) -> str:
-        """The name of a key. Parts that come from outside go through `quoted` first."""
+        """Return the name of a key. External parts go through `quoted` first."""
         return self._prefix + ":".join(parts)
 
     async def command(self, *arguments: Argument) -> Any:
-        """The answer to one command."""
+        """Run one command."""
         return await self._ask(self._quick, *arguments)
 
     async def pop(self, key: str, seconds: float) -> bytes | None:
-        """The first item of a list, waited for at most `seconds` and at most `LONGEST_WAIT`."""
+        """Pop the first item of a list; waits at most `seconds` and at most `LONGEST_WAIT`."""
         wait = max(0.01, min(seconds, LONGEST_WAIT))
         answer = await self._ask(self._waiting, "BLPOP", key, wait)
         return None if answer is None else bytes(answer[1])
 
     async def batch(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
-        """The answers to several commands, sent together, without a transaction."""
+        """Send several commands together, without a transaction."""
         if not commands:
             return []
         self._check_open()
@@ -129,8 +128,8 @@ class RedisClient:
         *,
         repeatable: bool = False,
     ) -> Any:
-        """The answer of a script. `repeatable`: running it twice is the same as once, so it is
-        tried again when the connection breaks."""
+        """Run a script. A `repeatable` one is idempotent, so it is retried if the connection
+        breaks."""
         for pause in REPEAT_PAUSES if repeatable else ():
             try:
                 return await self._run(script, keys, arguments)
@@ -161,12 +160,12 @@ class RedisClient:
 
 
 def quoted(*parts: str) -> str:
-    """Parts of a name, joined so that no two different ones look the same."""
+    """Join parts of a name unambiguously."""
     return ":".join(quote(part, safe="") for part in parts)
 
 
 def milliseconds(seconds: float) -> int:
-    """A time to live as Redis takes it: at least 1."""
+    """Return a time to live for Redis, at least 1."""
     return max(1, round(seconds * 1000))
 
 

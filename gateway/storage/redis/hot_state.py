@@ -1,4 +1,4 @@
-"""Everything of the hot state that lives in one Redis, put together."""
+"""All hot state of one Redis."""
 
 import os
 import socket
@@ -16,13 +16,13 @@ from gateway.storage.redis.work_source import LEASE, RedisWorkSource
 
 
 class RedisHotState:
-    """The stores and sources of one process. `client.start()` comes before their use."""
+    """The stores and sources of one process. Call `client.start()` before use."""
 
     def __init__(
         self, url: str, clock: Clock, *, prefix: str = "parley", lease: float = LEASE
     ) -> None:
-        """`prefix` keeps several installations in one Redis apart; `lease` in seconds is how long
-        the work of a process that died is left alone."""
+        """`prefix` separates installations in one Redis; `lease` is the time in seconds after which
+        the work of a dead process is taken over."""
         self.client = RedisClient(url, prefix=prefix)
         self.worker = process_name()
         self.work = RedisWorkSource(self.client, self.worker, lease=lease)
@@ -35,5 +35,5 @@ class RedisHotState:
 
 
 def process_name() -> str:
-    """A name that no other process has, and that says where to look for it."""
+    """Return a name that is unique among processes and tells host and process id."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"

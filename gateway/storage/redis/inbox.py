@@ -1,8 +1,7 @@
-"""Accepted events in Redis: stored, recognised and claimable in one step.
+"""Accepted events in Redis: stored, deduplicated and queued in one step.
 
-A key for each event says whether it is open or done, and a stream for each partition holds the
-open ones. An open event has no end; once it is done, only its id is kept, for as long as the
-platform may repeat it.
+A key per event says if it is open or done, and a stream per partition holds the open ones. An open
+event does not expire; of a finished one the id is kept for as long as the platform may repeat it.
 """
 
 import uuid
@@ -106,7 +105,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisInbox:
-    """Implements `gateway.ports.stores.Inbox`. `finished` is told the ids that are done."""
+    """Implements `gateway.ports.stores.Inbox`. `finished` receives the ids that are done."""
 
     def __init__(
         self,
@@ -120,7 +119,6 @@ class RedisInbox:
         self._keys = Keys(client)
 
     async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
-        """Store an event; False when its id is known already."""
         partition = partition_of(entry.lane)
         added = await self._client.run(
             ADD,
@@ -144,19 +142,14 @@ class RedisInbox:
         return bool(added)
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
-        """Events that no one finished, oldest first."""
         streams = [self._keys.inbox(partition) for partition in range(PARTITIONS)]
-        found = await self._client.run(UNFINISHED, streams, [limit])
-        return [entry_of(dict(zip(row[::2], row[1::2], strict=True))) for row in found]
+        rows = await self._client.run(UNFINISHED, streams, [limit])
+        return [entry_of(dict(zip(row[::2], row[1::2], strict=True))) for row in rows]
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
     ) -> bool:
-        """The events are answered by these sends: both become true at once, or neither.
-
-        False when others have finished all of these events: the sends are not queued then. The
-        same answer, given once more because nobody knew whether it was taken, is True again.
-        """
+        """The same answer, given again because its result was unknown, returns True again."""
         token = outbound[0].key if outbound else uuid.uuid4().hex
         keys = [*(self._keys.event(i) for i in ids), *append_keys(self._keys, outbound)]
         now = self._clock.now().timestamp()
@@ -177,8 +170,7 @@ class RedisInbox:
         return bool(won)
 
     async def prune(self) -> int:
-        """Forget some of the events that nobody could answer, after `KEEP_OPEN`; returns how many.
-        Finished ones go by themselves."""
+        """Delete some unanswered events after `KEEP_OPEN`. Finished ones expire by themselves."""
         before = (self._clock.now() - KEEP_OPEN).timestamp()
         streams = [self._keys.inbox(partition) for partition in range(PARTITIONS)]
         left = await self._client.run(FORGET, streams, [repr(before), GROUP, self._keys.event("")])
@@ -188,8 +180,8 @@ class RedisInbox:
 
 
 def entry_of(fields: dict[bytes, bytes]) -> InboxEntry:
-    """An entry of a partition's stream. Raises pydantic's ValidationError or KeyError when another
-    version of the program wrote it in a way that this one cannot read."""
+    """Parse an entry of a partition's stream. Raises pydantic's ValidationError or KeyError if
+    another version of the program wrote it in an unreadable form."""
     received_at = datetime.fromtimestamp(float(fields[b"at"]), UTC)
     return InboxEntry(
         fields[b"id"].decode(),

@@ -1,8 +1,8 @@
-"""Who may read which stream: leases that end by themselves when their holder dies.
+"""Leases on streams: they decide which process reads, and expire when their holder dies.
 
-Every holder calls `renew` a few times within the length of a lease. Redis' own clock measures it,
-and the script that reads a stream looks at the lease first, so a process that was held up for too
-long reads nothing more.
+Every holder calls `renew` a few times per lease. Redis' own clock measures it, and the script that
+reads a stream checks the lease first, so a process that was suspended for too long reads nothing
+more.
 """
 
 import time
@@ -61,16 +61,16 @@ end
 
 @dataclass(frozen=True, slots=True)
 class LeaseChange:
-    """What a renewal brought: positions of streams."""
+    """The result of a renewal: positions of streams."""
 
     gained: frozenset[int]
     lost: frozenset[int]
 
 
 class StreamLeases:
-    """The leases of one process on streams of one kind, known by their position in `names`.
+    """The leases of one process on streams of one kind, by their position in `names`.
 
-    `shared`: every living process is due an equal share; otherwise whoever comes first has all.
+    `shared`: every living process gets an equal share; otherwise the first one gets all.
     """
 
     def __init__(
@@ -97,17 +97,18 @@ class StreamLeases:
 
     @property
     def valid(self) -> bool:
-        """False once nobody would know whether the leases still hold."""
+        """False once the leases may have expired."""
         return time.monotonic() < self._valid_until
 
     @property
     def surplus(self) -> int:
-        """How many streams more than its share this process has."""
+        """The number of streams above this process's share."""
         return max(0, len(self.owned) - self.share)
 
     async def renew(self) -> LeaseChange:
-        """Say that this process lives, extend its leases, take what is free and due."""
-        asked = time.monotonic()
+        """Report that this process lives, extend its leases, and take free streams up to its
+        share."""
+        began = time.monotonic()
         self.share, kept, gained = await self._client.run(
             RENEW,
             [self._workers, *self.names],
@@ -115,19 +116,19 @@ class StreamLeases:
         )
         before = self.owned
         self.owned = {*kept, *gained}
-        self._valid_until = asked + self._seconds
+        self._valid_until = began + self._seconds
         # A lease that ran out and came back may have been somebody else's in between.
         return LeaseChange(
             frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
         )
 
     async def release(self, positions: Collection[int]) -> None:
-        """Hand streams back."""
+        """Release streams."""
         self.owned -= set(positions)
         await self._release(positions, leaving=False)
 
     async def leave(self) -> None:
-        """Hand everything back and be gone."""
+        """Release everything and deregister."""
         self.owned = set()
         await self._release(range(len(self.names)), leaving=True)
 

@@ -1,7 +1,7 @@
-"""Sends that wait, in Redis: a stream for each account, and a hash for each send.
+"""Queued sends in Redis: a stream per account, and a hash per send.
 
-The stream holds what waits, in order; the hash says what became of it. A receipt outlives its send
-by `KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
+The stream holds the queue in order; the hash holds the state. A receipt is kept for
+`KEEP_RECEIPTS`; a dead letter keeps its text, so that it can be sent again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +20,14 @@ from gateway.storage.redis.keys import GROUP, RING, Keys
 from gateway.storage.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 
 AT_ONCE = 500
-"""Sends that one call looks at, to forget them."""
+"""Sends that one call deletes."""
 MAX_REASON = 500
 MAX_DEAD = 10_000
-"""Dead letters that are kept; beyond that the oldest go."""
+"""Dead letters that are kept; the oldest are dropped."""
 DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
 TRIES = ("attempts", "begun", "not_before")
 SENDS = "sends"
-"""The kind of lease that whoever sends for an account holds."""
+"""The kind of lease that the sender of an account holds."""
 
 APPEND = (
     RING
@@ -148,7 +148,7 @@ log = structlog.get_logger(__name__)
 
 
 def append_keys(keys: Keys, outbound: Sequence[Outbound]) -> list[str]:
-    """The keys that `append_all` takes."""
+    """Return the keys for `append_all`."""
     names = [keys.sequence, keys.accounts]
     for item in outbound:
         names += _send_keys(keys, item)
@@ -156,7 +156,7 @@ def append_keys(keys: Keys, outbound: Sequence[Outbound]) -> list[str]:
 
 
 def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") -> list[Argument]:
-    """The arguments that `append_all` takes."""
+    """Return the arguments for `append_all`."""
     values: list[Argument] = []
     for item in outbound:
         values += [item.key, quoted(*_account(item)), repr(now), outbound_to_json(item)]
@@ -165,7 +165,7 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
 
 
 class RedisOutbox:
-    """Implements `gateway.ports.stores.Outbox`. `settled` is told the keys that wait no more."""
+    """Implements `Outbox` and `DeadLetters`. `settled` receives the keys that no longer wait."""
 
     def __init__(
         self,
@@ -179,7 +179,6 @@ class RedisOutbox:
         self._keys = Keys(client)
 
     async def add(self, outbound: Sequence[Outbound]) -> None:
-        """Queue sends; one whose key is known is left as it is."""
         if not outbound:
             return
         now = self._clock.now().timestamp()
@@ -187,28 +186,24 @@ class RedisOutbox:
         await self._client.run(ADD, append_keys(self._keys, outbound), arguments, repeatable=True)
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
-        """What is not sent yet, oldest first."""
         answers = await self._client.batch(
             [("XRANGE", stream, "-", "+", "COUNT", limit) for stream in await self._streams()]
         )
-        found = [fields for answer in answers for _, fields in answer]
-        oldest = sorted(found, key=lambda fields: int(fields[b"seq"]))[:limit]
+        rows = [fields for answer in answers for _, fields in answer]
+        oldest = sorted(rows, key=lambda fields: int(fields[b"seq"]))[:limit]
         return await load_entries(self._client, self._keys, oldest)
 
     async def begin(self, key: str) -> None:
-        """A try is about to be made."""
         await self._client.run(BEGIN, [self._keys.send(key)], repeatable=True)
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
     ) -> None:
-        """A try did not succeed, or nobody knows; it will be repeated."""
         until = "" if not_before is None else repr(not_before.timestamp())
         arguments: list[Argument] = [reason[:MAX_REASON], int(unsure), until]
         await self._client.run(TRIED, [self._keys.send(key)], arguments)
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """The platform confirmed it."""
         keep = milliseconds(KEEP_RECEIPTS.total_seconds())
         arguments: list[Argument] = [GROUP, receipt.message_id, keep, key]
         names = [self._keys.send(key)]
@@ -218,12 +213,10 @@ class RedisOutbox:
         self._settled((key,))
 
     async def reply_at(self, stands_at: str) -> str:
-        """The key of the send that stands there."""
-        found = await self._client.command("GET", self._keys.answer(stands_at))
-        return "" if found is None else found.decode()
+        key = await self._client.command("GET", self._keys.answer(stands_at))
+        return "" if key is None else key.decode()
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
-        """These are given up; their text is kept, so that they can be sent again by hand."""
         now = self._clock.now().timestamp()
         await self._client.run(
             DEAD,
@@ -234,17 +227,14 @@ class RedisOutbox:
         self._settled(keys)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """What was given up, newest first."""
         names = await self._client.command("ZREVRANGE", self._keys.dead, 0, limit - 1)
-        found = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
-        return [_letter(values) for values in found if values[0] is not None]
+        rows = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
+        return [_letter(values) for values in rows if values[0] is not None]
 
     async def requeue(self, keys: Sequence[str]) -> int:
-        """Send dead letters again, as new; returns how many there were."""
         return sum([await self._requeue(key) for key in keys])
 
     async def drop(self, keys: Sequence[str]) -> int:
-        """Forget dead letters; returns how many there were."""
         names = [self._keys.send(key) for key in keys]
         return sum(
             [int(await self._client.run(DROP, [self._keys.dead, name], [])) for name in names]
@@ -271,8 +261,8 @@ class RedisOutbox:
         return bool(queued)
 
     async def prune(self) -> int:
-        """Forget some dead letters after `KEEP_DEAD`, and after `KEEP_OPEN` what nobody could send;
-        returns how many. Receipts go by themselves."""
+        """Delete some dead letters after `KEEP_DEAD`, and unsent entries after `KEEP_OPEN`.
+        Receipts expire by themselves."""
         now = self._clock.now()
         before = repr((now - KEEP_DEAD).timestamp())
         gone = int(await self._client.run(FORGET, [self._keys.dead], [before, AT_ONCE]))
@@ -285,14 +275,14 @@ class RedisOutbox:
 
 
 async def load_entries(
-    client: RedisClient, keys: Keys, found: Sequence[dict[bytes, bytes]]
+    client: RedisClient, keys: Keys, rows: Sequence[dict[bytes, bytes]]
 ) -> list[OutboxEntry]:
-    """Entries of a stream, with what became of their tries so far; without those that another
-    version of the program wrote in a way that this one cannot read."""
-    names = [keys.send(fields[b"key"].decode()) for fields in found]
+    """Return entries of a stream with the results of their attempts, without entries that another
+    version wrote in an unreadable form."""
+    names = [keys.send(fields[b"key"].decode()) for fields in rows]
     tries = await client.batch([("HMGET", name, *TRIES) for name in names])
     entries = []
-    for fields, (attempts, begun, not_before) in zip(found, tries, strict=True):
+    for fields, (attempts, begun, not_before) in zip(rows, tries, strict=True):
         try:
             entry = _entry(fields, int(attempts or 0))
             until = datetime.fromtimestamp(float(not_before), UTC) if not_before else None

@@ -76,7 +76,7 @@ class RedisPersonalData:
         return [one for one in (*waiting, *dead) if is_for(one, persons)]
 
     async def _states(self, persons: set[str]) -> list[tuple[str, tuple[str, str, str], str]]:
-        prefix, found, cursor = self._client.key("state", ""), [], 0
+        prefix, states, cursor = self._client.key("state", ""), [], 0
         for _ in range(MAX_SCANS):
             cursor, names = await self._client.command(
                 "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED_AT_ONCE
@@ -87,8 +87,8 @@ class RedisPersonalData:
                 platform, account, key = map(unquote, name.removeprefix(prefix).split(":"))
                 text = "" if value is None else bytes(value).decode()
                 if concerns(platform, account, key, text, persons):
-                    found.append((name, (platform, account, key), text))
+                    states.append((name, (platform, account, key), text))
             cursor = int(cursor)
             if not cursor:
                 break
-        return found
+        return states

@@ -1,4 +1,4 @@
-"""How much waits in Redis for all processes together, and how many workers are alive."""
+"""The load of Redis for all processes together, and the number of living workers."""
 
 from gateway.ports.stores import QueueDepths
 from gateway.storage.redis.client import RedisClient, Script, milliseconds
@@ -24,25 +24,25 @@ return {
 
 
 class RedisQueueDepths:
-    """Looks when asked to. `latest` is what was seen last, None before that."""
+    """Counts on demand. `latest` is the last result, None before the first."""
 
     def __init__(self, client: RedisClient, lease: float) -> None:
-        """`lease` in seconds: who gave no sign of life for longer is no living worker."""
+        """A worker without a sign of life for `lease` seconds is dead."""
         self._client = client
         self._keys = Keys(client)
         self._lease = lease
         self.latest: QueueDepths | None = None
 
     async def look(self) -> QueueDepths:
-        """Count. Raises `StoreUnavailable`; what was seen last is then not known any more."""
+        """Count. Raises `StoreUnavailable`; the last result is then discarded."""
         keys, self.latest = self._keys, None
         accounts = await self._client.command("SMEMBERS", keys.accounts)
         outboxes = [self._client.key("outbox", account.decode()) for account in accounts]
         inboxes = [keys.inbox(partition) for partition in range(PARTITIONS)]
-        found = await self._client.run(
+        counts = await self._client.run(
             LOOK,
             [keys.dead, keys.workers(WORK), *inboxes, *outboxes],
             [milliseconds(self._lease), PARTITIONS],
         )
-        self.latest = QueueDepths(*map(int, found))
+        self.latest = QueueDepths(*map(int, counts))
         return self.latest

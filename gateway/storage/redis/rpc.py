@@ -1,8 +1,8 @@
-"""Asks the process that is connected to an account to do something, and waits for its answer.
+"""Remote calls to the process that is connected to an account.
 
-For what only that process can do while a turn runs elsewhere: fetch an attachment, show that the
-assistant types, edit a live answer. A call waits in a list of its account; its body and its reply
-are keys that end by themselves, so nothing is left of a call that nobody took.
+For operations that only that process can do while a turn runs elsewhere: fetch an attachment, show
+the typing indicator, edit a live answer. A call waits in a list of its account; its body and its
+reply are keys that expire, so an untaken call leaves nothing behind.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from gateway.storage.redis.keys import Keys
 from gateway.storage.redis.stream_reader import FIRST_PAUSE, LONGEST_PAUSE
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Of a payload and of a result."""
+"""Maximum size of a payload and of a result."""
 MAX_CALLS = 1_000
-"""Calls that wait for one account; one more is refused."""
+"""Calls that may wait for one account; one more is refused."""
 MAX_AT_ONCE = 16
-"""Calls that one server works on at a time."""
+"""Concurrent calls of one server."""
 GRACE = 5.0
-"""Seconds that a call outlives its time, for its caller to see whether it was taken."""
+"""Seconds that a call is kept beyond its time, for its caller to see if it was taken."""
 KEEP_REPLY = 30.0
 """Seconds that a reply waits for its caller."""
 
@@ -74,7 +74,7 @@ log = structlog.get_logger(__name__)
 
 
 class RemoteFailure(ParleyError):
-    """The other process failed in a way that has no name here; its log says more."""
+    """The other process failed with an error that is unknown here; its log has details."""
 
 
 class RpcClient:
@@ -86,10 +86,10 @@ class RpcClient:
         self._account = account
 
     async def call(self, method: str, payload: bytes, timeout: float) -> bytes:
-        """The result of `method`.
+        """Return the result of `method`.
 
-        Raises what the method raised, by its name in `gateway.errors`; `Transient` when nobody took
-        the call within `timeout` seconds; `Ambiguous` when it was taken and no reply came;
+        Raises the error of the method, by its name in `gateway.errors`; `Transient` if no process
+        took the call within `timeout` seconds; `Ambiguous` if it was taken and no reply came;
         `BadInput` above `MAX_BYTES`; `RemoteFailure`; `StoreUnavailable`.
         """
         if len(payload) > MAX_BYTES:
@@ -128,7 +128,7 @@ class RpcServer:
         self._tasks = BackgroundTasks("call_failed")
 
     async def run(self) -> None:
-        """Answer until cancelled; outlives Redis being gone."""
+        """Answer calls until cancelled; continues after outages of Redis."""
         pause = FIRST_PAUSE
         try:
             while True:
@@ -144,10 +144,10 @@ class RpcServer:
 
     async def _next(self) -> None:
         async with self._slots:  # nothing is taken that would have to wait here
-            found = await self._client.pop(self._calls, LONGEST_WAIT)
-        if found is not None:
+            call_id = await self._client.pop(self._calls, LONGEST_WAIT)
+        if call_id is not None:
             await self._slots.acquire()
-            self._tasks.spawn(self._serve(found.decode()))
+            self._tasks.spawn(self._serve(call_id.decode()))
 
     async def _serve(self, call_id: str) -> None:
         try:
@@ -162,8 +162,8 @@ class RpcServer:
             self._slots.release()
 
     async def _answer(self, body: bytes, left: float) -> bytes:
-        """The reply. What takes longer than the `left` seconds of its caller is ended: what is done
-        after that would overtake what the caller does next."""
+        """Return the reply. A handler that exceeds the caller's time is cancelled: later effects
+        would overtake the caller's next step."""
         header, payload = _unpacked(body)
         method = str(header.get("method", ""))
         handler = self._handlers.get(method)

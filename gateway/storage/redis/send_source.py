@@ -12,11 +12,11 @@ from gateway.storage.redis.work_source import LEASE
 
 class RedisSendSource:
     """Implements `gateway.ports.stores.SendSource`. Of several processes that are connected to one
-    account, the first sends; when it is gone, another one goes on with what was not confirmed.
-    `RedisOutbox` reports what was sent or given up to `settled`."""
+    account, the first one sends; when it ends, another continues with the unconfirmed sends.
+    `RedisOutbox` reports sent and dead items to `settled`."""
 
     def __init__(self, client: RedisClient, worker: str, *, lease: float = LEASE) -> None:
-        """`worker` must be new for every process that starts; `lease` is in seconds."""
+        """`worker` must be unique for every process; `lease` is in seconds."""
         self._client = client
         self._worker = worker
         self._lease = lease
@@ -29,8 +29,6 @@ class RedisSendSource:
         take: Callable[[Sequence[OutboxEntry]], None],
         has_room: Callable[[], bool],
     ) -> None:
-        """Call `take` for the sends of these (platform, account) pairs, while `has_room()`; until
-        cancelled."""
         streams = [(quoted(*account), self._keys.outbox(account)) for account in accounts]
         self._feed = StreamReader(
             self._client, SENDS, self._worker, streams, self._load, lease=self._lease, shared=False
@@ -38,15 +36,14 @@ class RedisSendSource:
         await self._feed.run(lambda entry: take((entry,)), has_room)
 
     def settled(self, keys: Iterable[str]) -> None:
-        """These sends wait no more."""
+        """Record that these sends no longer wait."""
         if self._feed is not None:
             self._feed.done(keys)
 
     async def release(self) -> None:
-        """After `run` was ended: let another process go on at once."""
         if self._feed is not None:
             await self._feed.leave()
 
-    async def _load(self, found: Sequence[dict[bytes, bytes]]) -> list[StreamItem[OutboxEntry]]:
-        entries = await load_entries(self._client, self._keys, found)
+    async def _load(self, rows: Sequence[dict[bytes, bytes]]) -> list[StreamItem[OutboxEntry]]:
+        entries = await load_entries(self._client, self._keys, rows)
         return [StreamItem(entry.outbound.key, entry) for entry in entries]

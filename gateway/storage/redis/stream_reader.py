@@ -1,8 +1,8 @@
-"""Reads streams of which it holds the lease, in order, and hands on what it finds.
+"""Reads the streams of which it holds the lease, in order, and passes their entries on.
 
-The consumer group of a stream remembers what was handed out and not finished. It has one consumer,
-because who may read is settled by the lease: whoever gets the lease reads first what is unfinished,
-oldest first, and then what is new. A bell, a list that the process waits at, says when to look.
+The consumer group of a stream remembers delivered, unfinished entries. It has one consumer, because
+the lease decides who reads: a new holder reads the unfinished entries first, oldest first, and then
+new ones. A notification list on which the process blocks says when to read.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from gateway.storage.redis.leases import StreamLeases
 T = TypeVar("T")
 
 AT_ONCE = 200
-"""Entries that are read in one go."""
+"""Entries per read."""
 ROOM_PAUSE = 0.02
-"""Seconds until `has_room` is asked again."""
+"""Seconds until `has_room` is called again."""
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
-"""Seconds between tries while Redis is gone; doubled each time."""
+"""Seconds between attempts while Redis is unavailable; doubled each time."""
 FROM_START = "0"
 NEW = ">"
 
@@ -70,19 +70,18 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StreamItem(Generic[T]):
-    """An entry of a stream under the id that its end is reported with."""
+    """An entry of a stream with the id under which it is reported as done."""
 
     id: str
     value: T
 
 
 Load = Callable[[Sequence[dict[bytes, bytes]]], Awaitable[Sequence[StreamItem[T]]]]
-"""Makes items of the fields of entries; leaves out what cannot be read."""
+"""Parses the fields of entries; leaves out unreadable ones."""
 
 
 class StreamReader(Generic[T]):
-    """Hands on the entries of `streams`, those of one stream in order, each once in this
-    process."""
+    """Passes on the entries of `streams`, those of one stream in order, each once per process."""
 
     def __init__(
         self,
@@ -115,22 +114,22 @@ class StreamReader(Generic[T]):
 
     @property
     def owned(self) -> int:
-        """How many streams this process reads."""
+        """The number of streams that this process reads."""
         return len(self._leases.owned)
 
     @property
     def in_hand(self) -> int:
-        """Entries that were taken and are not finished."""
+        """The number of entries that were taken and are not finished."""
         return len(self._in_hand)
 
     def done(self, ids: Iterable[str]) -> None:
-        """These were finished, or another process has finished them."""
+        """Record that this or another process finished these entries."""
         done = {id_ for id_ in ids if id_ in self._in_hand}
         self._let_go(done)
         self._done_meanwhile |= done  # what is being read may still hold them
 
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
-        """Hand on entries until cancelled; outlives Redis being gone."""
+        """Pass on entries until cancelled; continues after outages of Redis."""
         self._renew_at, pause = 0.0, FIRST_PAUSE
         self._from = dict.fromkeys(self._leases.owned, FROM_START)
         while True:
@@ -147,8 +146,8 @@ class StreamReader(Generic[T]):
                     pause = FIRST_PAUSE
 
     async def leave(self) -> None:
-        """After `run` was ended: hand everything back, so that another process goes on at once.
-        When Redis is gone the leases run out by themselves."""
+        """Release everything after `run` ended, so that another process continues at once. If Redis
+        is unavailable, the leases expire."""
         for position in set(self._from):
             self._forget(position)
         try:
@@ -193,7 +192,7 @@ class StreamReader(Generic[T]):
         self._renew_at = time.monotonic() + self._lease / (3 if settled else 12)
 
     async def _read(self) -> bool:
-        """Read what is there; False when nothing was."""
+        """Read available entries; False if there were none."""
         positions = [p for p in self._from if p in self._leases.owned and p not in self._draining]
         random.shuffle(positions)  # a busy stream must not keep the others waiting
         keys = [key for p in positions for key in (self._leases.names[p], self._streams[p])]
@@ -218,21 +217,21 @@ class StreamReader(Generic[T]):
             return
         if start != NEW and self._from.get(position) == start:
             self._from[position] = NEW if extent == b"all" else entries[-1][0].decode()
-        found = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
-        for item in await self._load(found):
+        rows = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
+        for item in await self._load(rows):
             if item.id not in self._in_hand and item.id not in self._done_meanwhile:
                 self._in_hand[item.id] = position
                 self._held[position] += 1
                 self._waiting.append((position, item))
 
     async def _wait(self) -> None:
-        """Until the bell rings or the leases are to be renewed."""
+        """Wait for a notification, or until the leases are due."""
         seconds = min(self._renew_at - time.monotonic(), LONGEST_WAIT)
         if seconds > 0 and await self._client.pop(self._bell, seconds) == b"leases":
             self._renew_at = 0.0
 
     def _put_back(self, position: int) -> None:
-        """Take nothing of a stream for handed on that was not, and read it again from its start."""
+        """Discard entries of a stream that were not passed on, and read it again from its start."""
         self._from[position] = FROM_START
         waiting = [item.id for p, item in self._waiting if p == position]
         if waiting:

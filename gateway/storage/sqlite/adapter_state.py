@@ -1,4 +1,4 @@
-"""The small durable memory of each adapter, in SQLite."""
+"""The state of adapters in SQLite."""
 
 import sqlite3
 from datetime import timedelta
@@ -20,11 +20,10 @@ class SqliteAdapterStates:
         self._clock = clock
 
     def of(self, platform: str, account: str) -> AdapterState:
-        """The memory of one account."""
         return _AccountState(self._database, self._clock, platform, account)
 
     async def prune(self) -> int:
-        """Delete what expired; returns how many rows."""
+        """Delete expired values; returns how many."""
         now = self._clock.now().timestamp()
         key = "platform, account, key"
         return await self._database.run_job(
@@ -39,21 +38,19 @@ class _AccountState:
         self._owner = (platform, account)
 
     async def get(self, key: str) -> str | None:
-        """The value, None when there is none or it expired."""
         row = (*self._owner, key, self._clock.now().timestamp())
 
         def job(db: sqlite3.Connection) -> str | None:
-            found = db.execute(
+            value = db.execute(
                 "SELECT value FROM adapter_state"
                 " WHERE platform = ? AND account = ? AND key = ? AND expires_at > ?",
                 row,
             ).fetchone()
-            return None if found is None else str(found[0])
+            return None if value is None else str(value[0])
 
         return await self._database.run_job(job)
 
     async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        """Keep a value for `ttl`. Raises `BadInput` beyond the bounds of `AdapterState`."""
         if len(key) > MAX_KEY or len(value) > MAX_VALUE:
             raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
         row = (*self._owner, key, value, (self._clock.now() + ttl).timestamp())

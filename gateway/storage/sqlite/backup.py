@@ -1,8 +1,8 @@
-"""Copies of a database file, taken while a gateway writes to it, and put back.
+"""Backup and restore of a database file while a gateway uses it.
 
-A copy is one moment of the database: a reading transaction is held on it, which in WAL mode stops
-no writer, and SQLite's online backup copies a bounded number of pages at a time. While it lasts the
-log cannot be folded into the file, so that `FILE-wal` grows by what is written meanwhile.
+A backup is a snapshot: a read transaction is held on the source, which in WAL mode blocks no
+writer, and SQLite's online backup copies a bounded number of pages at a time. Meanwhile the log
+cannot be checkpointed, so `FILE-wal` grows by what is written.
 """
 
 import os
@@ -19,13 +19,13 @@ from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.lock import GatewayLock
 
 PAGES: Final = 256
-"""Pages copied at a time: a megabyte."""
+"""Pages per step: a megabyte."""
 PAUSE_SECONDS: Final = 0.002
-"""Between two of those, so that the disk is free for the gateway."""
+"""The pause between two steps, which leaves the disk to the gateway."""
 BUSY_SECONDS: Final = 10.0
-"""How long either side waits for another one's lock."""
+"""How long either side waits for a lock."""
 MAX_FINDINGS: Final = 5
-"""How many faults of a damaged file are named."""
+"""Reported faults of a damaged file."""
 
 
 def back_up(
@@ -33,9 +33,9 @@ def back_up(
 ) -> int:
     """Copy a database to `target`; returns the copy's size in bytes.
 
-    Everything that was committed before the call is in it. The copy is checked before it takes its
-    name. Raises `BadInput` when there is nothing to copy or `target` exists, and
-    `StoreUnavailable` when the copy cannot be written.
+    It holds everything that was committed before the call. The copy is verified before it gets its
+    name. Raises `BadInput` if there is no database or `target` exists, and `StoreUnavailable` if
+    the copy cannot be written.
     """
     if not database.is_file():
         raise BadInput(f"there is no database at {database} yet")
@@ -57,10 +57,10 @@ def back_up(
 
 
 def verify(backup: Path, schemas: Sequence[Schema]) -> None:
-    """Whether a file is a sound database that this program can use.
+    """Check that a file is a sound database that this program can use.
 
-    Raises `BadInput` when it is none, damaged, or none of Parley's, and `StoreUnavailable` when a
-    newer Parley wrote it.
+    Raises `BadInput` if it is missing, damaged, or not Parley's, and `StoreUnavailable` if a newer
+    Parley wrote it.
     """
     if not backup.is_file():
         raise BadInput(f"there is no file {backup}")
@@ -81,10 +81,10 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
 def restore(
     backup: Path, database: Path, schemas: Sequence[Schema], *, overwrite: bool = False
 ) -> None:
-    """Put a copy in the place of a database, whole or not at all.
+    """Replace a database by a backup, completely or not at all.
 
-    Raises `BadInput` when the copy cannot be used, or when there is a database and `overwrite` is
-    not set, and `StoreUnavailable` when a gateway runs on it or it cannot be written.
+    Raises `BadInput` if the backup cannot be used, or if there is a database and `overwrite` is not
+    set, and `StoreUnavailable` if a gateway is running on it or it cannot be written.
     """
     verify(backup, schemas)
     with GatewayLock(database):
@@ -100,7 +100,8 @@ def restore(
 
 
 def _put_back(backup: Path, database: Path) -> None:
-    """In one transaction of the database: readers see the old one until it is the new one."""
+    """Restore in one transaction of the database: readers see the old content until it is
+    replaced."""
     os.close(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600))
     with closing(_opened(backup, "ro")) as source, closing(_opened(database, "rw")) as copy:
         copy.execute("PRAGMA synchronous=FULL")
@@ -110,8 +111,8 @@ def _put_back(backup: Path, database: Path) -> None:
 
 
 def _copy_moment(source: sqlite3.Connection, copy: sqlite3.Connection) -> None:
-    """Copy what the source holds at this moment. Without a transaction that is held, every write of
-    another process would make the copy begin again."""
+    """Copy a snapshot of the source. Without the open transaction every write of another process
+    would restart the copy."""
     source.execute("BEGIN")
     source.execute("SELECT count(*) FROM sqlite_master").fetchone()
     source.backup(copy, pages=PAGES, progress=lambda *_: time.sleep(PAUSE_SECONDS))
@@ -130,7 +131,7 @@ def _refuse_existing(file: Path, overwrite: bool) -> None:
 
 
 def _make_durable(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Flush a file, or the names in a folder, to the disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -10,7 +10,7 @@ from gateway.ports import Clock
 from gateway.storage.sqlite.pruning import delete_some
 
 KEEP_BUCKETS = 60.0
-"""Seconds after which any bucket is full again, so that its row says nothing."""
+"""Seconds after which any bucket is full again and its row can be deleted."""
 
 
 class SqliteBuckets:
@@ -21,7 +21,6 @@ class SqliteBuckets:
         self._clock = clock
 
     async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
-        """Take a token from all of them or from none, in one transaction."""
         if not rules:
             return Taken(True, ())
 
@@ -41,7 +40,6 @@ class SqliteBuckets:
         return await self._database.run_job(job)
 
     async def once(self, key: str, ttl: timedelta) -> bool:
-        """True for the first caller with this key within `ttl`."""
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> bool:
@@ -54,7 +52,7 @@ class SqliteBuckets:
         return await self._database.run_job(job)
 
     async def prune(self) -> int:
-        """Drop buckets that are full again and marks that expired; returns how many rows."""
+        """Delete full buckets and expired marks; returns the number of rows."""
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> int:

@@ -1,4 +1,4 @@
-"""Accepted events in SQLite: the primary key is what recognises a duplicate."""
+"""Accepted events in SQLite: the primary key recognises duplicates."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def finish_events(
     begun: str = "",
 ) -> bool:
     """Mark events as answered by these sends, inside the caller's transaction. False, and no send
-    is queued, when all of them were finished before."""
+    is queued, if all of them were finished before."""
     marked = db.executemany(
         "UPDATE inbox SET done = 1, event = x'' WHERE id = ? AND NOT done", [(i,) for i in ids]
     )
@@ -38,14 +38,13 @@ def finish_events(
 
 class SqliteInbox:
     """Implements `gateway.ports.stores.Inbox`. A finished event keeps its id until it expires, and
-    nothing of what was written."""
+    no content."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
-        """Store an event; False when its id is known already."""
         received = entry.received_at.timestamp()
         row = (
             entry.id,
@@ -69,7 +68,6 @@ class SqliteInbox:
         return await self._database.run_job(job)
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
-        """Events that no one finished, oldest first."""
 
         def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float]]:
             return db.execute(
@@ -83,14 +81,11 @@ class SqliteInbox:
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
     ) -> bool:
-        """The events are answered by these sends: both become true at once, or neither. False when
-        all of them were finished before."""
         now = self._clock.now().timestamp()
         return await self._database.run_job(lambda db: finish_events(db, ids, outbound, now, begun))
 
     async def prune(self) -> int:
-        """Forget finished events whose time is over, and after `KEEP_OPEN` those that nobody could
-        answer; returns how many."""
+        """Delete expired finished events, and unanswered ones after `KEEP_OPEN`."""
         now = self._clock.now()
         oldest = (now - KEEP_OPEN).timestamp()
 

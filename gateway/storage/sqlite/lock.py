@@ -1,7 +1,7 @@
-"""One gateway per SQLite file.
+"""A lock that allows one gateway per SQLite file.
 
-The lock is on `FILE.lock`, beside the database, and the system releases it when the process ends,
-however it ends. Those who only read (`parley why`, `parley backup`) do not take it.
+The lock is on `FILE.lock`, beside the database; the operating system releases it when the process
+ends. Read-only commands (`parley why`, `parley backup`) do not take it.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from gateway.errors import StoreUnavailable
 
 
 class GatewayLock:
-    """The right to be the gateway of a database file."""
+    """The lock of a database file."""
 
     def __init__(self, database: Path | str) -> None:
         self._database = str(database)
@@ -21,7 +21,7 @@ class GatewayLock:
         self._held: int | None = None
 
     def acquire(self) -> None:
-        """Take it, without waiting. Raises `StoreUnavailable`, which names who has it."""
+        """Take the lock without waiting. Raises `StoreUnavailable`, which names the holder."""
         if self._held is not None:
             return
         try:
@@ -45,7 +45,8 @@ class GatewayLock:
         self._held = opened
 
     def release(self) -> None:
-        """Give it back. Safe to call twice. The empty file stays: deleting it would let two in."""
+        """Release the lock. Safe to call twice. The empty file stays: deleting it would let two
+        processes in."""
         held, self._held = self._held, None
         if held is not None:
             os.ftruncate(held, 0)

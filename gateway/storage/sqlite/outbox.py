@@ -1,4 +1,4 @@
-"""Sends that wait, in SQLite. What was sent keeps its key and its receipt, not its text."""
+"""Queued sends in SQLite. A sent item keeps its key and its receipt, not its text."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ _Row = tuple[int, bytes, int, float, int, float | None]
 def insert_outbound(
     db: sqlite3.Connection, outbound: Sequence[Outbound], now: float, begun: str = ""
 ) -> None:
-    """Queue sends inside the caller's transaction; known keys are left as they are. The one with
-    the key `begun` is begun right after it."""
+    """Queue sends inside the caller's transaction; known keys are left unchanged. The one with the
+    key `begun` is stored as begun."""
     db.executemany(
         "INSERT OR IGNORE INTO outbox (key, outbound, created_at, begun) VALUES (?, ?, ?, ?)",
         [(item.key, outbound_to_json(item), now, item.key == begun) for item in outbound],
@@ -32,19 +32,17 @@ def insert_outbound(
 
 
 class SqliteOutbox:
-    """Implements `gateway.ports.stores.Outbox`."""
+    """Implements `Outbox`, `DeadLetters` and `OutboxReader`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, outbound: Sequence[Outbound]) -> None:
-        """Queue sends."""
         now = self._clock.now().timestamp()
         await self._database.run_job(lambda db: insert_outbound(db, outbound, now))
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
-        """What is not sent yet, oldest first."""
 
         def job(db: sqlite3.Connection) -> list[_Row]:
             return db.execute(
@@ -55,7 +53,6 @@ class SqliteOutbox:
         return readable(await self._database.run_job(job), _entry)
 
     async def begin(self, key: str) -> None:
-        """A try is about to be made."""
 
         def job(db: sqlite3.Connection) -> None:
             db.execute("UPDATE outbox SET begun = 1 WHERE key = ?", (key,))
@@ -65,7 +62,6 @@ class SqliteOutbox:
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
     ) -> None:
-        """A try did not succeed, or nobody knows; it will be repeated."""
         until = None if not_before is None else not_before.timestamp()
 
         def job(db: sqlite3.Connection) -> None:
@@ -78,7 +74,6 @@ class SqliteOutbox:
         await self._database.run_job(job)
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """The platform confirmed it."""
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> None:
@@ -91,13 +86,11 @@ class SqliteOutbox:
         await self._database.run_job(job)
 
     async def reply_at(self, stands_at: str) -> str:
-        """The key of the send that stands there."""
-        found = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent'"
-        row = await self._database.run_job(lambda db: db.execute(found, (stands_at,)).fetchone())
+        query = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent'"
+        row = await self._database.run_job(lambda db: db.execute(query, (stands_at,)).fetchone())
         return "" if row is None else str(row[0])
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
-        """These are given up; their text is kept, so that they can be sent again by hand."""
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> None:
@@ -109,7 +102,6 @@ class SqliteOutbox:
         await self._database.run_job(job)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """What was given up, newest first."""
 
         def job(db: sqlite3.Connection) -> list[tuple[object, ...]]:
             return db.execute(
@@ -121,7 +113,6 @@ class SqliteOutbox:
         return readable(await self._database.run_job(job), _letter)
 
     async def requeue(self, keys: Sequence[str]) -> int:
-        """Let dead letters wait again, as if they were new; returns how many there were."""
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> int:
@@ -134,7 +125,6 @@ class SqliteOutbox:
         return max(0, await self._database.run_job(job))
 
     async def drop(self, keys: Sequence[str]) -> int:
-        """Forget dead letters; returns how many there were."""
 
         def job(db: sqlite3.Connection) -> int:
             return db.executemany(
@@ -144,7 +134,6 @@ class SqliteOutbox:
         return max(0, await self._database.run_job(job))
 
     async def waiting_keys(self, limit: int) -> list[str]:
-        """The keys of what is not sent yet, oldest first."""
 
         def job(db: sqlite3.Connection) -> list[str]:
             rows = db.execute(
@@ -155,23 +144,21 @@ class SqliteOutbox:
         return await self._database.run_job(job)
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
-        """Those of these that are not sent yet, oldest first."""
 
         def job(db: sqlite3.Connection) -> list[_Row]:
-            found = (
+            rows = (
                 db.execute(
                     f"SELECT {COLUMNS} FROM outbox WHERE key = ? AND state = 'waiting'",  # noqa: S608 - a constant
                     (key,),
                 ).fetchone()
                 for key in keys
             )
-            return sorted(row for row in found if row is not None)
+            return sorted(row for row in rows if row is not None)
 
         return readable(await self._database.run_job(job), _entry)
 
     async def prune(self) -> int:
-        """Forget receipts after `KEEP_RECEIPTS`, dead letters after `KEEP_DEAD`; returns how
-        many."""
+        """Delete receipts after `KEEP_RECEIPTS` and dead letters after `KEEP_DEAD`."""
         sent = (self._clock.now() - KEEP_RECEIPTS).timestamp()
         dead = (self._clock.now() - KEEP_DEAD).timestamp()
 

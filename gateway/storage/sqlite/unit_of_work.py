@@ -1,4 +1,4 @@
-"""The end of an exchange in SQLite: one transaction when one file holds everything."""
+"""Completion of a turn in SQLite: one transaction if one file holds everything."""
 
 import sqlite3
 from dataclasses import replace
@@ -11,7 +11,7 @@ from gateway.storage.turn_writer import write_turn
 
 
 class SqliteUnitOfWork:
-    """Implements `gateway.ports.stores.UnitOfWork` over the long-lived and the hot database."""
+    """Implements `UnitOfWork` over the long-lived and the hot database."""
 
     def __init__(self, long_lived: SqliteDatabase, hot: SqliteDatabase, clock: Clock) -> None:
         self._long_lived = long_lived
@@ -19,7 +19,6 @@ class SqliteUnitOfWork:
         self._clock = clock
 
     async def complete(self, done: CompletedTurn) -> bool:
-        """Keep everything of an exchange; False when its events were finished before."""
         now = self._clock.now().timestamp()
 
         def finish(db: sqlite3.Connection) -> bool:
@@ -37,8 +36,8 @@ class SqliteUnitOfWork:
 
 
 def _without_person(done: CompletedTurn) -> CompletedTurn:
-    """What is kept of an exchange whose events were finished meanwhile, because its person was
-    erased: what it cost."""
+    """Reduce a turn whose events were finished meanwhile, because its person was erased, to its
+    cost."""
     return replace(
         done,
         turns=(),

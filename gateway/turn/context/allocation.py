@@ -1,14 +1,14 @@
-"""Who gets which part of what there is, when all together need more."""
+"""Allocation of a limited total by need and share."""
 
 from collections.abc import Sequence
 
 
 def allot(needs: Sequence[int], shares: Sequence[int], total: int) -> list[int]:
-    """What each gets, the most important first in all three lists.
+    """Return the allocation; all three lists begin with the most important entry.
 
-    First each gets what it needs up to its share, by rank, as long as there is any. Then what is
-    left goes to those that need more, the least important first and back up. Nobody gets more than
-    they need, all together never more than `total`, and nothing is left while anybody needs more.
+    First each entry gets what it needs up to its share, in order. The rest goes to entries that
+    need more, in reverse order. No entry gets more than it needs, the sum never exceeds `total`,
+    and nothing is left while an entry needs more.
     """
     left = max(0, total)
     if sum(needs) <= left:

@@ -1,7 +1,7 @@
-"""What stands for the older part of a conversation, where no model sums it up.
+"""An extractive summary of the older part of a conversation, without a model.
 
-It quotes: sentences in which something was decided, and otherwise what was asked. It grows at the
-end and forgets at the beginning, and the same turns give the same text.
+It quotes sentences with a decision, and otherwise the questions. It grows at the end and drops
+lines at the beginning, and the same turns give the same text.
 """
 
 import re
@@ -24,19 +24,19 @@ _DECIDED: Final = tuple(
     .replace("    ", "")
     .split("|")
 )
-"""What says that something was settled; looked for as it is, which is faster than a pattern."""
+"""Phrases that mark a decision; plain search, which is faster than a pattern."""
 _LATIN: Final = re.compile(rf"\b(?:{'|'.join(w for w in _DECIDED if w[0] < 'Ā')})\b")
 
 
 def _decides(text: str) -> bool:
     low = text.lower()
-    found = [words for words in _DECIDED if words in low]
-    return any(words[0] >= "Ā" for words in found) or bool(found and _LATIN.search(low))
+    phrases = [words for words in _DECIDED if words in low]
+    return any(words[0] >= "Ā" for words in phrases) or bool(phrases and _LATIN.search(low))
 
 
 def extracted(lines: Sequence[str], limit: int, count: Count) -> str:
-    """The latest of these points, one a line, within `limit` tokens; where not even the newest
-    fits, as much of it as does."""
+    """Return the latest of these points, one per line, within `limit` tokens; if not even the
+    newest fits, a part of it."""
     kept: list[str] = []
     left = limit
     for line in reversed(lines[-MAX_POINTS:]):
@@ -51,41 +51,43 @@ def extracted(lines: Sequence[str], limit: int, count: Count) -> str:
 
 
 def lines_of(summary: str) -> list[str]:
-    """The points of a summary that there is."""
+    """Return the points of a summary."""
     return [line for line in summary.splitlines() if line.strip()]
 
 
 def points(group: Sequence[DialogueTurn]) -> list[str]:
-    """What an exchange comes to: each sentence in which something was decided; the first sentence
-    of the question where there is none."""
+    """Return the points of an exchange: each sentence with a decision, or the first sentence of the
+    question."""
     decided = [
-        _point(said, sentence)
-        for said in group
-        if _decides(said.words)
-        for sentence in sentences(said.words)
+        _point(turn, sentence)
+        for turn in group
+        if _decides(turn.words)
+        for sentence in sentences(turn.words)
         if _decides(sentence)
     ]
     if decided:
         return decided
-    asked = next((said for said in group if said.role == "user" and said.words.strip()), None)
-    return [_point(asked, first_sentence(asked.words.strip()))] if asked is not None else []
+    question = next((turn for turn in group if turn.role == "user" and turn.words.strip()), None)
+    return (
+        [_point(question, first_sentence(question.words.strip()))] if question is not None else []
+    )
 
 
 def exchanges(turns: Sequence[DialogueTurn]) -> list[list[DialogueTurn]]:
-    """What was asked with its answers, one after the other; only here a conversation is cut."""
+    """Group questions with their answers; a conversation is only cut between groups."""
     groups: list[list[DialogueTurn]] = []
-    for said in turns:
-        begins = said.role == "user" and (not groups or groups[-1][-1].role == "assistant")
+    for turn in turns:
+        begins = turn.role == "user" and (not groups or groups[-1][-1].role == "assistant")
         if begins or not groups:
-            groups.append([said])
+            groups.append([turn])
         else:
-            groups[-1].append(said)
+            groups[-1].append(turn)
     return groups
 
 
-def _point(said: DialogueTurn, sentence: str) -> str:
+def _point(turn: DialogueTurn, sentence: str) -> str:
     line = " ".join(sentence[: MAX_LINE * 2].split())
     line = line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
-    if said.writer:  # a room, where the name stands before what is said
-        return f"- [{said.writer}] {line}"
-    return f"- {'You' if said.role == 'assistant' else 'They'}: {line}"
+    if turn.writer:  # a room, where the name stands before what is said
+        return f"- [{turn.writer}] {line}"
+    return f"- {'You' if turn.role == 'assistant' else 'They'}: {line}"

@@ -1,4 +1,4 @@
-"""What was recalled, as the model reads it: every item under its source, nothing half."""
+"""Recalled knowledge as the model reads it: complete items with their sources."""
 
 from collections.abc import Sequence
 
@@ -8,33 +8,33 @@ from gateway.turn.context.delimiters import escaped, tagged
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")
 ROUNDING = 2
-"""Tokens that the tag counts for too much, apart from its contents."""
+"""Tokens by which a tag counted alone may exceed its share in the block."""
 
 
 def written(item: KnowledgeItem) -> str:
-    """One item with where it comes from, how sure that is, and when it was learned."""
-    told = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
+    """Return an item with its source, confidence and date."""
+    attributes = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
     if item.at is not None:
-        told["date"] = item.at.date().isoformat()
+        attributes["date"] = item.at.date().isoformat()
     if item.label:
-        told["trust"] = item.label
+        attributes["trust"] = item.label
     if item.ref:
-        told["id"] = item.ref
-    return tagged("memory", escaped(item.text), told)
+        attributes["id"] = item.ref
+    return tagged("memory", escaped(item.text), attributes)
 
 
 def block_of(entries: Sequence[str]) -> str:
-    """The whole block; nothing for no entries."""
+    """Return the whole block; empty without entries."""
     return tagged(TAG, "\n".join(entries)) if entries else ""
 
 
 def filled(
     items: Sequence[KnowledgeItem], entries: Sequence[str], limit: int, count: Count
 ) -> tuple[str, tuple[str, ...], tuple[Loss, ...]]:
-    """The block within `limit` tokens, the ids of what is in it, and what is not.
+    """Return the block within `limit` tokens, the ids of its items, and the losses.
 
-    `entries` are the items as written. They come best first; one that does not fit is left out, and
-    shorter ones behind it still come in.
+    `entries` are the items as text, best first; one that does not fit is left out, and shorter ones
+    behind it may still fit.
     """
     chosen: list[int] = []
     losses: list[Loss] = []
