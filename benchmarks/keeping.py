@@ -27,8 +27,8 @@ from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.stores import CompletedTurn, StoredTurn, Trace, TurnWriter, UsageLedger, UsageRow
-from gateway.storage.turn_writer import SqlTurnWriter
-from gateway.storage.usage import SqlUsage
+from gateway.stores.turn_writer import SqlTurnWriter
+from gateway.stores.usage import SqlUsage
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 

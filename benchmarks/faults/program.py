@@ -14,7 +14,7 @@ from gateway.clock import SystemClock
 from gateway.message import place_of
 from gateway.outbound.live.answer import BEGUN, memory_key
 from gateway.services import Stores
-from gateway.storage.codec import event_to_json, outbound_to_json
+from gateway.stores.codec import event_to_json, outbound_to_json
 from parley.config import load
 from parley.wiring.storage import Storage
 from simulators.anthropic import AnthropicSimulator

@@ -8,8 +8,8 @@ import structlog
 from gateway.outbound.deliverer import Deliverer
 from gateway.routing import Router
 from gateway.services import Connected
-from gateway.storage.redis.hot_state import RedisHotState
-from gateway.storage.redis.rpc import RpcServer
+from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.redis.rpc import RpcServer
 from parley.runtime.remote_calls import handlers_of
 from parley.runtime.roles import Role
 

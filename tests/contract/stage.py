@@ -24,7 +24,7 @@ from gateway.message import (
     Receipt,
 )
 from gateway.ports import AdapterContext, PlatformAdapter
-from gateway.storage.codec import event_from_json, event_to_json
+from gateway.stores.codec import event_from_json, event_to_json
 from parley.config.platforms import adapter_class
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom

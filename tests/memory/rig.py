@@ -13,10 +13,10 @@ from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.ports.stores import QuarantineStore
 from gateway.remembering import Aftermath, Caller, TurnMemory, WaitingTurn
 from gateway.spoken import History
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.waiting_turns import put_waiting_turn
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync

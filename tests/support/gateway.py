@@ -38,16 +38,16 @@ from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
 from gateway.slots import Slots
-from gateway.storage.conversation_notes import SqlConversationNotes
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.feedback import SqlFeedback
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.storage.traces import SqlTraces
-from gateway.storage.usage import SqlUsage
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.feedback import SqlFeedback
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.unit_of_work import SqliteUnitOfWork
+from gateway.stores.traces import SqlTraces
+from gateway.stores.usage import SqlUsage
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter

@@ -14,16 +14,16 @@ from gateway.ports.conversation_notes import ConversationNoteStore
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.ports.stores import Conversations, QuarantineStore, Traces, TurnWriter, UsageLedger
 from gateway.spoken import History
-from gateway.storage.activity import SqlActivity
-from gateway.storage.conversation_notes import SqlConversationNotes
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.feedback import SqlFeedback
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.personal_data import SqlPersonalData
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.traces import SqlTraces
-from gateway.storage.turn_writer import SqlTurnWriter
-from gateway.storage.usage import SqlUsage
+from gateway.stores.activity import SqlActivity
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.feedback import SqlFeedback
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.traces import SqlTraces
+from gateway.stores.turn_writer import SqlTurnWriter
+from gateway.stores.usage import SqlUsage
 from memory.ports import WorkingMemory
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from parley.wiring.storage.schemas import SCHEMAS

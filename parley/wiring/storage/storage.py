@@ -9,9 +9,9 @@ from gateway.ports import ActivityLog, Clock
 from gateway.ports.stores import QuarantineStore, UnitOfWork
 from gateway.services import Stores
 from gateway.spoken import History
-from gateway.storage.sqlite.lock import GatewayLock
-from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.storage.unit_of_work import TwoStepUnitOfWork
+from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.sqlite.unit_of_work import SqliteUnitOfWork
+from gateway.stores.unit_of_work import TwoStepUnitOfWork
 from memory.ports import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gateway.errors import StoreUnavailable
 from gateway.llm.token_calibrations import PersistentCalibrations, TokenCalibrations, read, written
 from gateway.ports import AdapterState
-from gateway.storage.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
+from gateway.stores.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
 from gateway.turn.calibration import EXACT, Calibration
 from gateway.turn.tokens import by_script
 from tests.support.clock import FakeClock

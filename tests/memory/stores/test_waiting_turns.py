@@ -11,8 +11,8 @@ from gateway.errors import BadInput
 from gateway.ports.stores import Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.waiting_turns import put_waiting_turn
 from memory.model.record import Record, Tier
 from memory.ports import ConsolidatedTurn, MemoryStore, WaitingTurns
 from memory.stores.personal_data import SqlMemoryPersonalData

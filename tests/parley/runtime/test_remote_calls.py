@@ -10,7 +10,7 @@ from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.services import Connected
-from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from parley.runtime.remote_calls import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock

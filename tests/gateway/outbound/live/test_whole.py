@@ -24,8 +24,8 @@ from gateway.outbound.live.answer import (
 from gateway.outbound.pacing import Pacer
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
 from tests.support.messages import place
