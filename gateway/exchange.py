@@ -6,14 +6,14 @@ from datetime import datetime
 from gateway.authorship import Material, text_of
 from gateway.conversation import ConversationKey
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
-from gateway.observe.observer import Timing
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock
-from gateway.ports.stores import NO_CONVERSATION, Trace, ring_slot
+from gateway.ports.observer import Timing
+from gateway.ports.traces import NO_CONVERSATION, Trace, ring_slot
 from gateway.remembering import NO_AFTERMATH, Aftermath, TurnMemory
 from gateway.services import Connected
 from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory

@@ -19,7 +19,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.revision import message_of, revised
 from gateway.slots import Slots
 

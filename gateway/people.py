@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 DEFAULT_TENANT: Final = "default"
 """The only tenant without a tenant provider."""
@@ -82,20 +82,6 @@ class KnownIds:
             tuple("" if one == id_ else one for one in self.current),
             tuple(one for one in self.former if one != id_),
         )
-
-
-class IdentityResolver(Protocol):
-    """Finds the identities that belong to one human."""
-
-    async def human(self, tenant: str, person: PersonId) -> str:
-        """Return the same text for all linked identities. Raises `StoreUnavailable`."""
-
-
-class NoLinkedIdentities:
-    """Implements `IdentityResolver` where identities cannot be linked."""
-
-    async def human(self, tenant: str, person: PersonId) -> str:
-        return str(person)
 
 
 @dataclass(frozen=True, slots=True)

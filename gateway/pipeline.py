@@ -31,7 +31,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.message_details import details_of
-from gateway.observe.observer import FinishedTurn, Timing, collect_timings
+from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.patience import Patience
@@ -39,7 +39,9 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.refusals import refusal_for
-from gateway.ports.stores import InboxEntry, UsageRow
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.observer import FinishedTurn, Timing
+from gateway.ports.usage import UsageRow
 from gateway.remembering import TurnMemory
 from gateway.render.off_loop import render_off_loop
 from gateway.services import Services

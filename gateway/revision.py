@@ -10,7 +10,7 @@ from gateway.message import (
     MessageReceived,
     TelegramExtras,
 )
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 
 
 def message_of(entry: InboxEntry) -> ChatMessage | None:

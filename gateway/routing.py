@@ -16,7 +16,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.pipeline import Pipeline
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.slots import Slots
 
 MAX_CONTROL_TASKS = 1_000

@@ -9,10 +9,8 @@ from gateway.conversation import ContextLimits
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.llm.token_calibrations import TokenCalibrations
-from gateway.observe.observer import NoObserver, Observer
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
-from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
@@ -34,20 +32,18 @@ from gateway.ports import (
     LLMProvider,
     PlatformAdapter,
 )
-from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import FeedbackStore
+from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
+from gateway.ports.inbox import Inbox
+from gateway.ports.observer import NoObserver, Observer
+from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
-from gateway.ports.stores import (
-    AdapterStates,
-    Buckets,
-    Conversations,
-    Inbox,
-    Outbox,
-    Trace,
-    Traces,
-    UnitOfWork,
-    UsageLedger,
-)
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.unit_of_work import UnitOfWork
+from gateway.ports.usage import UsageLedger
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.slots import Slots

@@ -9,7 +9,7 @@ from gateway.commands.handler import CommandHandler
 from gateway.message import ChatMessage, CommandInvoked, InlineQueried, MessageReceived, Place
 from gateway.people import PersonId
 from gateway.ports import AdapterState
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.routing import Router
 
 HELD_FOR = timedelta(hours=1)

@@ -10,9 +10,9 @@ from typing import Final
 
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.message import place_of
 from gateway.outbound.live.answer import BEGUN, memory_key
+from gateway.ports.clock import SystemClock
 from gateway.services import Stores
 from gateway.stores.codec import event_to_json, outbound_to_json
 from parley.config import load

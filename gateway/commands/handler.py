@@ -3,13 +3,13 @@ the model."""
 
 import asyncio
 from dataclasses import replace
+from typing import Final
 
 import structlog
 
 from gateway.commands import clear as clearing
 from gateway.commands import confirmations
 from gateway.commands import task as tasks
-from gateway.commands.attached_files import given_files
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
@@ -35,7 +35,8 @@ from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.policy.invocation import decide_invocation
 from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
+from gateway.remembering import GivenFile
 from gateway.services import Services
 from gateway.stages.admission import served
 from gateway.stages.context import limits_of
@@ -55,11 +56,21 @@ NOT_YOURS = (
 SEES_NOTHING = (
     "Memory is off for you here: I see nothing of this conversation but the message that I answer."
 )
+
 TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
 
 CLOSED = "This question is no longer open. Ask me, or write the command, again."
 
 log = structlog.get_logger(__name__)
+
+MAX_FILES: Final = 1
+
+MAX_BYTES: Final = 1024 * 1024
+"""Size limit of a file; a larger one is not fetched."""
+
+TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
+
+NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
 class CommandHandler:
@@ -296,3 +307,22 @@ def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ..
             clears=press.message_id,
         ),
     )
+
+
+async def given_files(exchange: Exchange) -> tuple[GivenFile, ...]:
+    """Return the files of the command's message, each with its bytes or an error."""
+    attachments = [one for message in exchange.messages for one in message.attachments]
+    files = []
+    for one in attachments[:MAX_FILES]:
+        data, problem = None, NOT_FETCHED
+        if one.size is not None and one.size > MAX_BYTES:
+            problem = TOO_LARGE
+        elif exchange.connected.files is not None:
+            try:
+                data, problem = await exchange.connected.files.fetch(one, MAX_BYTES), ""
+            except BadInput:
+                problem = TOO_LARGE
+            except DeliveryError:
+                problem = NOT_FETCHED
+        files.append(GivenFile(one.name, data, problem))
+    return tuple(files)

@@ -6,7 +6,7 @@ from gateway.commands.confirmations import Confirmation
 from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
-from gateway.ports.conversation_notes import MAX_TASK, ConversationTask
+from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.services import Services
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.prompt import who_set

@@ -19,7 +19,7 @@ import structlog
 from gateway.crash_loop.deaths import HUNG, KILLED, MAX_DEATHS, NAMED, Deaths
 from gateway.crash_loop.record import Death, Working, WorkRecord
 from gateway.ports import Clock
-from gateway.ports.stores import Quarantined, QuarantineStore
+from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
 
 MAX_NAMED: Final = 50

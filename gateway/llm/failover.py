@@ -6,15 +6,17 @@ Only this module retries a model; the libraries' own retries are off.
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.ports.model import CanWarm
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
 
 FIRST_PAUSE: Final = 0.5
+
 LONGEST_PAUSE: Final = 5.0
 """Seconds between two attempts. If a service asks for more, the next one is called."""
 
@@ -22,14 +24,6 @@ COOL_DOWN: Final = 60.0
 """Seconds for which a failed provider is tried last, unless it named a time itself."""
 
 MAX_COOL_DOWN: Final = 600.0
-
-
-@runtime_checkable
-class CanWarm(Protocol):
-    """A provider with a slow first call that can be prepared."""
-
-    async def warm(self) -> None:
-        """Prepare the first call."""
 
 
 class FailoverProvider:

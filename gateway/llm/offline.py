@@ -4,11 +4,11 @@ It says that no language model is configured, repeats earlier messages, calls a 
 uses memory and writes every kind of Markdown. The demo and the tests use it.
 """
 
+import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
-from gateway.llm.offline_memory import PREFIX, memory_call, memory_report
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
 from gateway.ports import (
     ContentBlock,
@@ -29,7 +29,9 @@ PIECE: Final = 48
 """Characters per piece of the streamed answer."""
 
 MAX_COUNT: Final = 2_000
+
 MAX_QUOTED: Final = 2_000
+
 UNTOLD: Final = "You have not told me your"
 
 NOT_CONFIGURED: Final = (
@@ -38,37 +40,81 @@ NOT_CONFIGURED: Final = (
 )
 
 _SPEAKER: Final = re.compile(r"^\[[^\]\n]{1,80}\] ")
+
 _TOOL: Final = re.compile(
     r"\b(?:use|call|run)\s+(?:the\s+)?(?P<word>tool\s+)?[`\"']?(?P<name>[A-Za-z0-9_.-]{1,64})[`\"']?"
     r"(?:\s+tool\b)?[^{]{0,40}(?P<arguments>\{.*\})?",
     re.IGNORECASE | re.DOTALL,
 )
+
 _SAY: Final = re.compile(
     r"\b(?:say|repeat)(?: exactly)?:\s*(?P<text>.+)", re.IGNORECASE | re.DOTALL
 )
+
 _COUNT: Final = re.compile(r"\bcount to (\d{1,5})\b", re.IGNORECASE)
+
 _MY: Final = re.compile(
     r"\b(?:what(?:'s|’s| is| was)|who is) my ([\w' -]{1,60}?)\s*\?*$", re.IGNORECASE
 )
+
 _WHAT_SAID: Final = re.compile(
     r"\bwhat (?:did|have) i (?:just )?(?:say|said|ask|asked|write|written|tell|told)", re.IGNORECASE
 )
+
 _SO_FAR: Final = re.compile(
     r"\b(?:what (?:have|did) we (?:talk|discuss)|summar|so far\b)", re.IGNORECASE
 )
+
 _WHICH_TOOLS: Final = re.compile(r"\b(?:which|what|list)\b.{0,20}\btools\b", re.IGNORECASE)
+
 _LONG: Final = re.compile(
     r"\b(?:something|answer|text|really|very) long\b|\blong (?:answer|text|one)\b", re.IGNORECASE
 )
+
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything you can|all (?:the )?formats?|all formatting|all markdown)\b", re.IGNORECASE
 )
+
 _SAMPLE: Final = re.compile(rf"\b({'|'.join(SAMPLES)})\w*", re.IGNORECASE)
+
 _SHOW: Final = re.compile(
     rf"\b(?:show|write|give|make|draw|print)\b.{{0,40}}?{_SAMPLE.pattern}",
     re.IGNORECASE | re.DOTALL,
 )
+
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
+
+STORE: Final = "memory_store"
+
+SEARCH: Final = "memory_search"
+
+PREFIX: Final = "offline_memory_"
+"""The prefix of its call ids, which identifies results of memory tools."""
+
+MAX_QUERY: Final = 200
+
+_REMEMBER: Final = re.compile(
+    r"^\W*(?:please\s+)?remember(?:\s+this|\s+that)?\b[\s:,]*(?P<what>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_KNOW: Final = re.compile(
+    r"\bwhat\s+(?:do|did|can)\s+(?:you|i|we)\s+(?:still\s+)?(?:know|remember|say|said|tell|recall)"
+    r"(?:\s+you)?\s+(?:about|of)\s+(?P<what>[^\n?!.]{1,200})",
+    re.IGNORECASE,
+)
+
+_MY_MEMORY: Final = re.compile(
+    r"\b(?:what(?:'s|’s| is| was| are)|who is|which) (?P<what>my [\w' -]{1,60}?)\s*\?*$",
+    re.IGNORECASE,
+)
+
+_KINDS: Final = (
+    ("preference", r"\bprefer|\bfavou?rite|\bi (?:like|love|hate)\b"),
+    ("decision", r"\bwe (?:decided|agreed|chose)\b"),
+    ("instruction", r"^(?:always|never|call me)\b"),
+    ("correction", r"\bno longer\b|\bactually\b"),
+)
 
 
 class OfflineProvider:
@@ -227,3 +273,57 @@ _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]
     (_SHOW, _show),
 )
 """Patterns and their answers; the first match counts."""
+
+
+def memory_call(question: str, request: ModelRequest, *, untold: bool) -> ToolCall | None:
+    """Return the matching call, if there is such a tool. `untold`: the conversation does not answer
+    a question about something of the person's."""
+    if request.tool_choice == "none":
+        return None
+    offered = {tool.name for tool in request.tools}
+    number = sum(message.role == "assistant" for message in request.messages)
+    statement = _REMEMBER.search(question)
+    if statement is not None and STORE in offered:
+        what = statement["what"].strip()
+        stored = {"type": _kind(what), "content": what, "quote": what}
+        return ToolCall(f"{PREFIX}{number}", STORE, json.dumps(stored, ensure_ascii=False))
+    topic = _KNOW.search(question) or (_MY_MEMORY.search(question) if untold else None)
+    if topic is not None and SEARCH in offered:
+        query = json.dumps({"query": topic["what"].strip()[:MAX_QUERY], "limit": 5})
+        return ToolCall(f"{PREFIX}{number}", SEARCH, query)
+    return None
+
+
+def memory_report(content: str) -> str:
+    """Describe the result of a memory tool; memories are quoted."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        return content
+    if not isinstance(answer, Mapping):
+        return content
+    if "results" in answer:
+        return _found(answer["results"])
+    if answer.get("success"):
+        return "I will remember that."
+    if answer.get("status") == "waiting_for_the_person":
+        return f"I am not sure that I should keep that. {answer.get('error', '')}".strip()
+    return f"I will not keep that. {answer.get('error', '')}".strip()
+
+
+def _found(results: object) -> str:
+    listed = results if isinstance(results, list) else []
+    entries = [each for each in listed if isinstance(each, Mapping)]
+    if not entries:
+        return "I remember nothing about that."
+    lines = [
+        f"- “{' '.join(str(entry.get('content', '')).split())}”"
+        f" ({str(entry.get('created_at', ''))[:10]})"
+        for entry in entries
+    ]
+    return "I remember:\n\n" + "\n".join(lines)
+
+
+def _kind(text: str) -> str:
+    plain = text.lower()
+    return next((kind for kind, form in _KINDS if re.search(form, plain)), "fact")

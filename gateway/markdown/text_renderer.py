@@ -21,7 +21,9 @@ from gateway.markdown.tree import (
 )
 
 RULE = "─" * 12
+
 BULLET = "• "
+
 BOXES = {True: "☑ ", False: "☐ "}
 
 BREAK = "\u200b"
@@ -131,3 +133,6 @@ class TextRenderer:
     def address(self, address: str, *, alone: bool) -> str:
         del alone
         return address
+
+
+PLAIN = TextRenderer()

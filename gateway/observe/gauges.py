@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness, ServerState
-from gateway.ports.stores import QueueDepths
+from gateway.ports.inbox import QueueDepths
 
 SHARED: Final = {
     "events_waiting": ("events", "Accepted events that no process has finished."),

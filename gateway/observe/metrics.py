@@ -12,11 +12,18 @@ from typing import Final, TypeVar
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
-from gateway.observe.metric_values import CounterFamily, HistogramFamily
-from gateway.observe.observer import FinishedTurn, SendAttempt
+from gateway.observe.metric_values import (
+    MAX_CODES,
+    MAX_MODELS,
+    MODEL,
+    TYPE,
+    CounterFamily,
+    HistogramFamily,
+    Label,
+)
 from gateway.observe.recall_metrics import RecallMetrics
 from gateway.ports import Usage
+from gateway.ports.observer import FinishedTurn, SendAttempt
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 KINDS: Final = (

@@ -6,8 +6,7 @@ from typing import Final
 
 from prometheus_client.registry import CollectorRegistry
 
-from gateway.observe.labels import MAX_CODES, TYPE, Label
-from gateway.observe.metric_values import CounterFamily, HistogramFamily
+from gateway.observe.metric_values import MAX_CODES, TYPE, CounterFamily, HistogramFamily, Label
 
 ARMS: Final = ("bm25", "vector", "reranker")
 WHOLE: Final = "whole"

@@ -9,62 +9,46 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
-from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
 from gateway.observe.logs import AUDIT
-from gateway.people import DEFAULT_TENANT
 from gateway.ports import AlarmClock
+from gateway.ports.clock import SystemClock
+from gateway.ports.security import SecurityEvent, SecuritySink
 from gateway.uninterrupted import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""
+
 MAX_NAMED: Final = 32
 """Different entries of one event with one reason in one tenant per window; the rest is counted
 together."""
+
 MAX_GROUPS: Final = 64
 """Different reasons and tenants of one event per window that get entries of their own."""
+
 MAX_EVENTS: Final = 16
 """Different events per window that get entries of their own."""
+
 MAX_QUEUED: Final = 2_000
 """Entries that wait for the database; beyond that the oldest is dropped, the log has it."""
+
 FLUSH_SECONDS: Final = 2.0
+
 OTHERS: Final = "others"
 """Stands for everything without an entry of its own."""
 
 log = structlog.get_logger(__name__)
+
 audit_log = structlog.wrap_logger(
     None, wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
 )
 """Writes at any configured level."""
-
-
-@dataclass(frozen=True, slots=True)
-class SecurityEvent:
-    """A refused or recorded action: codes and ids only.
-
-    `person` is a `str(PersonId)`, empty if unknown; `channel` is "platform:account:channel" or the
-    part of the program that refused; `address` is the network address of an HTTP client.
-    """
-
-    event: str
-    reason: str
-    tenant: str = DEFAULT_TENANT
-    person: str = ""
-    channel: str = ""
-    address: str = ""
-
-
-class SecuritySink(Protocol):
-    """Stores security events permanently."""
-
-    async def keep(self, event: SecurityEvent, times: int) -> None:
-        """Append an entry. Raises `StoreUnavailable`."""
 
 
 class SecurityLog:

@@ -28,8 +28,8 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.ports import Clock
+from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
 
 EXPORT_SECONDS: Final = 5.0
 """The time limit of one export, and of the last one at the end."""
@@ -40,7 +40,7 @@ Attributes = Mapping[str, str | int | float]
 
 
 class OtelTracing:
-    """Implements `gateway.observe.observer.Observer`."""
+    """Implements `gateway.ports.observer.Observer`."""
 
     def __init__(self, processor: SpanProcessor, clock: Clock) -> None:
         self._clock = clock

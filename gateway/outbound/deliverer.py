@@ -22,15 +22,23 @@ from gateway.errors import (
 )
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated, exchange_of
-from gateway.observe.observer import NoObserver, Observer, SendAttempt
 from gateway.outbound.expiring_buttons import ExpiringButtons
-from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
 from gateway.outbound.live import final
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import Send, pause_after, reason_of, repeats_safely
+from gateway.outbound.send import (
+    LOST_NOTE,
+    REPEAT_NOTE,
+    Send,
+    note,
+    pause_after,
+    reason_of,
+    repeats_safely,
+    simpler,
+)
 from gateway.ports import Clock, PlatformAdapter
 from gateway.ports.feedback import stands_at
-from gateway.ports.stores import Outbox, OutboxEntry
+from gateway.ports.observer import NoObserver, Observer, SendAttempt
+from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
 WRITE_PAUSE = 5.0

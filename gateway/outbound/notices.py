@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
 from gateway.people import Audience
-from gateway.ports.stores import Outbox
+from gateway.ports.outbox import Outbox
 from gateway.render import render
 from gateway.services import Connected
 from gateway.stages.answering import address

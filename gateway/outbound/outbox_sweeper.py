@@ -7,7 +7,7 @@ import structlog
 from gateway.errors import StoreUnavailable
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock
-from gateway.ports.stores import OutboxReader
+from gateway.ports.outbox import OutboxReader
 
 EVERY = 3.0
 """Seconds between two sweeps; a send is taken at the second one that finds it."""

@@ -1,15 +1,25 @@
-"""The state of one send, and the consequence of each outcome. Pure."""
+"""The state of one send, the consequence of each outcome, and simpler forms of a rejected send.
+Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import DeliveryError
-from gateway.message import Outbound
+from gateway.message import Outbound, Part
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
+
 LONGEST_PAUSE: Final = 60.0
 """Seconds between attempts where the platform names no time; doubled each time."""
+
+_REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
+
+_LOST = "(A part of my answer could not be sent here.)"
+
+REPEAT_NOTE = Part(_REPEAT, _REPEAT)
+
+LOST_NOTE = Part(_LOST, _LOST)
 
 
 @dataclass(slots=True)
@@ -49,3 +59,19 @@ def repeats_safely(capabilities: Capabilities, outbound: Outbound) -> bool:
     """Return True if a repetition is never visible: the platform recognises it, it edits an
     existing message, or it has no content."""
     return capabilities.idempotent_sends or bool(outbound.replaces) or outbound.is_empty
+
+
+def simpler(outbound: Outbound) -> Outbound | None:
+    """Return a simpler form of a rejected send: first without markup, then without buttons; None if
+    there is none."""
+    part = outbound.part
+    if part is not None and part.payload != part.text:
+        return replace(outbound, part=Part(part.text, part.text))
+    if part is not None and outbound.buttons:
+        return replace(outbound, buttons=())
+    return None
+
+
+def note(outbound: Outbound, part: Part) -> Outbound:
+    """Return a note about a send to the same recipients, under a key of its own."""
+    return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())

@@ -136,3 +136,10 @@ class PlatformAdapter(Protocol):
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Send one part or file, once. Raises a `DeliveryError`; never retries."""
+
+
+class AdapterStates(Protocol):
+    """The durable states of all adapters."""
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        """Return the state of this account."""

@@ -1,7 +1,9 @@
 """Time as a dependency, so that tests need not wait."""
 
+import asyncio
+import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -23,3 +25,18 @@ class AlarmClock(Clock, Protocol):
 
     def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], object]:
         """Call `call` after so many seconds; the returned function cancels that."""
+
+
+class SystemClock:
+    """Implements `AlarmClock`."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    monotonic = staticmethod(time.monotonic)  # itself, because every message asks forty times
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_later(seconds, call).cancel

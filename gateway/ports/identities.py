@@ -1,11 +1,11 @@
-"""Further ids of people, which an adapter stores so that the gateway can look them up without a
-message of the person (the HTTP interface, linked identities)."""
+"""Linked identities of people, and the further ids that an adapter stores for a person, so that the
+gateway finds them without a message (the HTTP interface)."""
 
 import json
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 
-from gateway.people import KnownIds
+from gateway.people import KnownIds, PersonId
 from gateway.ports.adapter import AdapterState
 
 REMEMBERED: Final = timedelta(days=3650)
@@ -27,3 +27,17 @@ async def kept_ids(state: AdapterState, person_id: str) -> KnownIds | None:
 
 def _key(person_id: str) -> str:
     return f"aliases:{person_id}"
+
+
+class IdentityResolver(Protocol):
+    """Finds the identities that belong to one human."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        """Return the same text for all linked identities. Raises `StoreUnavailable`."""
+
+
+class NoLinkedIdentities:
+    """Implements `IdentityResolver` where identities cannot be linked."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        return str(person)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from gateway.ports.tools import ToolSpec
 
@@ -141,3 +141,11 @@ class LLMProvider(Protocol):
         """Yield any number of `TextDelta`, then one `ModelFinished`. Raises a `ModelError`."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanWarm(Protocol):
+    """A provider with a slow first call that can be prepared."""
+
+    async def warm(self) -> None:
+        """Prepare the first call."""

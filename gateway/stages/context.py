@@ -18,6 +18,7 @@ from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import (
     NO_PROMPT_PARTS,
     Assembled,
@@ -31,13 +32,11 @@ from gateway.ports.prompt_blocks import (
     Task,
     spoken,
 )
-from gateway.ports.stores import StoredTurn
 from gateway.remembering import TurnMemory
 from gateway.services import Services
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.block_usage import told
 from gateway.turn.context.budgets import TokenBudget, budget_for
-from gateway.turn.context.deduplication import assemble_deduplicated
 from gateway.turn.context.history_window import (
     LoadedHistory,
     leaving,
@@ -46,6 +45,7 @@ from gateway.turn.context.history_window import (
     sizes_of,
     summary_in_time,
 )
+from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.prompt import PromptFacts, own_text, quotation, today_text, who_set
 from gateway.turn.tokens import counter, estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest

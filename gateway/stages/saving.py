@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from gateway.exchange import Exchange
-from gateway.ports.stores import CompletedTurn, StoredTurn, UsageRow
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.unit_of_work import CompletedTurn
+from gateway.ports.usage import UsageRow
 from gateway.services import Services
 from gateway.stages.redacting import kept_answer, kept_material, kept_of
 

@@ -5,11 +5,11 @@ from typing import Final, Self
 
 from gateway.authorship import text_of
 from gateway.exchange import Exchange
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import StoredTurn
 from gateway.services import Services
 from gateway.stages.context import limits_of, said_of
 from gateway.turn.context.history_window import leaving, merged_summary
-from gateway.turn.context.model_summary import summarised
+from gateway.turn.context.summary import summarised
 from gateway.turn.metering import Meter
 from gateway.turn.tokens import estimate
 

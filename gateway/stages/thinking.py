@@ -12,7 +12,7 @@ from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
 from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, ToolProvider
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.services import Services
 from gateway.stages.context import Question, turn_request
 from gateway.stages.overheard import OverheardTools

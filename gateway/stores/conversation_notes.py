@@ -7,7 +7,7 @@ from db import Database, Row, Statement, among
 from db.times import micros, time_of
 from db.values import json_list, storable, texts_of
 from gateway.conversation import ConversationKey
-from gateway.ports.conversation_notes import (
+from gateway.ports.conversations import (
     NO_NOTES,
     ConversationNotes,
     ConversationSummary,
@@ -66,7 +66,7 @@ def notes_of(row: Row | None) -> ConversationNotes:
 
 
 class SqlConversationNotes:
-    """Implements `gateway.ports.conversation_notes.ConversationNoteStore`."""
+    """Implements `gateway.ports.conversations.ConversationNoteStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -11,8 +11,7 @@ from db.values import storable
 from db.work import Change, Execute, Fetch
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
-from gateway.ports.conversation_notes import ConversationNotes
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import ConversationNotes, StoredTurn
 from gateway.stores import conversation_notes as notes
 from gateway.stores.codec import material_from_json, material_to_json
 
@@ -86,7 +85,7 @@ def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
 
 
 class SqlConversations:
-    """Implements `gateway.ports.stores.Conversations`."""
+    """Implements `gateway.ports.conversations.Conversations`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -7,7 +7,7 @@ from db import Database, Row, Statement, Work, among, execute, together
 from db.times import time_of
 from db.work import Fetch
 from gateway.conversation import channel_of_name
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import StoredTurn
 from gateway.spoken import Spoken, SpokenKind, SpokenRef, Whose, unchanged
 from gateway.stores.codec import material_from_json
 from gateway.stores.conversation_notes import NO_SUMMARY, NO_TASK

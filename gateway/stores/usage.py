@@ -14,7 +14,7 @@ from db.times import micros
 from db.work import Fetch
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock, Usage
-from gateway.ports.stores import UsageRow, UsageTotal
+from gateway.ports.usage import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """The age at which a reservation belongs to a dead turn and no longer counts."""
@@ -83,7 +83,7 @@ def settle_usage(
 
 
 class SqlUsage:
-    """Implements `gateway.ports.stores.UsageLedger`."""
+    """Implements `gateway.ports.usage.UsageLedger`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -9,10 +9,10 @@ import structlog
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
-from gateway.observe.security_log import SecurityEvent
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports.security import SecurityEvent
 from gateway.services import Services
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from gateway.llm.prices import Price, cost, price_of, reserve
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
-from gateway.ports.stores import UsageLedger
+from gateway.ports.usage import UsageLedger
 from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 
 log = structlog.get_logger(__name__)

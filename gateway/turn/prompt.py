@@ -13,7 +13,7 @@ from gateway.authorship import Material
 from gateway.message import Place, Quote
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.turn.written import clean_name, framed, own_in_room, own_words
 
 MAX_PERSONA: Final = 10_000

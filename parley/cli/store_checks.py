@@ -10,7 +10,7 @@ from parley.config import Settings
 from parley.wiring.storage.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    from gateway.stores.postgres.status import PostgresStatus
+    from gateway.stores.postgres_status import PostgresStatus
 
 SECONDS: Final = 10.0
 """How long one store may take to answer everything."""
@@ -102,7 +102,7 @@ def _persistence(kept: bool, fsync: str) -> Finding:
 
 
 async def _postgres(url: str) -> list[Finding]:
-    from gateway.stores.postgres.status import standing  # noqa: PLC0415 - as above
+    from gateway.stores.postgres_status import standing  # noqa: PLC0415 - as above
 
     return of_postgres(await standing(url, SCHEMAS))
 

@@ -22,7 +22,7 @@ from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import ActivityLog, Clock
-from gateway.ports.stores import Buckets
+from gateway.ports.buckets import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import (
     FigureSource,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from aiohttp import web
 
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
-from gateway.ports.stores import AdapterStates
+from gateway.ports.adapter import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.services import Connected
 from parley.config import MAIN, Settings

@@ -9,9 +9,9 @@ import structlog
 
 from gateway.observe.recall_metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
-from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.ports import Clock, MembershipCheck
-from gateway.ports.stores import AdapterStates
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
 from gateway.spoken import History

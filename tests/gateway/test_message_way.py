@@ -23,7 +23,7 @@ from gateway.pipeline import Pipeline
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.services import Assistant, Policies, Voice
 from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway

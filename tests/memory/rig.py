@@ -10,13 +10,13 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports import MembershipStatus, ToolProvider
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.ports.stores import QuarantineStore
+from gateway.ports.quarantine import QuarantineStore
 from gateway.remembering import Aftermath, Caller, TurnMemory, WaitingTurn
 from gateway.spoken import History
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.quarantine import SqlQuarantine
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
-from gateway.stores.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync

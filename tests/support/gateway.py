@@ -32,7 +32,7 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
@@ -45,8 +45,8 @@ from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.buckets import SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.stores.traces import SqlTraces
+from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import SqlUsage
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace

@@ -1,7 +1,8 @@
 """Turns that were answered, and wait for memory."""
 
 from gateway.conversation import ConversationKey
-from gateway.ports.stores import CompletedTurn, Trace, UnitOfWork
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn, UnitOfWork
 from gateway.remembering import WaitingTurn
 from memory.service.handle import MemoryHandle
 from memory.write.consolidation import TurnText, waiting_turn

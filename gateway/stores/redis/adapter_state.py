@@ -12,7 +12,7 @@ MAX_VALUE = 4_000
 
 
 class RedisAdapterStates:
-    """Implements `gateway.ports.stores.AdapterStates`."""
+    """Implements `gateway.ports.adapter.AdapterStates`."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client

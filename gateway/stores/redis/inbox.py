@@ -12,7 +12,7 @@ import structlog
 
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import GROUP, PARTITIONS, RING, Keys, partition_of
@@ -105,7 +105,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisInbox:
-    """Implements `gateway.ports.stores.Inbox`. `finished` receives the ids that are done."""
+    """Implements `gateway.ports.inbox.Inbox`. `finished` receives the ids that are done."""
 
     def __init__(
         self,

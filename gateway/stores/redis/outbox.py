@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.stores import DeadLetter, OutboxEntry
+from gateway.ports.outbox import DeadLetter, OutboxEntry
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.stores.redis.keys import GROUP, RING, Keys

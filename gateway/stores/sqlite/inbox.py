@@ -9,7 +9,7 @@ import structlog
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.stores.codec import event_from_json, event_to_json, readable
 from gateway.stores.retention import KEEP_OPEN
 from gateway.stores.sqlite.outbox import insert_outbound
@@ -37,7 +37,7 @@ def finish_events(
 
 
 class SqliteInbox:
-    """Implements `gateway.ports.stores.Inbox`. A finished event keeps its id until it expires, and
+    """Implements `gateway.ports.inbox.Inbox`. A finished event keeps its id until it expires, and
     no content."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:

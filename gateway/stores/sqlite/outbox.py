@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.stores import DeadLetter, OutboxEntry
+from gateway.ports.outbox import DeadLetter, OutboxEntry
 from gateway.stores.codec import outbound_from_json, outbound_to_json, readable
 from gateway.stores.retention import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.stores.sqlite.pruning import delete_some

@@ -23,8 +23,7 @@ from gateway.ports.prompt_blocks import (
     Task,
 )
 from gateway.turn.context import knowledge
-from gateway.turn.context.allocation import allot
-from gateway.turn.context.budgets import TokenBudget
+from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.history import HistoryFitter
 from gateway.turn.context.sections import fitted_project, fitted_system, project_text, system_text

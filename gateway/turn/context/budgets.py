@@ -4,6 +4,7 @@ The three tables are those of sources 004, "Memory Blocks". A window between two
 interpolated, a smaller or larger one scales the nearest table.
 """
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Final
@@ -43,9 +44,13 @@ class TokenBudget:
 
 MAX_WINDOWS: Final = 100
 """Windows whose budgets are cached: a program has a few."""
+
 SMALL: Final = 4_096
+
 MIDDLE: Final = 8_192
+
 LARGE: Final = 128_000
+
 TABLES: Final = {
     SMALL: TokenBudget(300, 400, 300, 400, 800, 500, 1200, 100),
     MIDDLE: TokenBudget(500, 1000, 500, 1000, 2000, 1000, 2000, 192),
@@ -71,3 +76,25 @@ def budget_for(window: int) -> TokenBudget:
 
 def _scaled(table: TokenBudget, window: int, of: int) -> TokenBudget:
     return TokenBudget(*(tokens * window // of for tokens in astuple(table)))
+
+
+def allot(needs: Sequence[int], shares: Sequence[int], total: int) -> list[int]:
+    """Return the allocation; all three lists begin with the most important entry.
+
+    First each entry gets what it needs up to its share, in order. The rest goes to entries that
+    need more, in reverse order. No entry gets more than it needs, the sum never exceeds `total`,
+    and nothing is left while an entry needs more.
+    """
+    left = max(0, total)
+    if sum(needs) <= left:
+        return list(needs)
+    given = []
+    for need, share in zip(needs, shares, strict=True):
+        first = max(0, min(need, share, left))
+        given.append(first)
+        left -= first
+    for index in range(len(given) - 1, -1, -1):
+        more = max(0, min(needs[index] - given[index], left))
+        given[index] += more
+        left -= more
+    return given

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
-from gateway.turn.context.allocation import allot
+from gateway.turn.context.budgets import allot
 from gateway.turn.context.delimiters import escaped, tagged
-from gateway.turn.context.extractive_summary import exchanges, extracted, lines_of, points
 from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.context.summary import exchanges, extracted, lines_of, points
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""

@@ -11,11 +11,15 @@ from itertools import islice
 from typing import Final
 
 from gateway.conversation import ContextLimits
-from gateway.ports.conversation_notes import MAX_SUMMARY, ConversationSummary, ConversationTask
+from gateway.ports.conversations import (
+    MAX_SUMMARY,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
 from gateway.ports.prompt_blocks import DialogueTurn
-from gateway.ports.stores import StoredTurn
-from gateway.turn.context.extractive_summary import exchanges, extracted, lines_of, points
 from gateway.turn.context.history import MESSAGE
+from gateway.turn.context.summary import exchanges, extracted, lines_of, points
 from gateway.turn.tokens import estimate
 from safety.secret_detection.detect import redact_secrets
 

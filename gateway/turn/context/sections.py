@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Count, Loss, Section
-from gateway.turn.context.allocation import allot
+from gateway.turn.context.budgets import allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.sentence_cut import shortened
 

@@ -15,7 +15,7 @@ from gateway.errors import ToolError
 from gateway.people import Audience, Principal, Role
 from gateway.policy.response_filter import filter_response
 from gateway.ports import ToolProvider, ToolSpec
-from gateway.ports.conversation_notes import MAX_TASK, ConversationTask
+from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.sentence_cut import sentences
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.ports.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, OutboxReader
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.inbox import Inbox
+from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.buckets import SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox

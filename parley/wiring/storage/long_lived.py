@@ -10,9 +10,12 @@ from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
-from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
-from gateway.ports.stores import Conversations, QuarantineStore, Traces, TurnWriter, UsageLedger
+from gateway.ports.quarantine import QuarantineStore
+from gateway.ports.traces import Traces
+from gateway.ports.unit_of_work import TurnWriter
+from gateway.ports.usage import UsageLedger
 from gateway.spoken import History
 from gateway.stores.activity import SqlActivity
 from gateway.stores.conversation_notes import SqlConversationNotes
@@ -22,7 +25,7 @@ from gateway.stores.own_messages import SqlHistory
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.quarantine import SqlQuarantine
 from gateway.stores.traces import SqlTraces
-from gateway.stores.turn_writer import SqlTurnWriter
+from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage
 from memory.ports import WorkingMemory
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import ActivityLog, Clock
-from gateway.ports.stores import QuarantineStore, UnitOfWork
+from gateway.ports.quarantine import QuarantineStore
+from gateway.ports.unit_of_work import UnitOfWork
 from gateway.services import Stores
 from gateway.spoken import History
 from gateway.stores.sqlite.lock import GatewayLock
-from gateway.stores.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.stores.unit_of_work import TwoStepUnitOfWork
+from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from memory.ports import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot

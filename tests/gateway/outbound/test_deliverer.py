@@ -18,7 +18,7 @@ from gateway.errors import (
 )
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import REPEATS, DeliveryRules
-from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.send import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound

@@ -11,8 +11,8 @@ from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import ContextParts
-from gateway.ports.stores import StoredTurn
 from gateway.services import Policies
 from gateway.stages.context import dialogue, said_of
 from gateway.stages.thinking import FILE_LIMITS

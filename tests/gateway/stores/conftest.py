@@ -7,16 +7,14 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.ports.stores import (
-    AdapterStates,
-    Buckets,
-    Conversations,
-    Inbox,
-    Outbox,
-    Traces,
-    TurnWriter,
-    UsageLedger,
-)
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.conversations import Conversations
+from gateway.ports.inbox import Inbox
+from gateway.ports.outbox import Outbox
+from gateway.ports.traces import Traces
+from gateway.ports.unit_of_work import TurnWriter
+from gateway.ports.usage import UsageLedger
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
@@ -24,7 +22,7 @@ from gateway.stores.sqlite.buckets import SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from gateway.stores.traces import SqlTraces
-from gateway.stores.turn_writer import SqlTurnWriter
+from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock

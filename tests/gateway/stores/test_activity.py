@@ -9,8 +9,9 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
-from gateway.ports.stores import Trace as Traced
-from gateway.ports.stores import Traces, UsageLedger, UsageRow
+from gateway.ports.traces import Trace as Traced
+from gateway.ports.traces import Traces
+from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.activity import SqlActivity
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

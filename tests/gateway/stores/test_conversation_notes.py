@@ -7,13 +7,14 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
-from gateway.ports.conversation_notes import (
+from gateway.ports.conversations import (
     NO_NOTES,
     ConversationNoteStore,
+    Conversations,
     ConversationSummary,
     ConversationTask,
+    StoredTurn,
 )
-from gateway.ports.stores import Conversations, StoredTurn
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.personal_data import SqlPersonalData
 from tests.support.clock import FakeClock

@@ -8,7 +8,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.message import Receipt
 from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
-from gateway.ports.stores import Outbox
+from gateway.ports.outbox import Outbox
 from gateway.stores.feedback import SqlFeedback
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.retention import KEEP_RECEIPTS

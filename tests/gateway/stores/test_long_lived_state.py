@@ -9,17 +9,10 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.stores import (
-    CompletedTurn,
-    Conversations,
-    StoredTurn,
-    Trace,
-    Traces,
-    TurnWriter,
-    UsageLedger,
-    UsageRow,
-    UsageTotal,
-)
+from gateway.ports.conversations import Conversations, StoredTurn
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.usage import UsageLedger, UsageRow, UsageTotal
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
 

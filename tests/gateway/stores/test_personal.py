@@ -17,23 +17,18 @@ from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.conversation_notes import (
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.conversations import (
     ConversationNoteStore,
+    Conversations,
     ConversationSummary,
     ConversationTask,
-)
-from gateway.ports.stores import (
-    AdapterStates,
-    Conversations,
-    Inbox,
-    InboxEntry,
-    Outbox,
     StoredTurn,
-    Trace,
-    Traces,
-    UsageLedger,
-    UsageRow,
 )
+from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.outbox import Outbox
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState

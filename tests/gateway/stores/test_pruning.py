@@ -9,7 +9,9 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Receipt
 from gateway.policy.rate_limits import BucketRule
-from gateway.ports.stores import InboxEntry, StoredTurn, Trace
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.traces import Trace
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.buckets import SqliteBuckets

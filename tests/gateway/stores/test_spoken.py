@@ -11,12 +11,13 @@ from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversation_notes import (
+from gateway.ports.conversations import (
     ConversationNoteStore,
+    Conversations,
     ConversationSummary,
     ConversationTask,
+    StoredTurn,
 )
-from gateway.ports.stores import Conversations, StoredTurn
 from gateway.spoken import History, SpokenRef, Whose
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.own_messages import SqlHistory

@@ -9,11 +9,14 @@ from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
-from gateway.ports.stores import CompletedTurn, InboxEntry, StoredTurn, Trace
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.unit_of_work import SqliteUnitOfWork
+from gateway.stores.unit_of_work import SqliteUnitOfWork
 from tests.support.databases import sqlite_database
 from tests.support.messages import outbound, received
 

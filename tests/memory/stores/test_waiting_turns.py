@@ -8,11 +8,11 @@ from functools import partial
 import pytest
 
 from gateway.errors import BadInput
-from gateway.ports.stores import Quarantined, QuarantineStore
+from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
 from gateway.stores.quarantine import SqlQuarantine
-from gateway.stores.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
 from memory.ports import ConsolidatedTurn, MemoryStore, WaitingTurns
 from memory.stores.personal_data import SqlMemoryPersonalData

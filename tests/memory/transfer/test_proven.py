@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.stores.personal_data import ALL
-from gateway.stores.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands.texts import KINDS
 from memory.model.record import (
     Draft,

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from structlog.testing import capture_logs
 
-from gateway.ports.stores import Quarantined
+from gateway.ports.quarantine import Quarantined
 from gateway.ports.work_guard import Owner
 from gateway.remembering import WaitingTurn
 from memory.model.record import MAX_DOCUMENT, Tier

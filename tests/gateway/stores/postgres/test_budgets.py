@@ -10,7 +10,7 @@ import pytest
 
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.ports.stores import UsageRow
+from gateway.ports.usage import UsageRow
 from gateway.stores.usage import SqlUsage
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database

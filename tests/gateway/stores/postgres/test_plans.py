@@ -8,7 +8,7 @@ import pytest
 from db import Params, Statement
 from db.postgres import PostgresDatabase
 from gateway.conversation import key_of
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import StoredTurn
 from gateway.stores import conversation_notes as notes
 from gateway.stores import conversations, traces, usage
 from gateway.stores.conversations import SqlConversations

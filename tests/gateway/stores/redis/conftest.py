@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.support import LEASE, clean, hot_state, new_prefix
 from tests.gateway.stores.redis.workers import Worker

@@ -7,9 +7,10 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
-from gateway.ports.stores import InboxEntry, OutboxEntry
+from gateway.ports.clock import SystemClock
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Hire
 from tests.gateway.stores.redis.support import LEASE, eventually, hot_state

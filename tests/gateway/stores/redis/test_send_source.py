@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.message import Receipt
-from gateway.ports.stores import OutboxEntry
+from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Open
 from tests.gateway.stores.redis.support import HELD, eventually

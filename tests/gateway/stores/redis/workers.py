@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.support import eventually
 from tests.support.messages import AT, outbound, received

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gateway.ports.prompt_blocks import Assembled, BlockKind, ContextParts, KnowledgeItem, Section
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import TokenBudget
-from gateway.turn.context.deduplication import assemble_deduplicated
 from gateway.turn.context.delimiters import escaped
+from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 

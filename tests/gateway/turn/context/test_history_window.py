@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from gateway.authorship import Material
 from gateway.conversation import ContextLimits
 from gateway.people import Audience
-from gateway.ports.conversation_notes import ConversationSummary
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import ConversationSummary, StoredTurn
 from gateway.stages.context import said_of
 from gateway.turn.context.history_window import (
     MAX_PERSONS,

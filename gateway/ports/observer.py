@@ -1,18 +1,12 @@
-"""The port between message processing and its observers: metrics and traces."""
+"""Observers of the gateway: metrics and traces."""
 
-from asyncio import CancelledError
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from gateway.message import Outbound
-from gateway.ports import Clock
-from gateway.ports.stores import Trace, UsageRow
-
-MAX_TIMINGS = 100
-"""Timings that are kept per exchange."""
+from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageRow
 
 
 class Timing(NamedTuple):
@@ -82,47 +76,6 @@ class NoObserver:
 
     def attempted(self, attempt: SendAttempt) -> None:
         """Nothing."""
-
-
-_timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
-
-
-class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings(timings)
-    """A context in which the results of `timed` are added to `timings`."""
-
-    __slots__ = ("_timings", "_token")
-
-    def __init__(self, timings: list[Timing]) -> None:
-        self._timings = timings
-
-    def __enter__(self) -> None:
-        self._token: Token[list[Timing] | None] = _timings.set(self._timings)
-
-    def __exit__(self, *_: object) -> None:
-        _timings.reset(self._token)
-
-
-def note(timing: Timing) -> None:
-    """Add a timing to the running exchange, if there is one."""
-    timings = _timings.get()
-    if timings is not None and len(timings) < MAX_TIMINGS:
-        timings.append(timing)
-
-
-@contextmanager
-def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
-    """Measure a block of code, also if it fails."""
-    began, ended = clock.monotonic(), "ok"
-    try:
-        yield
-    except (CancelledError, GeneratorExit):
-        ended = "stopped"
-        raise
-    except Exception as error:
-        ended = type(error).__name__
-        raise
-    finally:
-        note(Timing(kind, name, began, clock.monotonic() - began, ended))
 
 
 class CombinedObserver:
