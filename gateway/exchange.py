@@ -12,10 +12,10 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock
+from gateway.ports.connected import Connected
 from gateway.ports.observer import Timing
 from gateway.ports.traces import NO_CONVERSATION, Trace, ring_slot
 from gateway.remembering import NO_AFTERMATH, Aftermath, TurnMemory
-from gateway.services import Connected
 from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter

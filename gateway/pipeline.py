@@ -34,6 +34,7 @@ from gateway.observe.message_details import details_of
 from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
+from gateway.outbound.send import address
 from gateway.patience import Patience
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
@@ -46,7 +47,7 @@ from gateway.remembering import TurnMemory
 from gateway.render.off_loop import render_off_loop
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
-from gateway.stages.answering import address, filter_answer, render_answer
+from gateway.stages.answering import filter_answer, render_answer
 from gateway.stages.context import gather_context
 from gateway.stages.redacting import redact_aside
 from gateway.stages.remembering import close_memory, open_memory

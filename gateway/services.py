@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits
@@ -19,21 +18,13 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
-    AdapterManifest,
     AlarmClock,
-    CanAnswerInline,
-    CanCheckMembership,
-    CanFetchFiles,
-    CanMarkRead,
-    CanReact,
-    CanShowLive,
-    CanType,
     CommandSpec,
     LLMProvider,
-    PlatformAdapter,
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
+from gateway.ports.connected import Connected
 from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import FeedbackStore
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
@@ -119,36 +110,6 @@ class Policies:
     ranks: tuple[BlockKind, ...] = CHAT_RANKS
     live: bool = True
     acknowledge: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """An account, what is known of its platform, and which optional abilities its adapter has."""
-
-    manifest: AdapterManifest
-    adapter: PlatformAdapter
-    typing: CanType | None = None
-    read_marks: CanMarkRead | None = None
-    files: CanFetchFiles | None = None
-    live: CanShowLive | None = None
-    inline: CanAnswerInline | None = None
-    members: CanCheckMembership | None = None
-    reactions: CanReact | None = None
-
-    @classmethod
-    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
-        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
-        return cls(
-            manifest,
-            adapter,
-            typing=adapter if isinstance(adapter, CanType) else None,
-            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
-            files=adapter if isinstance(adapter, CanFetchFiles) else None,
-            live=adapter if isinstance(adapter, CanShowLive) else None,
-            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
-            members=adapter if isinstance(adapter, CanCheckMembership) else None,
-            reactions=adapter if isinstance(adapter, CanReact) else None,
-        )
 
 
 @dataclass(frozen=True, slots=True)

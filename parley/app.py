@@ -33,10 +33,11 @@ from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
+from gateway.ports.connected import Connected
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.routing import Router
-from gateway.services import Connected, Services
+from gateway.services import Services
 from gateway.slots import Slots
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox

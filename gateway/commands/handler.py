@@ -17,6 +17,7 @@ from gateway.conversation import tenant_of
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.lanes import Lanes
+from gateway.llm.tokens import estimate
 from gateway.message import (
     MAX_CONTENT,
     ButtonPressed,
@@ -46,7 +47,6 @@ from gateway.turn.audit import audit
 from gateway.turn.context.history_window import since, summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.prompt import said_in
-from gateway.turn.tokens import estimate
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "

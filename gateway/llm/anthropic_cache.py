@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.llm.tokens import IMAGE_TOKENS, told
 from gateway.ports import ModelRequest
-from gateway.turn.tokens import IMAGE_TOKENS, told
 
 MARK: Final = {"type": "ephemeral"}
 SHORTEST: Final = 512

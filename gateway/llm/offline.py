@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
+from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -23,7 +24,6 @@ from gateway.ports import (
     ToolOutcome,
     Usage,
 )
-from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 
 PIECE: Final = 48
 """Characters per piece of the streamed answer."""

@@ -11,14 +11,8 @@ from typing import Any, Final
 import structlog
 
 from gateway.errors import StoreUnavailable
+from gateway.llm.calibration import EXACT, LEAST_RATIO, MOST_CONSTANT, MOST_RATIO, Calibration
 from gateway.ports import AdapterState
-from gateway.turn.calibration import (
-    EXACT,
-    LEAST_RATIO,
-    MOST_CONSTANT,
-    MOST_RATIO,
-    Calibration,
-)
 
 MAX_MODELS: Final = 100
 MAX_NAME: Final = 200

@@ -14,7 +14,7 @@ import structlog
 
 from gateway.errors import DeliveryError, StoreUnavailable
 from gateway.ports import Clock, MembershipStatus
-from gateway.services import Connected
+from gateway.ports.connected import Connected
 
 ASK_SECONDS: Final = 3.0
 """The time limit of a platform's answer; the person waits for an answer meanwhile."""

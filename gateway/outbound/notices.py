@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
+from gateway.outbound.send import address
 from gateway.people import Audience
+from gateway.ports.connected import Connected
 from gateway.ports.outbox import Outbox
 from gateway.render import render
-from gateway.services import Connected
-from gateway.stages.answering import address
 
 
 def addressed(

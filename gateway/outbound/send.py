@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import DeliveryError
-from gateway.message import Outbound, Part
+from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
@@ -75,3 +75,37 @@ def simpler(outbound: Outbound) -> Outbound | None:
 def note(outbound: Outbound, part: Part) -> Outbound:
     """Return a note about a send to the same recipients, under a key of its own."""
     return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())
+
+
+def address(
+    reply_id: str,
+    place: Place,
+    parts: list[Part],
+    reply: Reply,
+    *,
+    reply_to_id: str = "",
+    reply_handle: str = "",
+    person: str = "",
+) -> tuple[Outbound, ...]:
+    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
+
+    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
+    """
+    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
+    pieces += [(None, file) for file in reply.files]
+    buttons: tuple[Button, ...] = reply.buttons
+    return tuple(
+        Outbound(
+            key=f"{reply_id}:{index}",
+            place=place,
+            part=part,
+            file=file,
+            buttons=buttons if index == len(parts) - 1 else (),
+            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
+            reply_to_id=reply_to_id if index == 0 else "",
+            private_to=reply.private_to,
+            reply_handle=reply_handle,
+            person=person,
+        )
+        for index, (part, file) in enumerate(pieces)
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.access import listed
-from gateway.ports import ToolSpec
+from gateway.tool_spec import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)

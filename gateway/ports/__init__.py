@@ -59,17 +59,14 @@ from gateway.ports.model import (
     ToolOutcome,
     Usage,
 )
-from gateway.ports.tools import (
-    ServerState,
-    ToolProvider,
-    ToolSpec,
-)
+from gateway.ports.tools import ServerState, ToolProvider
 from gateway.ports.webhooks import (
     WebhookHandler,
     WebhookRequest,
     WebhookResponse,
     WebhookRoutes,
 )
+from gateway.tool_spec import ToolSpec
 
 __all__ = [
     "AccountSettings",

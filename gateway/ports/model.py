@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from gateway.ports.tools import ToolSpec
+from gateway.tool_spec import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from gateway.commands.typed_answers import typed_under_answer
 from gateway.exchange import Exchange
-from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.message import NOTHING_SAID, Outbound, Reply
+from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
@@ -17,6 +18,7 @@ from gateway.turn.sentences import NO_ANSWER
 
 MAX_PARTS = 60
 """Parts of one answer: what the longest answer of a model needs on the narrowest platform."""
+
 LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
@@ -94,37 +96,3 @@ def aftermath_shown(exchange: Exchange) -> Reply:
     """What memory says under the answer."""
     after = exchange.aftermath
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
-
-
-def address(
-    reply_id: str,
-    place: Place,
-    parts: list[Part],
-    reply: Reply,
-    *,
-    reply_to_id: str = "",
-    reply_handle: str = "",
-    person: str = "",
-) -> tuple[Outbound, ...]:
-    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
-
-    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
-    """
-    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
-    pieces += [(None, file) for file in reply.files]
-    buttons: tuple[Button, ...] = reply.buttons
-    return tuple(
-        Outbound(
-            key=f"{reply_id}:{index}",
-            place=place,
-            part=part,
-            file=file,
-            buttons=buttons if index == len(parts) - 1 else (),
-            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
-            reply_to_id=reply_to_id if index == 0 else "",
-            private_to=reply.private_to,
-            reply_handle=reply_handle,
-            person=person,
-        )
-        for index, (part, file) in enumerate(pieces)
-    )

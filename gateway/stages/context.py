@@ -15,6 +15,7 @@ from gateway.authorship import Material
 from gateway.conversation import ContextLimits
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
+from gateway.llm.tokens import counter, estimate, estimate_messages, estimate_tools
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
@@ -47,7 +48,6 @@ from gateway.turn.context.history_window import (
 )
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.prompt import PromptFacts, own_text, quotation, today_text, who_set
-from gateway.turn.tokens import counter, estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest
 from gateway.turn.written import WORDLESS, clean_name, framed, own_in_room, own_words
 

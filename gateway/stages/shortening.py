@@ -5,13 +5,13 @@ from typing import Final, Self
 
 from gateway.authorship import text_of
 from gateway.exchange import Exchange
+from gateway.llm.tokens import estimate
 from gateway.ports.conversations import StoredTurn
 from gateway.services import Services
 from gateway.stages.context import limits_of, said_of
 from gateway.turn.context.history_window import leaving, merged_summary
 from gateway.turn.context.summary import summarised
 from gateway.turn.metering import Meter
-from gateway.turn.tokens import estimate
 
 ANSWER: Final = 300
 """Tokens that an answer is expected to add to the history."""

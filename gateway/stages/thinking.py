@@ -6,6 +6,7 @@ from gateway.authorship import Material, text_of
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
 from gateway.llm.prices import price_of, reserve
+from gateway.llm.tokens import estimate
 from gateway.message import Attachment, ChatMessage
 from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
@@ -32,7 +33,6 @@ from gateway.turn.loop import run_turn
 from gateway.turn.metering import Meter
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.prompt import user_content
-from gateway.turn.tokens import estimate
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.written import CHOSEN, WORDLESS
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import ContextTooLong
+from gateway.llm.calibration import Calibration
+from gateway.llm.tokens import estimate, estimate_block, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -19,14 +21,7 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
-from gateway.turn.calibration import Calibration
 from gateway.turn.clip import clip
-from gateway.turn.tokens import (
-    estimate,
-    estimate_block,
-    estimate_messages,
-    estimate_tools,
-)
 
 RETRIES: Final = 2
 """Attempts after the service said that a request is too long."""

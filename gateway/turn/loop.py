@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
+from gateway.llm.tokens import learned
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -28,7 +29,6 @@ from gateway.turn.calls import CallRunner
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
 from gateway.turn.retrying import MAX_TAKEN_BACK, Pause, Retrying
 from gateway.turn.sentences import closing
-from gateway.turn.tokens import learned
 from gateway.turn.types import (
     OnText,
     OnWait,

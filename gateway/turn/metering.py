@@ -9,11 +9,11 @@ import structlog
 
 from gateway.errors import ModelError, ModelRefused
 from gateway.llm.prices import Price, cost, price_of, reserve
+from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
 from gateway.ports.usage import UsageLedger
-from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 
 log = structlog.get_logger(__name__)
 

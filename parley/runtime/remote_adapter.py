@@ -12,7 +12,7 @@ from gateway.errors import Permanent, StoreUnavailable, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
-from gateway.services import Connected
+from gateway.ports.connected import Connected
 from gateway.stores.redis.rpc import RemoteFailure, RpcClient
 from parley.runtime.remote_calls import (
     BELONGS,

@@ -7,8 +7,8 @@ from aiohttp import web
 
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
+from gateway.ports.connected import Connected
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.services import Connected
 from parley.config import MAIN, Settings
 from parley.config.platforms import adapter_class, discover
 from parley.wiring.commands import offered_commands

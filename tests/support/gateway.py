@@ -32,11 +32,12 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.connected import Connected
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
-from gateway.services import Assistant, Connected, Policies, Services, Stores
+from gateway.services import Assistant, Policies, Services, Stores
 from gateway.slots import Slots
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlConversations

@@ -13,11 +13,12 @@ from typing import Final
 import structlog
 
 from gateway.errors import Ambiguous, Busy, DeliveryError, StoreUnavailable, Transient
-from gateway.message import Outbound, Place
+from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
 from gateway.outbound.live.page import Page, Sheet
 from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.send import address
 from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
 
 FIRST_AFTER: Final = 0.7
@@ -149,10 +150,16 @@ class LiveAnswer:
         self._state, action = self._state.cancel()
         return final.closed(self._closing(STOPPED, reply), action) if action else ()
 
-    def _closing(self, mark: str, reply: str) -> list[Outbound]:
-        parts = self._page.closed(mark)
+    def _closing(self, mark: str, reply: str) -> tuple[Outbound, ...]:
         target = self._target
-        return final.sends(reply, target.place, parts, target.reply_to_id, target.reply_handle)
+        return address(
+            reply,
+            target.place,
+            self._page.closed(mark),
+            NOTHING_SAID,
+            reply_to_id=target.reply_to_id,
+            reply_handle=target.reply_handle,
+        )
 
     # --- while it is written --------------------------------------------------------------------
 

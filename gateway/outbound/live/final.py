@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
-from gateway.message import Outbound, Part, Place, Receipt
+from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.live.state import Deliver, LiveMessage, Phase
 from gateway.outbound.send import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
@@ -81,19 +81,3 @@ def closed(closing: Sequence[Outbound], action: Deliver) -> tuple[Outbound, ...]
         replace(send, replaces="" if index else action.replaces)
         for index, send in enumerate(closing)
     )
-
-
-def sends(
-    key: str, place: Place, parts: Sequence[Part], reply_to_id: str, reply_handle: str
-) -> list[Outbound]:
-    """Return parts as the sends of one reply."""
-    return [
-        Outbound(
-            f"{key}:{index}",
-            place,
-            part,
-            reply_to_id="" if index else reply_to_id,
-            reply_handle=reply_handle,
-        )
-        for index, part in enumerate(parts)
-    ]

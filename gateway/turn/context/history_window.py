@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final
 
 from gateway.conversation import ContextLimits
+from gateway.llm.tokens import estimate
 from gateway.ports.conversations import (
     MAX_SUMMARY,
     ConversationSummary,
@@ -20,7 +21,6 @@ from gateway.ports.conversations import (
 from gateway.ports.prompt_blocks import DialogueTurn
 from gateway.turn.context.history import MESSAGE
 from gateway.turn.context.summary import exchanges, extracted, lines_of, points
-from gateway.turn.tokens import estimate
 from safety.secret_detection.detect import redact_secrets
 
 MAX_PERSONS: Final = 500

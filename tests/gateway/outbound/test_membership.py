@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import Permanent, StoreUnavailable, Transient
 from gateway.outbound.membership import BELIEVED_FOR, DOUBTED_FOR, MAX_ANSWERS, PlatformMembership
 from gateway.ports import MembershipStatus
-from gateway.services import Connected
+from gateway.ports.connected import Connected
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gateway.errors import ModelUnavailable
+from gateway.llm.calibration import Calibration
+from gateway.llm.tokens import by_script
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import (
     ModelMessage,
@@ -20,9 +22,7 @@ from gateway.ports import (
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.remembering import Aftermath, Caller, Forgetful, TurnMemory
 from gateway.services import Assistant, Policies
-from gateway.turn.calibration import Calibration
 from gateway.turn.context.block_usage import read
-from gateway.turn.tokens import by_script
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway

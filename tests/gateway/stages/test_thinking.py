@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gateway.errors import BadInput, ModelUnavailable, Permanent
+from gateway.llm.tokens import estimate
 from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
@@ -18,7 +19,6 @@ from gateway.stages.context import dialogue, said_of
 from gateway.stages.thinking import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.tokens import estimate
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway

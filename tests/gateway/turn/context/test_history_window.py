@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gateway.authorship import Material
 from gateway.conversation import ContextLimits
+from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.conversations import ConversationSummary, StoredTurn
 from gateway.stages.context import said_of
@@ -19,7 +20,6 @@ from gateway.turn.context.history_window import (
     sizes_of,
     summary_in_time,
 )
-from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import AT
 
 LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24))

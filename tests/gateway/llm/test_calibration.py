@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.llm.calibration import ALWAYS, EXACT, Calibration, Scripts
 from gateway.llm.token_calibrations import TokenCalibrations
+from gateway.llm.tokens import by_script, estimate, learned
 from gateway.ports import ModelMessage, TextBlock
-from gateway.turn.calibration import ALWAYS, EXACT, Calibration, Scripts
-from gateway.turn.tokens import by_script, estimate, learned
 
 ENGLISH = "The quick brown fox jumps over the lazy dog. "
 RUSSIAN = "Съешь же ещё этих мягких французских булок. "

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.turn.tokens import estimate
+from gateway.llm.tokens import estimate
 
 
 def test_nothing_is_nothing() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
+from gateway.llm.calibration import EXACT, Calibration, Scripts
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -20,7 +21,6 @@ from gateway.ports import (
     ToolOutcome,
     ToolSpec,
 )
-from gateway.turn.calibration import EXACT, Calibration, Scripts
 
 IMAGE_TOKENS = 1_600
 """A picture at the size that services scale it down to (1,568 pixels: width x height / 750)."""
