@@ -26,9 +26,9 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.model.record import Draft, Kind, Scope
 from parley.app import App

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from benchmarks.machine import Machine
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from memory.audit import Audit
 from memory.grounding.decision import Grounding
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources

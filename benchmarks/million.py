@@ -30,7 +30,7 @@ import psycopg
 
 from benchmarks.machine import Machine
 from db.postgres import PoolLimits, PostgresDatabase
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
 T = TypeVar("T")

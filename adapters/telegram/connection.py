@@ -17,7 +17,8 @@ from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.polling import Poller
 from adapters.telegram.receive import Receiver
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver, path_for
-from gateway.errors import BadInput, Permanent, StartError, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, Permanent, StartError, Transient
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
 from gateway.ports import (
     AdapterContext,

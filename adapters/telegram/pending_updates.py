@@ -16,7 +16,7 @@ import structlog
 
 from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS
 from adapters.telegram.json_readers import integer, listing, mapping, text
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import AdapterState, Clock
 
 log = structlog.get_logger(__name__)

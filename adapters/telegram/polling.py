@@ -20,7 +20,7 @@ from adapters.telegram.errors import start_error
 from adapters.telegram.json_readers import identity, integer, listing, mapping
 from adapters.telegram.parse import ALLOWED_UPDATES
 from adapters.telegram.receive import Receiver
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import Clock, Liveness
 
 log = structlog.get_logger(__name__)

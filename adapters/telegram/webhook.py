@@ -12,7 +12,7 @@ from adapters.telegram.json_readers import mapping
 from adapters.telegram.pending_updates import PendingUpdates
 from adapters.telegram.polling import ordering_key
 from adapters.telegram.receive import Receiver
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
 from gateway.ports import AdapterState, Clock, WebhookRequest, WebhookResponse

@@ -1,4 +1,4 @@
-"""What the libraries of services share: they are slow to import, and told when to come again."""
+"""Shared by the libraries of the services: loading on first use, and their `retry-after`."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 CONNECT_SECONDS: Final = 5.0
 MAX_REASON: Final = 300
-"""Characters of a service's own words that an error repeats."""
+"""Characters of a service's error text that are kept."""
 
 
 class Client(Protocol):
@@ -21,20 +21,20 @@ C = TypeVar("C", bound=Client)
 
 
 class LazyClient(Generic[C]):
-    """A library and its client, made on first use in a thread, once."""
+    """A library and its client, created once on first use, in a thread."""
 
     def __init__(self, make: Callable[[], tuple[ModuleType, C]]) -> None:
         self._make = make
         self._loading: asyncio.Task[tuple[ModuleType, C]] | None = None
 
     async def loaded(self) -> tuple[ModuleType, C]:
-        """Both; whoever is cancelled meanwhile takes nothing from others that wait."""
+        """Return both; a cancelled caller does not affect others that wait."""
         if self._loading is None:
             self._loading = asyncio.create_task(asyncio.to_thread(self._make))
         return await asyncio.shield(self._loading)
 
     async def close(self) -> None:
-        """Close the connections; a further use makes a client anew."""
+        """Close the connections; the next use creates a new client."""
         loading, self._loading = self._loading, None
         if loading is not None:
             _, client = await loading
@@ -42,7 +42,7 @@ class LazyClient(Generic[C]):
 
 
 def retry_after(header: str | None) -> float | None:
-    """The seconds of a `retry-after`, at least 0; None where it says none, or a date."""
+    """Return the seconds of a `retry-after`, at least 0; None if it is missing or a date."""
     with suppress(ValueError):
         return max(0.0, float(header)) if header else None
     return None

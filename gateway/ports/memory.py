@@ -95,42 +95,34 @@ class TurnMemory(Protocol):
     @property
     def tools(self) -> ToolProvider:
         """What the model can do with memory in this turn."""
-        ...
 
     def reads(self, material: Sequence[Material]) -> None:
         """Note what the model reads in this turn that the person did not write: what is shown or
         quoted, files, results of tools, and the same of earlier turns."""
-        ...
 
     async def told(self) -> PromptParts:
         """What the model is told before the conversation begins. The same all through a session,
         because what stays the same is cached by the model's service."""
-        ...
 
     @property
     def keeps(self) -> bool:
         """False where the person wants nothing of the turn to be kept, and nothing recalled."""
-        ...
 
     @property
     def recalls(self) -> bool:
         """False where there is surely nothing to recall."""
-        ...
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """What is remembered that may answer this question, best first, also where `told` tells
         it."""
-        ...
 
     async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
         """Say this with the person's next direct message. For a place where nothing can be said to
         one person alone; before `finish`. The sentence quotes nothing of what was said, and takes
         the place of those that memory would say `instead_of` it."""
-        ...
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         """The turn is over: what to tell, and what to keep of it."""
-        ...
 
 
 class MemoryPort(Protocol):
@@ -138,41 +130,32 @@ class MemoryPort(Protocol):
 
     async def turn(self, caller: Caller) -> TurnMemory:
         """Memory for this person, here and now."""
-        ...
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
-        ...
 
     async def linked(self, who: Principal) -> Sequence[PersonId]:
         """The identities that are linked with this person, without their own."""
-        ...
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
         """What may be meant by the beginning of a question, from what is remembered, best first."""
-        ...
 
     async def learned(self, caller: Caller, conversation: str) -> int:
         """How much this person's memory holds of what was said in a conversation."""
-        ...
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Delete what this person's memory holds of a conversation, and was learned by then; how
         much went."""
-        ...
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """A person changed a message that was answered."""
-        ...
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """Messages are gone, and what goes back to them goes too."""
-        ...
 
     async def left(self, tenant: str, place: Place, person: str = "") -> None:
         """A person (a `str(PersonId)`) is no longer in the project of a place; without one, the
         assistant itself was removed, and nobody is known to be in it any more."""
-        ...
 
 
 class CommandSet(Protocol):
@@ -181,19 +164,15 @@ class CommandSet(Protocol):
     @property
     def specs(self) -> tuple[CommandSpec, ...]:
         """Their names and texts."""
-        ...
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         """Do what a command says; the answer. Raises `BadInput` with words for the person."""
-        ...
 
     def owns(self, value: str) -> bool:
         """True for the value of a button under an answer of these commands, or an aftermath."""
-        ...
 
     async def press(self, value: str, caller: Caller) -> Reply:
         """Do what a button stands for. Raises `BadInput` with words for the person."""
-        ...
 
 
 class NoTools:

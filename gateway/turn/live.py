@@ -1,4 +1,4 @@
-"""Whether and how an answer is shown while it is written: ties a turn to `delivery/live`."""
+"""Decides if an answer is shown while it is generated: connects a turn to `outbound/live`."""
 
 from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.turn.services import Services
@@ -6,7 +6,8 @@ from gateway.turn.turn_context import TurnContext
 
 
 def live_answer(exchange: TurnContext, services: Services) -> LiveAnswer | None:
-    """The live answer of this turn; None where the platform, the place or a setting has none."""
+    """Return the live answer of this turn; None if the platform, the place or a setting excludes
+    it."""
     shower, place = exchange.connected.live, exchange.place
     if shower is None or not services.policies.live:
         return None

@@ -33,7 +33,8 @@ from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
-from safety.secret_detection.detect import Level, Redaction, redact_secrets
+from safety.secret_detection.detect import Redaction, redact_secrets
+from safety.secret_detection.kinds import Level
 from safety.unicode import safe_unicode
 
 SYSTEM: Final = "system"

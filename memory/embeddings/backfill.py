@@ -10,7 +10,8 @@ from typing import Final, Protocol
 
 import structlog
 
-from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.model.record import Embedding

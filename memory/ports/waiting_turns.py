@@ -19,7 +19,8 @@ class ConsolidatedTurn:
 
 
 class WaitingTurns(Protocol):
-    """Turns that the gateway stored with their answers. Quarantined turns are left out."""
+    """Turns that the gateway kept as they were said (`gateway.ports.unit_of_work.CompletedTurn`).
+    Those that are quarantined are not given out."""
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
         """Return the oldest turns, oldest first."""

@@ -143,7 +143,7 @@ class Links:
         return ended
 
     async def human(self, tenant: str, person: PersonId) -> str:
-        """The first of the linked identities; implements `gateway.people.IdentityResolver`. Raises
+        """The first of the linked identities; implements `IdentityResolver`. Raises
         `StoreUnavailable`."""
         key, now = (tenant, str(person)), self._clock.now()
         known = self._humans.get(key)

@@ -13,9 +13,8 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
-from gateway.ports.memory_blocks import block_for
-from gateway.ports.prompt_blocks import BlockKind
+from db.errors import StoreUnavailable
+from gateway.ports.prompt_blocks import BlockKind, block_for
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust
 from memory.ports.memories import Filter
 from memory.recall.labels import label_of

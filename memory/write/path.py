@@ -14,7 +14,8 @@ from typing import Final, Literal
 
 import structlog
 
-from gateway.errors import ModelError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelError
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState

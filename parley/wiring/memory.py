@@ -9,11 +9,11 @@ import structlog
 
 from gateway.observe.recall_metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
-from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.ports import Clock, MembershipCheck
+from gateway.ports.adapter import AdapterStates
 from gateway.ports.history import History
+from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
-from gateway.ports.stores import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.audit import Audit
 from memory.brain.documents import Brain

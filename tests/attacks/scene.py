@@ -10,10 +10,10 @@ from datetime import timedelta
 from string import Template
 from typing import Any, Final
 
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.model.record import Record
 from memory.ports.memories import Filter

@@ -16,7 +16,7 @@ from gateway.observe.log_redaction import OURS, REDACTED
 from gateway.observe.logs import configure_logs
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.stores import UsageRow
+from gateway.ports.usage import UsageRow
 from parley.config.secrets import secret_values
 from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import open_lab, open_lab_with_model

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
 from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.cli.why import described
 from simulators.anthropic import Answer, AnthropicSimulator

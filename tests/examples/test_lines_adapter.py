@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import Permanent, StartError, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent, StartError, Transient
 from gateway.message import InboundEvent, MessageReceived, Outbound, OutboundFile, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter

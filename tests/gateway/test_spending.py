@@ -25,7 +25,8 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.usage import UsageRow
 from gateway.turn.services import Assistant, Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database

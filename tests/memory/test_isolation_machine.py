@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.ports.memory import WaitingTurn
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.isolation.machine import Isolation, Opened
 from tests.support.clock import FakeClock

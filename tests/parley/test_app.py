@@ -16,11 +16,11 @@ from gateway.errors import StartError
 from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
 from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
 from gateway.message import MessageReceived, Outbound, Receipt
-from gateway.observe.observer import NoObserver, SendAttempt
-from gateway.outbound.fallback import REPEAT_NOTE
+from gateway.outbound.send import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.observer import NoObserver, SendAttempt
 from parley.app import MAX_UNFINISHED, App
 from parley.config import Settings, from_mapping
 from parley.runtime.serve import serve

@@ -23,7 +23,7 @@ from gateway.extensions import (
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.stores import UsageRow
+from gateway.ports.usage import UsageRow
 from parley.config import SettingsError, from_mapping
 from parley.extensions import GROUP, load_extensions
 from tests.examples.installing import install

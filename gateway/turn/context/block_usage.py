@@ -1,4 +1,4 @@
-"""How full each block was, as a line in the message's trace: figures and names, no content."""
+"""Token usage of the blocks as one line of the message's trace: figures and names, no content."""
 
 import re
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.:-]+")
 
 @dataclass(frozen=True, slots=True)
 class BlockFigures:
-    """One block: tokens used, the table's budget, what all of it needed, what it was allotted, and
-    what is missing, each as "what why tokens"."""
+    """The figures of one block: tokens used, budget, tokens needed, tokens allotted, and losses,
+    each as "what why tokens"."""
 
     kind: str
     tokens: int
@@ -28,13 +28,13 @@ class BlockFigures:
 
     @property
     def percent(self) -> int:
-        """Of the budget; 0 where there is none."""
+        """The used part of the budget in percent; 0 without a budget."""
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All blocks, and the window that the budgets are for."""
+    """The figures of all blocks, and the window of the budgets."""
 
     window: int
     reserved: int
@@ -42,23 +42,22 @@ class Figures:
 
     @property
     def tokens(self) -> int:
-        """All blocks together."""
+        """The tokens of all blocks."""
         return sum(block.tokens for block in self.blocks)
 
     def of(self, kind: BlockKind) -> BlockFigures | None:
-        """One block."""
         return next((block for block in self.blocks if block.kind == kind.value), None)
 
 
 def told(made: Assembled, window: int, reserved: int) -> str:
-    """The line: "window 8192 reserved 3192: system 312/500; …". `reserved` are the tokens for
+    """Return the line "window 8192 reserved 3192: system 312/500; …". `reserved` are the tokens for
     question, answer and buffer."""
     blocks = "; ".join(map(_told, made.blocks))
     return f"window {window} reserved {reserved}: {blocks}"
 
 
 def read(line: str) -> Figures | None:
-    """The figures in a line; None where it is none of ours."""
+    """Parse a line; None if it has another form."""
     head = re.match(r"window (\d+) reserved (\d+): ", line)
     if head is None:
         return None
@@ -67,29 +66,29 @@ def read(line: str) -> Figures | None:
 
 
 def warnings(figures: Figures) -> list[str]:
-    """What is worth looking at, with what to do about it (sources 004, "Common issues")."""
-    found: list[str] = []
+    """Return problems with their solutions (sources 004, "Common issues")."""
+    problems: list[str] = []
     knowledge, history = figures.of(BlockKind.KNOWLEDGE), figures.of(BlockKind.HISTORY)
     if knowledge is not None and not knowledge.tokens:
-        found.append(
+        problems.append(
             "Knowledge block is empty - retrieval may have failed: see `parley recall`, and that "
             "there are memories of it"
         )
     if history is not None and history.tokens < 100:
-        found.append("History block is very short - context may be lost")
+        problems.append("History block is very short - context may be lost")
     if history is not None and any("left_out" in loss for loss in history.losses):
-        found.append(
+        problems.append(
             "Older turns were dropped without a summary: raise context.max_tokens, or use a model "
             "with a larger window"
         )
     for kind in (BlockKind.SYSTEM, BlockKind.PROJECT):
         block = figures.of(kind)
         if block is not None and block.losses:
-            found.append(
+            problems.append(
                 f"{kind.value.capitalize()} block was shortened: make its documents shorter, or "
                 "use a model with a larger window"
             )
-    return found
+    return problems
 
 
 def _told(block: Block) -> str:
@@ -102,9 +101,9 @@ def _told(block: Block) -> str:
     return f"{text} of {block.needed} got {block.allotted} [{', '.join(losses)}]"
 
 
-def _read(found: re.Match[str]) -> BlockFigures:
-    tokens, budget = int(found["tokens"]), int(found["budget"])
-    needed = int(found["needed"] or tokens)
-    allotted = int(found["allotted"] or tokens)
-    losses = tuple(loss for loss in (found["losses"] or "").split(", ") if loss)
-    return BlockFigures(found["kind"], tokens, budget, needed, allotted, losses)
+def _read(match: re.Match[str]) -> BlockFigures:
+    tokens, budget = int(match["tokens"]), int(match["budget"])
+    needed = int(match["needed"] or tokens)
+    allotted = int(match["allotted"] or tokens)
+    losses = tuple(loss for loss in (match["losses"] or "").split(", ") if loss)
+    return BlockFigures(match["kind"], tokens, budget, needed, allotted, losses)

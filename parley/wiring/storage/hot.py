@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.ports.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, OutboxReader
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.personal_data import SqlitePersonalData
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.inbox import Inbox
+from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.personal_data import SqlitePersonalData
 from memory.ports.personal_data import PersonalDataStore
 from parley.wiring.storage.long_lived import open_database
 
 if TYPE_CHECKING:
-    from gateway.storage.redis.hot_state import RedisHotState
+    from gateway.stores.redis.hot_state import RedisHotState
 
 Chore = Callable[[], Awaitable[int]]
 
@@ -69,8 +72,8 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
 
 
 def _redis(url: str, clock: Clock) -> HotState:
-    from gateway.storage.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
-    from gateway.storage.redis.personal_data import RedisPersonalData  # noqa: PLC0415 - likewise
+    from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.personal_data import RedisPersonalData  # noqa: PLC0415 - likewise
 
     shared = RedisHotState(url, clock)
     return HotState(

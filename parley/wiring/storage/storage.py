@@ -7,10 +7,10 @@ from pathlib import Path
 from db.sqlite import SqliteDatabase
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.history import History
-from gateway.ports.stores import QuarantineStore, UnitOfWork
-from gateway.storage.sqlite.lock import GatewayLock
-from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.storage.unit_of_work import TwoStepUnitOfWork
+from gateway.ports.quarantine import QuarantineStore
+from gateway.ports.unit_of_work import UnitOfWork
+from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from gateway.turn.services import Stores
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from parley.config import Settings

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import SlackSettings
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import InboundEvent, MessageReceived
 from gateway.ports import AdapterContext
 from parley.http.webhook_listener import WebhookListener

@@ -13,7 +13,8 @@ from aiohttp import web
 
 from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
-from gateway.errors import ConfigurationError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest

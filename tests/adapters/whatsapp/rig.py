@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import WhatsAppSettings
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext

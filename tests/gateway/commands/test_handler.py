@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from db.errors import StoreUnavailable
 from gateway.commands.handler import CLOSED
-from gateway.errors import Permanent, StoreUnavailable
+from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
     MAX_CONTENT,

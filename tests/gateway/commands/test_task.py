@@ -13,7 +13,7 @@ from gateway.message import MessageAuthor, MessageDeleted, MessageReceived, Plac
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.turn.context.task import SET_TASK, TaskTool, stated_in
 from gateway.turn.services import Policies
 from gateway.turn.toolbox import Toolbox

@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import GaugeReadings, Gauges
-from gateway.observe.labels import MAX_CODES, OTHER, Label
+from gateway.observe.metric_values import MAX_CODES, OTHER, Label
 from gateway.observe.metrics import MAX_UNSENT, Metrics
-from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
-from gateway.ports.stores import QueueDepths, Trace, UsageRow
+from gateway.ports.inbox import QueueDepths
+from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
+from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageRow
 from tests.support.messages import outbound, place
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -8,17 +8,11 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.errors import (
-    Ambiguous,
-    FormatRejected,
-    Permanent,
-    StoreUnavailable,
-    Transient,
-    WindowClosed,
-)
+from db.errors import StoreUnavailable
+from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import REPEATS, DeliveryRules
-from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.send import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound

@@ -10,11 +10,11 @@ import pytest
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.ports.conversations import Conversations, StoredTurn
 from gateway.ports.memory import Caller, WaitingTurn
-from gateway.ports.stores import Conversations, StoredTurn
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands import texts as words
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on

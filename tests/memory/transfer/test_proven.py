@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.storage.personal_data import ALL
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.personal_data import ALL
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands.texts import KINDS
 from memory.model.record import (
     Draft,

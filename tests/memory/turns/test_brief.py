@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from memory.model.record import Draft, Kind, Provenance, Record, Scope, SourceType, Trust
 from memory.ports.memories import Filter, Match
 from memory.service.read import MemoryReader

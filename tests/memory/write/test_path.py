@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gateway.errors import ModelUnavailable, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelUnavailable
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Embedding, Kind, Scope
 from memory.ports.memories import Filter

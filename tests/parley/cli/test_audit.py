@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.ports.audit import AuditEntry
 from parley.cli import audit_trail
 from parley.config import from_mapping

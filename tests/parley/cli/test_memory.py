@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.llm.prices import AS_OF
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.memory import Caller
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.usage import UsageRow
 from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
 from parley.config import from_mapping

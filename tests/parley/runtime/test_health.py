@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.observe.event_loop import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
 from parley.app import App

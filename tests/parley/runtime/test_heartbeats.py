@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from db.sqlite import SqliteDatabase
-from gateway.clock import SystemClock
 from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import ExtensionRegistry
+from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
-from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.buckets import SqliteBuckets
 from memory.brain.figure_sources import (
     GatewaySource,
     HttpSource,

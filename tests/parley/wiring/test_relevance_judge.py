@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ModelError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.prices import Price
-from gateway.storage.usage import SqlUsage
+from gateway.stores.usage import SqlUsage
 from memory.grounding.citations import Citation
 from memory.grounding.decision import Grounding
 from memory.grounding.verifier import Reason, Verification

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.observe.recall_metrics import RecallMeasurement
 from memory.model.recollection import Recollection, Stage
 from memory.model.scope import AccessScope

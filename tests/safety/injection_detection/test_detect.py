@@ -10,9 +10,9 @@ from safety.injection_detection.detect import (
     MAX_FINDINGS,
     InjectionKind,
     detect_injection,
-    looks_like_credential,
     neutralise_markers,
 )
+from safety.secret_detection.credential_sentences import looks_like_credential
 
 SQL, XSS, PROMPT = InjectionKind.SQL, InjectionKind.XSS, InjectionKind.PROMPT
 

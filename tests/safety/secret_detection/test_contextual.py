@@ -2,7 +2,8 @@
 
 import pytest
 
-from safety.secret_detection.detect import Level, redact_secrets
+from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.kinds import Level
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from safety.secret_detection.detect import KINDS, Level, find_secrets
+from safety.secret_detection.detect import KINDS, find_secrets
+from safety.secret_detection.kinds import Level
 
 A36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEYS = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from safety.secret_detection.detect import Level, find_secrets, redact_secrets
+from safety.secret_detection.detect import find_secrets, redact_secrets
+from safety.secret_detection.kinds import Level
 
 PASSWORD = "Tr0ub4dor9x"
 KEY = "q8Zk3Vt7Lm2Xw9Rb5Nc1Hd6J"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from memory.model.record import Draft, Kind
 from parley.http.api.app import OPERATIONS
 from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.model.record import Draft, Kind
 from memory.ports.api_tokens import ApiToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in

@@ -1,9 +1,10 @@
 """What a person spent, what they decided, and their conversations, over HTTP."""
 
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.ports import Usage
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.usage import UsageRow
 from memory.model.record import Draft, Kind
 from tests.parley.http.api.kit import ApiClient, Program
 
