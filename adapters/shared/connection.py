@@ -1,5 +1,6 @@
-"""The base of the adapter classes: identity, and the order of connecting and disconnecting."""
+"""The base of the adapter classes: properties, connecting, the end of a connection."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
@@ -18,6 +19,9 @@ class AccountAdapter(ABC, Generic[S]):
     def __init__(self, settings: S, context: AdapterContext) -> None:
         self._settings = settings
         self._context = context
+        self._ended = asyncio.Event()
+        self._ended.set()
+        self._failure: BaseException | None = None
 
     @property
     def platform(self) -> str:
@@ -50,16 +54,48 @@ class AccountAdapter(ABC, Generic[S]):
                 f"Set them (docs/platforms/{self.platform}.md), or run `parley init`.",
                 permanent=True,
             )
+        self._failure = None
+        self._ended.clear()
         try:
             await self._open(sink)
         except BaseException:
             await self.disconnect()
             raise
 
-    @abstractmethod
-    async def _open(self, sink: EventSink) -> None:
-        """Connect; `connect` cleans up after a failure. Raises `StartError`."""
+    async def wait_closed(self) -> None:
+        """Return after `disconnect`. Raises `StartError` when the connection is lost for good."""
+        await self._ended.wait()
+        if self._failure is not None:
+            raise self._failure
 
-    @abstractmethod
     async def disconnect(self) -> None:
         """Stop receiving and close everything. Safe to call twice, and before `connect`."""
+        self._end(None)
+        await self._close()
+
+    def _end(self, failure: BaseException | None) -> None:
+        """Let `wait_closed` return, or raise `failure`. Only the first call counts."""
+        if not self._ended.is_set():
+            self._failure = failure
+            self._ended.set()
+
+    def _end_with(self, task: asyncio.Task[None]) -> None:
+        """End the connection when this task ends."""
+        task.add_done_callback(
+            lambda task: self._end(None if task.cancelled() else task.exception())
+        )
+
+    @abstractmethod
+    async def _open(self, sink: EventSink) -> None:
+        """Connect. Raises `StartError`; `disconnect` follows any failure."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Close everything. Called several times, also before `_open`."""
+
+
+async def stop(task: "asyncio.Task[None] | None") -> None:
+    """Cancel a task and wait for its end."""
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -83,8 +83,14 @@ def as_identifier(value: object, limit: int = MAX_IDENTIFIER) -> str:
     """The value as an id, as in `identifier`."""
     if isinstance(value, str):
         return value if len(value) <= limit and _IDENTIFIER.fullmatch(value) else ""
-    number = as_integer(value)
-    return "" if number is None else str(number)
+    whole = as_integer(value)
+    return "" if whole is None else str(whole)
+
+
+def numeric_id(source: JsonObject, key: str) -> str:
+    """The whole number under `key` as an id, otherwise "": on platforms whose ids are numbers."""
+    whole = integer(source, key)
+    return "" if whole is None else str(whole)
 
 
 def identifiers(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> tuple[str, ...]:

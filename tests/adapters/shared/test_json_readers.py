@@ -64,6 +64,11 @@ def test_ids_are_numbers_or_ascii_and_listed_once() -> None:
     assert read.identifiers({"ids": [7, "7", "x", None, 7, -100]}, "ids") == ("7", "x", "-100")
 
 
+def test_a_numeric_id_is_never_text() -> None:
+    assert read.numeric_id({"id": -100200}, "id") == "-100200"
+    assert read.numeric_id({"id": "11"}, "id") == read.numeric_id({"id": 1.5}, "id") == ""
+
+
 def test_texts_are_bounded_and_keep_their_utf_16_length() -> None:
     assert read.text({"t": "abcdef"}, "t", 3) == "abc"
     broken = "a\ud800b\0👍"
