@@ -13,13 +13,15 @@ from aiohttp import web
 
 from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
+from adapters.telegram.receive import Receiver
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
-from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
+from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, WebhookRequest
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
+from tests.adapters.telegram.updates import ME
 from tests.support.patience import PATIENCE
 
 
@@ -149,6 +151,17 @@ def adapter_for(
         account, "Parley", SystemClock(), state, listener, count, commands=COMMANDS
     )
     return TelegramAdapter(settings, context)
+
+
+def receiver_for(sink: Sink, clock: Clock) -> Receiver:
+    """A receiver without an adapter around it."""
+
+    def count(what: str, detail: str = "") -> None: ...
+
+    async def answer(_: str) -> None: ...
+
+    context = AdapterContext("main", "Parley", clock, MemoryState(), Listener(), count)
+    return Receiver(ME, context, sink, answer)
 
 
 @contextlib.asynccontextmanager

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from adapters.telegram.albums import album_of, merged
 from adapters.telegram.parse import parse
+from adapters.telegram.receive import album_of, merged
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
 from gateway.people import Audience
 from simulators.base import SimFile

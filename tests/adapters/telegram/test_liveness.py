@@ -2,18 +2,15 @@
 
 import asyncio
 import contextlib
-from collections import Counter
 
 import pytest
 
 from adapters.telegram.client import make_bot
 from adapters.telegram.polling import OVERDUE_SECONDS, POLL_SECONDS, Poller
-from adapters.telegram.receive import Receiver
 from gateway.ports import CanCheckLiveness
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink, connected, until
+from tests.adapters.telegram.harness import Sink, connected, receiver_for, until
 from tests.adapters.telegram.test_polling import JumpingClock
-from tests.adapters.telegram.updates import ME
 from tests.support.patience import PATIENCE
 
 
@@ -21,19 +18,12 @@ from tests.support.patience import PATIENCE
 async def polling(sink: Sink, clock: JumpingClock):  # type: ignore[no-untyped-def]  # a generator
     """A poller at work, and its simulator."""
 
-    async def answer(_: str) -> None: ...
-
     sim = TelegramSimulator()
     await sim.start()
-    counts = Counter[str]()
-
-    def count(what: str, detail: str = "") -> None:
-        counts[what] += 1
-
     settings = sim.settings()
     bot = make_bot(str(settings["bot_token"]), str(settings["base_url"]))
     await bot.initialize()
-    poller = Poller(bot, Receiver("main", ME, sink, count, answer), clock)
+    poller = Poller(bot, receiver_for(sink, clock), clock)
     task = asyncio.create_task(poller.run())
     await sim.wait_connected()
     try:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_both_names_are_the_same_function_and_import_no_library() -> None:
 
 
 def test_a_direct_message() -> None:
-    (event,) = parse(update(text="hello"), ME, account="support")
+    (event,) = parse(update(text="hello"), replace(ME, account="support"))
     assert isinstance(event, MessageReceived)
     assert event.event_id == "5000"
     found = event.message

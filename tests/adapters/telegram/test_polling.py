@@ -1,18 +1,18 @@
 """The polling loop gives up when it makes no sense to go on, and never before."""
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from adapters.shared.backoff import CONNECTION_DEADLINE
 from adapters.telegram.client import make_bot
-from adapters.telegram.polling import DEAF_SECONDS, LONGEST_PAUSE, Poller, ordering_key
-from adapters.telegram.receive import Receiver
+from adapters.telegram.polling import LONGEST_PAUSE, Poller
+from adapters.telegram.receive import ordering_key
 from gateway.errors import StartError
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink
-from tests.adapters.telegram.updates import ME, message, samples, update
+from tests.adapters.telegram.harness import Sink, receiver_for
+from tests.adapters.telegram.updates import message, samples, update
 
 
 class JumpingClock:
@@ -36,16 +36,10 @@ class JumpingClock:
 async def run_until_dead(
     sim: TelegramSimulator, clock: JumpingClock, *, unreachable: bool = False
 ) -> StartError:
-    async def answer(_: str) -> None: ...
-
-    counts = Counter[str]()
     bot = make_bot(sim.token, sim.url)
     await bot.initialize()
 
-    def count(what: str, detail: str = "") -> None:
-        counts[what] += 1
-
-    poller = Poller(bot, Receiver("main", ME, Sink(), count, answer), clock)
+    poller = Poller(bot, receiver_for(Sink(), clock), clock)
     if unreachable:
         await sim.stop()
     try:
@@ -61,7 +55,7 @@ async def test_two_minutes_of_silence_are_the_end() -> None:
     await sim.start()
     problem = await run_until_dead(sim, clock, unreachable=True)
     assert not problem.permanent
-    assert sum(clock.sleeps) > DEAF_SECONDS
+    assert sum(clock.sleeps) > CONNECTION_DEADLINE
     assert max(clock.sleeps) <= LONGEST_PAUSE
     assert clock.sleeps[:3] == [0.5, 1.0, 2.0]
 
