@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -168,13 +168,6 @@ async def connected(mode: str, sink: Sink | None = None, **options: object) -> A
     finally:
         await adapter.disconnect()
         await sim.stop()
-
-
-async def until(ready: Callable[[], bool], timeout: float = PATIENCE) -> None:
-    """Wait for a condition that nobody announces."""
-    async with asyncio.timeout(timeout):
-        while not ready():
-            await asyncio.sleep(0.005)
 
 
 MODES = pytest.mark.parametrize("mode", ["polling", "webhook"])

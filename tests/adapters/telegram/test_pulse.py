@@ -11,10 +11,11 @@ from adapters.telegram.polling import OVERDUE_SECONDS, POLL_SECONDS, Poller
 from adapters.telegram.transport import make_bot
 from gateway.ports import CanProve
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink, connected, until
+from tests.adapters.telegram.harness import Sink, connected
 from tests.adapters.telegram.test_polling import JumpingClock
 from tests.adapters.telegram.updates import ME
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 @contextlib.asynccontextmanager
@@ -54,7 +55,7 @@ async def test_a_poll_that_is_answered_is_a_proof() -> None:
         ada = sim.person("Ada")
         await sim.say(ada, sim.direct(ada), "hello")
         await sink.wait()
-        await until(lambda: poller.alive().seconds_since == 0)
+        await eventually(lambda: poller.alive().seconds_since == 0)
 
 
 async def test_polls_without_an_answer_are_deafness() -> None:
@@ -82,7 +83,7 @@ async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
         clock.at += OVERDUE_SECONDS * 3
         assert poller.alive().ok
         open_again.set()
-        await until(lambda: not poller._storing)
+        await eventually(lambda: not poller._storing)
 
 
 @pytest.mark.parametrize("mode", ["polling", "webhook"])

@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +22,7 @@ from gateway.turn.toolbox import Toolbox
 from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 from tests.support.patience import LAUNCH
+from tests.support.waiting import eventually
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
 
@@ -37,15 +38,9 @@ def stdio(name: str = "test", **changes: Any) -> McpServer:
     return McpServer(name, command=sys.executable, args=(str(PROGRAM), "stdio"), **changes)
 
 
-async def eventually(holds: Callable[[], bool], timeout: float = LAUNCH) -> None:
-    async with asyncio.timeout(timeout):
-        while not holds():
-            await asyncio.sleep(0.02)
-
-
 async def connected(tools: McpTools) -> McpTools:
     tools.start()
-    await eventually(lambda: tools.connected)
+    await eventually(lambda: tools.connected, LAUNCH)
     return tools
 
 
@@ -167,8 +162,8 @@ async def test_a_server_that_dies_in_a_call_is_told_of_and_started_again(local: 
     with pytest.raises(ToolError, match="nobody knows whether the call took effect"):
         await local.call("test__die", {})
 
-    await eventually(lambda: not local.connected)
-    await eventually(lambda: local.connected)
+    await eventually(lambda: not local.connected, LAUNCH)
+    await eventually(lambda: local.connected, LAUNCH)
     assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
 
 
@@ -193,7 +188,7 @@ async def test_closing_ends_the_program() -> None:
     await tools.close()
     await tools.close()
 
-    await eventually(lambda: not children())
+    await eventually(lambda: not children(), LAUNCH)
 
 
 async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> None:
@@ -244,10 +239,10 @@ async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> No
 
     with pytest.raises(ToolError):
         await tools.call("web__add", {"a": 1, "b": 2})
-    await eventually(lambda: not tools.connected)
+    await eventually(lambda: not tools.connected, LAUNCH)
     await asyncio.to_thread(web.start)
 
-    await eventually(lambda: tools.connected)
+    await eventually(lambda: tools.connected, LAUNCH)
     assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
     await tools.close()
 

@@ -6,9 +6,10 @@ from gateway.errors import StoreUnavailable
 from gateway.storage.redis.hot import RedisHotState
 from gateway.stores import Depths
 from tests.gateway.storage.redis.conftest import Hire, Open
-from tests.gateway.storage.redis.support import HELD, eventually
+from tests.gateway.storage.redis.support import HELD
 from tests.gateway.storage.redis.workers import feed
 from tests.support.messages import outbound
+from tests.support.waiting import eventually
 
 
 async def test_it_counts_what_waits_and_who_is_alive(another: Open, hire: Hire) -> None:

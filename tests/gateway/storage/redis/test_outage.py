@@ -12,9 +12,10 @@ from gateway.errors import StoreUnavailable
 from gateway.storage.redis.hot import RedisHotState
 from gateway.stores import InboxEntry, OutboxEntry
 from tests.gateway.storage.redis.conftest import Hire
-from tests.gateway.storage.redis.support import LEASE, eventually, hot_state
+from tests.gateway.storage.redis.support import LEASE, hot_state
 from tests.gateway.storage.redis.workers import DAY, Worker, all_answered, entry, feed
 from tests.support.servers import RedisServer, redis_server
+from tests.support.waiting import eventually
 
 GONE = 1.5 * LEASE
 """Seconds without Redis: every lease runs out."""

@@ -10,9 +10,10 @@ from gateway.message import Receipt
 from gateway.storage.redis.hot import RedisHotState
 from gateway.stores import OutboxEntry
 from tests.gateway.storage.redis.conftest import Open
-from tests.gateway.storage.redis.support import HELD, eventually
+from tests.gateway.storage.redis.support import HELD
 from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
+from tests.support.waiting import eventually
 
 MAIN, OTHER = ("test", "main"), ("test", "other")
 

@@ -13,9 +13,10 @@ from gateway.storage.redis.feed import READ
 from gateway.storage.redis.hot import RedisHotState
 from gateway.storage.redis.keys import PARTITIONS, partition_of
 from tests.gateway.storage.redis.conftest import Hire, Open
-from tests.gateway.storage.redis.support import HELD, LEASE, UNHURRIED, age, all_keys, eventually
+from tests.gateway.storage.redis.support import HELD, LEASE, UNHURRIED, age, all_keys
 from tests.gateway.storage.redis.workers import DAY, all_answered, entry, feed, in_order, number_of
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hire: Hire) -> None:

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from gateway.storage.redis.hot import RedisHotState
 from gateway.stores import InboxEntry
-from tests.gateway.storage.redis.support import eventually
 from tests.support.messages import AT, outbound, received
+from tests.support.waiting import eventually
 
 DAY = timedelta(days=1)
 
