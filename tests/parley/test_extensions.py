@@ -28,6 +28,7 @@ from parley.extensions import GROUP, load_extensions
 from parley.settings import SettingsError, from_mapping
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, parley_alone
+from tests.support.for_each import for_each
 
 EXAMPLE = ROOT / "examples" / "parley-extension-tenants"
 HERE = Place("telegram", "main", "1", Audience.DIRECT)
@@ -147,7 +148,7 @@ def test_what_is_skipped_is_not_loaded() -> None:
     assert loaded("breaks", skip=["breaks"]).names == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("functions", "section", "told"),
     [
         (("missing",), {}, "could not be loaded: AttributeError"),

@@ -5,9 +5,10 @@ import pytest
 from memory.recall.courtesies import words_of
 from memory.recall.repeats import knows_nothing, repeats
 from tests.memory.recall.making import Asking, talk, turn
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "I'm sorry, but I don’t know that.",
