@@ -29,10 +29,10 @@ import structlog
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
-from memory.record import Draft, Kind, Scope
+from gateway.remembering import Caller
+from memory.model.record import Draft, Kind, Scope
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.anthropic.prompt_cache import MINIMUM, PromptCache
 from simulators.base import Shown, SimPerson, SimRoom
@@ -193,7 +193,7 @@ async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None
     operator = await memory.for_principal(_asker(people[0], hall, Role.OPERATOR))
     await operator.documents.write("bible", BIBLE)
     await brain.set_heartbeat(
-        "default", operator.reach.project, "142 boats, 3 more.", SystemClock().now()
+        "default", operator.access.project, "142 boats, 3 more.", SystemClock().now()
     )
     for number in range(45):
         fact = f"Pier {number} has room for {number + 3} boats of the harbour's own, and water and "
@@ -206,14 +206,14 @@ async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None
         for number in range(15):
             await private.remember(Draft(f"Has visited pier {number} with guest {n}", Kind.FACT))
         if len(people) == 1:
-            known, project = app.storage.memory.people, operator.reach.project
-            await known.seen_in("default", private.reach.person, project, project)
-            await known.choose_project("default", private.reach.person, project)
+            known, project = app.storage.memory.people, operator.access.project
+            await known.note_seen("default", private.access.person, project, project)
+            await known.choose_project("default", private.access.person, project)
 
 
-def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Asker:
+def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Caller:
     principal = Principal("default", PersonId("telegram", "main", person.id), role)
-    return Asker("prepare", principal, person.name, place, "prepare", SystemClock().now())
+    return Caller("prepare", principal, person.name, place, "prepare", SystemClock().now())
 
 
 def main() -> int:

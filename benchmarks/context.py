@@ -14,9 +14,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from gateway.context.assembler import assemble
-from gateway.context.blocks import ContextParts, KnowledgeItem, Piece, Said, Task
-from gateway.context.budgets import MIDDLE, budget_for
+from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.budgets import MIDDLE, budget_for
 from gateway.turn.tokens import estimate
 
 PROMISED_MS: Final = 2.0
@@ -31,12 +31,12 @@ def full() -> ContextParts:
     document = (SENTENCE * 130)[:10_000]
     return ContextParts(
         own=SENTENCE * 15,
-        personal=(Piece("soul", document, 0.4), Piece("brief", document, 0.6)),
-        project=(Piece("bible", document, 0.5), Piece("heartbeat", SENTENCE * 10, 0.2)),
+        personal=(Section("soul", document, 0.4), Section("brief", document, 0.6)),
+        project=(Section("bible", document, 0.5), Section("heartbeat", SENTENCE * 10, 0.2)),
         task=Task(SENTENCE * 30, "Ada"),
         summary=SENTENCE * 3,
         turns=tuple(
-            Said(f"m{n // 2}", "assistant" if n % 2 else "user", SENTENCE * (2 + n % 5), AT)
+            DialogueTurn(f"m{n // 2}", "assistant" if n % 2 else "user", SENTENCE * (2 + n % 5), AT)
             for n in range(40)
         ),
         knowledge=tuple(
@@ -48,7 +48,10 @@ def full() -> ContextParts:
 
 def small() -> ContextParts:
     """A message with two turns before it, and nothing remembered."""
-    turns = (Said("m1", "user", "hello", AT), Said("m1", "assistant", "Hello! " * 5, AT))
+    turns = (
+        DialogueTurn("m1", "user", "hello", AT),
+        DialogueTurn("m1", "assistant", "Hello! " * 5, AT),
+    )
     return ContextParts(own=SENTENCE * 12, turns=turns)
 
 

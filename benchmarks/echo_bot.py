@@ -20,7 +20,7 @@ from typing import Final, Literal
 from telegram import Update
 from telegram.ext import ApplicationBuilder, ContextTypes, MessageHandler, filters
 
-from adapters.telegram.transport import AiohttpRequest
+from adapters.telegram.client import AiohttpRequest
 
 Transport = Literal["httpx", "aiohttp"]
 TRANSPORTS: Final[tuple[Transport, ...]] = ("httpx", "aiohttp")

@@ -34,11 +34,11 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.stores import Completed, InboxEntry, StoredTurn, Trace, UsageRow
-from parley.housekeeping import Housekeeping
-from parley.settings import from_mapping
-from parley.storage import Storage
-from parley.storage.long_lived import KEEP_TRACES
+from gateway.ports.stores import CompletedTurn, InboxEntry, StoredTurn, Trace, UsageRow
+from parley.config import from_mapping
+from parley.runtime.housekeeping import Housekeeping
+from parley.wiring.storage import Storage
+from parley.wiring.storage.long_lived import KEEP_TRACES
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR: Final = timedelta(hours=1)
@@ -85,7 +85,7 @@ async def exchange(storage: Storage, number: int, now: datetime) -> None:
     send = Outbound(f"x{number}:0", place, Part(ANSWER, ANSWER), reply_to_id=str(number))
     decisions = tuple(Decision(stage, True, "fine") for stage in "abcdefghijkl")
     await storage.stores.journal.complete(
-        Completed(
+        CompletedTurn(
             key,
             (
                 StoredTurn(str(number), "user", TEXT, now, person, "Ada"),

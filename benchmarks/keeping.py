@@ -26,9 +26,9 @@ from gateway.conversation import ConversationKey
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.storage.keeper import SqlKeeper
+from gateway.ports.stores import CompletedTurn, StoredTurn, Trace, TurnWriter, UsageLedger, UsageRow
+from gateway.storage.turn_writer import SqlTurnWriter
 from gateway.storage.usage import SqlUsage
-from gateway.stores import Completed, Keeper, StoredTurn, Trace, UsageLedger, UsageRow
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -37,7 +37,7 @@ CONVERSATIONS: Final = 200
 NO_LIMIT: Final = 10**15
 
 
-def exchange(name: str, number: int) -> Completed:
+def exchange(name: str, number: int) -> CompletedTurn:
     """An answered question of one of `CONVERSATIONS` people."""
     who, now, id_ = number % CONVERSATIONS, datetime.now(UTC), f"{name}-{number}"
     key = ConversationKey("bench", "test", "main", "W", f"C{who}")
@@ -48,7 +48,7 @@ def exchange(name: str, number: int) -> Completed:
     usage = UsageRow("bench", f"p{who}", "W", "model", Usage(500, 200), 1_234, now)
     decisions = tuple(Decision(stage, True, "fine") for stage in "abcdefgh")
     trace = Trace(id_, id_, "test", "main", str(key), "message", now, decisions, "answered", 9.9)
-    return Completed(key, turns, (usage,), accounts(who), trace, (id_,), ())
+    return CompletedTurn(key, turns, (usage,), accounts(who), trace, (id_,), ())
 
 
 def accounts(who: int) -> tuple[Account, ...]:
@@ -72,7 +72,9 @@ async def per_second(
     return total / (time.perf_counter() - began)
 
 
-async def measure(name: str, keeper: Keeper, ledger: UsageLedger, total: int) -> dict[str, object]:
+async def measure(
+    name: str, keeper: TurnWriter, ledger: UsageLedger, total: int
+) -> dict[str, object]:
     """All figures of one engine."""
     await per_second(lambda n: keeper.keep(exchange("warm", n)), CONVERSATIONS, 10)
     kept = {
@@ -112,11 +114,11 @@ async def main(total: int) -> None:
         for level in ("NORMAL", "FULL"):
             database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
-            stores = SqlKeeper(database), SqlUsage(database, clock)
+            stores = SqlTurnWriter(database), SqlUsage(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        memory_stores = SqlKeeper(pool), SqlUsage(pool, clock)
+        memory_stores = SqlTurnWriter(pool), SqlUsage(pool, clock)
         print(json.dumps(await measure("postgres fsync", *memory_stores, total)), flush=True)
 
 

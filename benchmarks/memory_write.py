@@ -30,17 +30,17 @@ from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.audit import Audit
-from memory.plans import Plans
-from memory.record import Draft, Kind
-from memory.scope import Occasion, reach_of
-from memory.store.ports import MemoryStore
-from memory.write.grounding import Grounding
-from memory.write.outcome import Outcome
+from memory.grounding.decision import Grounding
+from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
+from memory.model.outcome import Outcome
+from memory.model.plans import Plans
+from memory.model.record import Draft, Kind
+from memory.model.scope import RequestScope, access_scope_of
+from memory.ports import MemoryStore
 from memory.write.path import WritePath, WriteRules
 from memory.write.prepare import prepare
-from memory.write.trust import Way
-from memory.write.verify import ConfiguredVerifier, GroundingSources
-from parley.storage.memory_stores import MemoryStores, memory_stores
+from memory.write.trust import InputKind
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -118,14 +118,14 @@ def path_over(stores: MemoryStores, watch: Watch) -> WritePath:
 
 async def measure(engine: str, stores: MemoryStores, writes: int) -> dict[str, object]:
     """Fill up, then write more and look at the watch."""
-    occasion = Occasion(
+    request = RequestScope(
         Principal("default", ADA, Role.MEMBER), (str(ADA),), PLACE, SystemClock().now()
     )
-    reach, watch = reach_of(occasion), Watch()
+    access, watch = access_scope_of(request), Watch()
     path = path_over(stores, Watch())
     for number in range(KEPT):
         draft = Draft(text_of(number), Kind.FACT)
-        result = await path.write(occasion, reach, draft, Way.EXPLICIT)
+        result = await path.write(request, access, draft, InputKind.EXPLICIT)
         if result.outcome is not Outcome.STORED:
             raise RuntimeError(f"memory {number} was not stored: {result.code}")
     path, machine = path_over(stores, watch), Machine()
@@ -133,9 +133,9 @@ async def measure(engine: str, stores: MemoryStores, writes: int) -> dict[str, o
         again = number % 10 == 9
         draft = Draft(text_of(number if again else KEPT + number), Kind.FACT)
         began = time.perf_counter()
-        prepare(draft, Way.EXPLICIT, draft.kind.tier)
+        prepare(draft, InputKind.EXPLICIT, draft.kind.tier)
         watch.took["prepare"].append((time.perf_counter() - began) * 1000)
-        result = await watch.timed("whole", path.write(occasion, reach, draft, Way.EXPLICIT))
+        result = await watch.timed("whole", path.write(request, access, draft, InputKind.EXPLICIT))
         wanted = "duplicate" if again else "stored"
         if result.code != wanted:
             raise RuntimeError(f"write {number} is {result.code}, not {wanted}")

@@ -31,12 +31,12 @@ import psycopg
 from benchmarks.machine import Machine
 from db.postgres import PoolLimits, PostgresDatabase
 from gateway.clock import SystemClock
-from memory.record import Embedding
-from memory.scope import Reach
-from memory.store.ports import Filter
-from memory.store.rows import shelf_lexeme
-from memory.store.shelves import owners_within
-from parley.storage.memory_stores import MemoryStores, memory_stores
+from memory.model.record import Embedding
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+from memory.stores.partitions import owners_within
+from memory.stores.rows import partition_lexeme
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database
 from tests.support.servers import PostgresServer, postgres_server
 
@@ -109,11 +109,11 @@ class Round:
         """All of them."""
         return self.of_people + self.project
 
-    def reach(self, number: int) -> Reach:
+    def access(self, number: int) -> AccessScope:
         """Whoever asks: a person, who is also in the project where there is one."""
         person = f"test:main:{number}"
         project = "p" if self.project else ""
-        return Reach("t", person, (person,), "", project, private=True, operates=False)
+        return AccessScope("t", person, (person,), "", project, private=True, operates=False)
 
 
 ROUNDS: Final = (Round("people", 10_000, 100, 0), Round("project", 500, 100, 30_000))
@@ -149,11 +149,11 @@ def fill(server: PostgresServer, some: Round) -> float:
 
 def _owners(some: Round) -> Iterator[tuple[object, ...]]:
     for number in range(some.people):
-        owner = owners_within(some.reach(number))[-1]
-        yield number, f"test:main:{number}", "", "user", owner, shelf_lexeme(owner)
+        owner = owners_within(some.access(number))[-1]
+        yield number, f"test:main:{number}", "", "user", owner, partition_lexeme(owner)
     if some.project:
-        owner = owners_within(some.reach(0))[1]
-        yield some.people, "test:main:0", "p", "project", owner, shelf_lexeme(owner)
+        owner = owners_within(some.access(0))[1]
+        yield some.people, "test:main:0", "p", "project", owner, partition_lexeme(owner)
 
 
 def _vectors(count: int) -> Iterator[bytes]:
@@ -188,20 +188,20 @@ async def measure(pool: PostgresDatabase, stores: MemoryStores, some: Round) -> 
     shares: list[float] = []
     own: tuple[list[str], Floats] | None = None
     for _ in range(QUESTIONS):
-        reach = some.reach(chance.randrange(some.people))
+        access = some.access(chance.randrange(some.people))
         if own is None or not some.project:
-            own = await _own(pool, reach)
+            own = await _own(pool, access)
         ids, vectors = own
         noise = np.array([chance.gauss(0, 0.02) for _ in range(DIMENSION)], np.float32)
         query = vectors[chance.randrange(len(ids))] + noise
         query /= np.linalg.norm(query)
         embedding = Embedding(MODEL, tuple(query.tolist()))
         began = time.perf_counter()
-        near = await stores.recall.nearest(reach, embedding, Filter(), ASKED_FOR)
+        near = await stores.recall.nearest(access, embedding, Filter(), ASKED_FOR)
         meaning.append((time.perf_counter() - began) * 1000)
         text = " ".join(f"w{chance.randrange(60, 3000)}" for _ in range(6))
         began = time.perf_counter()
-        await stores.recall.lexical(reach, text, Filter(), ASKED_FOR)
+        await stores.recall.lexical(access, text, Filter(), ASKED_FOR)
         words.append((time.perf_counter() - began) * 1000)
         exact = {ids[place] for place in np.argsort(-(vectors @ query))[:TOP]}
         shares.append(len(exact & {hit.id for hit in near[:TOP]}) / TOP)
@@ -217,9 +217,9 @@ async def measure(pool: PostgresDatabase, stores: MemoryStores, some: Round) -> 
     }
 
 
-async def _own(pool: PostgresDatabase, reach: Reach) -> tuple[list[str], Floats]:
+async def _own(pool: PostgresDatabase, access: AccessScope) -> tuple[list[str], Floats]:
     async def work(connection: Any) -> list[tuple[str, list[float]]]:
-        found = await connection.execute(OWN, (owners_within(reach),))
+        found = await connection.execute(OWN, (owners_within(access),))
         rows: list[tuple[str, list[float]]] = await found.fetchall()
         return rows
 
@@ -252,9 +252,9 @@ async def run(some: Round) -> bool:
         line: dict[str, Any] = {"round": some.name, "memories": some.count}
         line["fill_seconds"] = round(seconds, 1)
         if some.project:
-            reach = some.reach(0)
+            access = some.access(0)
             asked = Embedding(MODEL, (1.0,) + (0.0,) * (DIMENSION - 1))
-            await stores.recall.nearest(reach, asked, Filter(), 1)
+            await stores.recall.nearest(access, asked, Filter(), 1)
             began = time.monotonic()
             for chore in stores.upkeep.values():
                 await chore()

@@ -35,7 +35,7 @@ from benchmarks.recollection.made import made, together
 from benchmarks.recollection.measures import summary
 from benchmarks.recollection.models import Remembered, found_in
 from benchmarks.recollection.runs import Answered, ablations, answered, by_kind
-from memory.recall.ports import Embedder
+from memory.ports.recall import Embedder
 from memory.recall.rules import RecallRules
 
 

@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gateway.observe.observer import Answered, Attempt
-from parley import garbage, heap
+from gateway.observe.observer import FinishedTurn, SendAttempt
 from parley.app import App
-from parley.settings import Settings, from_mapping
+from parley.config import Settings, from_mapping
+from parley.runtime import garbage, heap
 
 FAST: Final = 1000.0
 SHARES: Final = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
@@ -46,7 +46,7 @@ class Stopwatch:
         """The inbox took an event."""
         self.stages["inbox"].append(seconds)
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """An exchange ended; its answer is on its way."""
         model = 0.0
         self.stages["lane"].append(answered.began - answered.stored)
@@ -55,7 +55,7 @@ class Stopwatch:
             model += timing.seconds if timing.kind == "model" else 0.0
         self._unsent[answered.last_key] = (answered.stored, model)
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """A send was tried."""
         found = self._unsent.pop(attempt.outbound.key, None)
         if found is not None and not attempt.failed:
@@ -108,7 +108,7 @@ async def serve(settings: Settings, watch: Stopwatch | None) -> dict[str, object
     app = App(settings, observers=() if watch is None else (watch,))
     began = time.process_time()
     await app.start()
-    garbage.set_aside()
+    garbage.freeze_startup_objects()
     await stop.wait()
     used = time.process_time() - began
     transactions = app.storage.long_lived.transactions
@@ -134,7 +134,7 @@ def main() -> None:
         memory=not arguments.without_memory,
     )
     watch = Stopwatch() if arguments.times else None
-    heap.give_large_pieces_back()
+    heap.return_large_blocks()
     used = asyncio.run(serve(settings, watch))
     if watch is not None:
         arguments.times.write_bytes(watch.times.tobytes())

@@ -33,10 +33,10 @@ import psutil
 
 from benchmarks.machine import Machine
 from gateway.clock import SystemClock
-from memory.record import Embedding, Record
-from memory.store.ports import Filter
-from parley.storage.memory_stores import MemoryStores, memory_stores
-from tests.memory.store.records import AT, reach, record
+from memory.model.record import Embedding, Record
+from memory.ports import Filter
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
+from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -114,7 +114,7 @@ async def fill(stores: MemoryStores, made: Made) -> None:
         for number, text in enumerate(made.texts)
     ]
     for begin in range(0, len(records), AT_ONCE):
-        await stores.memories.keep_turns(reach(), records[begin : begin + AT_ONCE])
+        await stores.memories.keep_turns(access(), records[begin : begin + AT_ONCE])
 
 
 async def timed(work: Callable[[], Awaitable[Any]]) -> tuple[float, Any]:
@@ -132,19 +132,19 @@ async def measure(engine: str, stores: MemoryStores, questions: int) -> dict[str
     took["around"] = []
     process, right = psutil.Process(), 0
     before = process.memory_info().rss
-    first, _ = await timed(lambda: recall.nearest(reach(), made.question()[1], Filter(), TOP))
+    first, _ = await timed(lambda: recall.nearest(access(), made.question()[1], Filter(), TOP))
     after, machine = process.memory_info().rss, Machine()
     for _ in range(questions):
         text, vector = made.question()
-        ms, hits = await timed(lambda: recall.lexical(reach(), text, Filter(), TOP))  # noqa: B023 - run at once
+        ms, hits = await timed(lambda: recall.lexical(access(), text, Filter(), TOP))  # noqa: B023 - run at once
         took["words"].append(ms)
         typed = Filter(unfinished=True)
-        ms, _ = await timed(lambda: recall.lexical(reach(), text[-9:-2], typed, TOP))  # noqa: B023 - run at once
+        ms, _ = await timed(lambda: recall.lexical(access(), text[-9:-2], typed, TOP))  # noqa: B023 - run at once
         took["typed"].append(ms)
-        ms, near = await timed(lambda: recall.nearest(reach(), vector, Filter(), TOP))  # noqa: B023 - run at once
+        ms, near = await timed(lambda: recall.nearest(access(), vector, Filter(), TOP))  # noqa: B023 - run at once
         took["meaning"].append(ms)
         ids = [hit.id for hit in hits[:20]]
-        ms, _ = await timed(lambda: recall.neighbours(reach(), ids, 1))  # noqa: B023 - run at once
+        ms, _ = await timed(lambda: recall.neighbours(access(), ids, 1))  # noqa: B023 - run at once
         took["around"].append(ms)
         right += near[0].id in ids
     report = {

@@ -7,10 +7,10 @@ from typing import Final
 
 import structlog
 
+from gateway.background_tasks import BackgroundTasks
 from gateway.errors import DeliveryError
 from gateway.message import Place
 from gateway.ports import AlarmClock, CanReact
-from gateway.tasks import Tasks
 
 AFTER: Final = 1.0
 """Seconds: an answer that is ready sooner needs no sign, which would cost two requests."""
@@ -30,7 +30,7 @@ class Acknowledgement:
         self,
         reactions: CanReact,
         clock: AlarmClock,
-        tasks: Tasks,
+        tasks: BackgroundTasks,
         *,
         place: Place,
         message_id: str,

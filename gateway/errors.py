@@ -17,7 +17,7 @@ ParleyError
 ├── ToolError                 a tool failed; its text goes back to the model
 ├── TenantUnknown             nobody can say to which tenant something belongs
 └── BadInput                  what arrived cannot be used; says what and where
-    └── NotThere              what it names is not there for whoever asks, or not theirs
+    └── NotFound              what it names is not there for whoever asks, or not theirs
 
 `StoreUnavailable`, from `db.errors`, is raised by every store: the database, or Redis, did not run
 the work, and nothing of it is stored.
@@ -129,5 +129,5 @@ class BadInput(ParleyError):
     """What arrived cannot be used; the text says what was wrong, and where."""
 
 
-class NotThere(BadInput):
+class NotFound(BadInput):
     """What is named is not there, or is not for whoever asks: nobody learns which."""

@@ -4,21 +4,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
-from gateway.context.steps import NOTHING_OPENED, Opened
-from gateway.context.task import WithTask
 from gateway.conversation import ConversationKey
-from gateway.delivery.live.answer import LiveAnswer
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
-from gateway.metering import Meter
 from gateway.observe.observer import Timing
+from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
-from gateway.policy.kept_words import Kept
+from gateway.policy.history_redaction import RedactedMessages
+from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock
-from gateway.refusals import Sharing
+from gateway.ports.stores import NO_CONVERSATION, Trace, ring_slot
 from gateway.remembering import NO_AFTERMATH, Aftermath, TurnMemory
 from gateway.services import Connected
-from gateway.stores import NO_CONVERSATION, Trace, ring_slot
+from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
+from gateway.turn.context.task import TaskTool
+from gateway.turn.metering import Meter
 from gateway.turn.types import TurnResult
 
 MAX_DECISIONS = 50
@@ -59,7 +59,7 @@ class Exchange:
     principal: Principal | None = None
     sender: str = ""
     meter: Meter | None = None
-    opened: Opened = NOTHING_OPENED
+    opened: LoadedHistory = NO_HISTORY
     files: tuple[ContentBlock, ...] = ()
     result: TurnResult | None = None
     live: LiveAnswer | None = None
@@ -67,9 +67,9 @@ class Exchange:
     forgets: bool = False
     sharing: Sharing | None = None
     memory: TurnMemory | None = None
-    tasks: WithTask | None = None
+    tasks: TaskTool | None = None
     answer: str = ""
-    kept: Kept | None = None
+    kept: RedactedMessages | None = None
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
     aftermath: Aftermath = NO_AFTERMATH

@@ -17,7 +17,7 @@ from gateway.errors import TenantUnknown
 from gateway.message import Place
 from gateway.people import DEFAULT_TENANT, Audience, PersonId
 from gateway.policy.decision import Decision
-from gateway.stores import UsageRow
+from gateway.ports.stores import UsageRow
 
 EXTENSION_SECONDS = 10.0
 """How long an extension may take; one that takes longer has failed."""
@@ -99,7 +99,7 @@ class LocalAudit:
     """Open default: the program's own audit is enough."""
 
     async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
-        """Nothing further: `gateway.auditing` has recorded it."""
+        """Nothing further: `gateway.turn.audit` has recorded it."""
 
 
 class AllowAll:

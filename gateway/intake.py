@@ -5,10 +5,12 @@ from typing import Final
 
 import structlog
 
-from gateway.commands.spoken import spoken_command
-from gateway.commands.typed import TypedAnswers
+from gateway.commands.text_commands import text_command
+from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
+from gateway.inbound.feedback_reactions import FeedbackReactions
+from gateway.inbound.place_tenants import PlaceTenants
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -23,18 +25,16 @@ from gateway.message import (
     person_of,
     place_of,
 )
-from gateway.observe.correlation import about, correlation_id
+from gateway.observe.correlation import correlated, correlation_id
+from gateway.observe.security_log import SecurityEvent
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.ports.stores import InboxEntry, Trace
 from gateway.ports.work_guard import Owner, WorkItem
-from gateway.rating import Ratings
 from gateway.screening import Screening
-from gateway.security import SecurityEvent
 from gateway.services import Services
-from gateway.stores import InboxEntry, Trace
-from gateway.tenancy import TenantsOfPlaces
 from gateway.uninterrupted import uninterrupted
 from gateway.workplace import Workplace
 
@@ -52,9 +52,9 @@ class Intake:
         self._workplace = workplace
         self._screening = Screening(services, workplace)
         self._typed = TypedAnswers(services)
-        self._ratings = Ratings(services, self._screening)
+        self._ratings = FeedbackReactions(services, self._screening)
         state = services.stores.states.of("parley", "tenants")
-        self._tenants = TenantsOfPlaces(services.extensions, state)
+        self._tenants = PlaceTenants(services.extensions, state)
         self._told: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
@@ -68,7 +68,7 @@ class Intake:
         self._services.observer.arrived(place.platform, event.kind)
         exchange, guard = correlation_id(dedupe_key(event)), self._services.guard
         item = WorkItem("message", exchange)
-        with about(exchange), guard.working(item):
+        with correlated(exchange), guard.working(item):
             try:
                 if guard.exhausted(item):
                     await self._quarantine(item, event)
@@ -142,7 +142,7 @@ class Intake:
             return
         if await self._answers_question(event, invocation.content):
             return
-        command = spoken_command(event, invocation.content, self._services.commands)
+        command = text_command(event, invocation.content, self._services.commands)
         if command is not None:
             await self._store(command, self.key_for(command))
         else:

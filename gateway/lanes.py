@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from gateway.background_tasks import BackgroundTasks
 from gateway.errors import StoreUnavailable
 from gateway.message import (
     InboundEvent,
@@ -16,12 +17,11 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.observe.correlation import about, correlation_id
+from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
+from gateway.ports.stores import InboxEntry
 from gateway.revision import message_of, revised
 from gateway.slots import Slots
-from gateway.stores import InboxEntry
-from gateway.tasks import Tasks
 
 Overlap = Literal["collect", "queue", "drop"]
 """What happens to messages that arrive while the conversation's turn runs: they are collected
@@ -74,7 +74,7 @@ class Lanes:
         self._ready: deque[str] = deque()
         self._waiting = 0
         self._of_person: dict[tuple[str, str, str], int] = {}
-        self._tasks = Tasks("lane_failed")
+        self._tasks = BackgroundTasks("lane_failed")
         self._left: set[tuple[str, str]] = set()
         self._closed = False
 
@@ -220,7 +220,7 @@ class Lanes:
         self._count(lane.batch, -1)
         self._slots.take()
         # Who happens to start the turn is about another message, more often than not.
-        with about(correlation_id(lane.batch[-1].id)):
+        with correlated(correlation_id(lane.batch[-1].id)):
             lane.running = self._tasks.spawn(self._turn(lane))
             lane.running.add_done_callback(partial(self._finished, name))
         return True

@@ -85,7 +85,7 @@ class KnownIds:
         )
 
 
-class Humans(Protocol):
+class IdentityResolver(Protocol):
     """Tells which identities are one human's."""
 
     async def human(self, tenant: str, person: PersonId) -> str:
@@ -93,8 +93,8 @@ class Humans(Protocol):
         ...
 
 
-class Unlinked:
-    """Implements `Humans` where identities cannot be linked."""
+class NoLinkedIdentities:
+    """Implements `IdentityResolver` where identities cannot be linked."""
 
     async def human(self, tenant: str, person: PersonId) -> str:
         """The identity itself."""

@@ -8,13 +8,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from gateway.auditing import audit
 from gateway.authorship import Material, within_bounds
-from gateway.commands.typed import typed_form
+from gateway.commands.typed_answers import typed_form
 from gateway.conversation import key_of, place_to_answer, tenant_of
 from gateway.crash_loop.deaths import Deaths
-from gateway.delivery.live.answer import LiveAnswer
-from gateway.details import details_of
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
 from gateway.extensions import EXTENSION_SECONDS
@@ -32,16 +29,19 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.notices import addressed
-from gateway.observe.correlation import about, correlation_id
-from gateway.observe.observer import Answered, Timing, collected_in
+from gateway.observe.correlation import correlated, correlation_id
+from gateway.observe.message_details import details_of
+from gateway.observe.observer import FinishedTurn, Timing, collect_timings
+from gateway.outbound.live.answer import LiveAnswer
+from gateway.outbound.notices import addressed
 from gateway.patience import Patience
 from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_name
 from gateway.policy.invocation import decide_invocation
-from gateway.policy.kept_words import kept_name
-from gateway.refusals import refusal_for
+from gateway.policy.refusals import refusal_for
+from gateway.ports.stores import InboxEntry, UsageRow
 from gateway.remembering import TurnMemory
-from gateway.render.aside import render_aside
+from gateway.render.off_loop import render_off_loop
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
@@ -51,8 +51,8 @@ from gateway.stages.remembering import close_memory, open_memory
 from gateway.stages.saving import completed, usage_of
 from gateway.stages.screening import screened_reply
 from gateway.stages.thinking import ask_model, read_attachments, reserve_budget
-from gateway.stores import InboxEntry, UsageRow
 from gateway.takeovers import GAVE_UP, Takeovers
+from gateway.turn.audit import audit
 from gateway.turn.prompt import said_in
 from gateway.uninterrupted import uninterrupted
 
@@ -123,7 +123,7 @@ class Pipeline:
             return
         turn = merge(admitted)
         try:
-            with about(turn.id), collected_in(turn.timings):
+            with correlated(turn.id), collect_timings(turn.timings):
                 passed = await self._pass(OPENING, turn)
                 await self._collect(admitted[:-1], turn)
                 passed = passed and await self._pass(TURN, turn)
@@ -143,7 +143,7 @@ class Pipeline:
 
     async def admit(self, exchange: Exchange, stages: Sequence[Stage] = ADMISSION) -> bool:
         """True when this person may ask now; otherwise the exchange is refused and closed."""
-        with about(exchange.id), collected_in(exchange.timings):
+        with correlated(exchange.id), collect_timings(exchange.timings):
             return await self._pass(stages, exchange)
 
     async def reply(
@@ -156,7 +156,7 @@ class Pipeline:
         exchange.outbound = address(
             exchange.id,
             exchange.place,
-            await render_aside(reply.markdown, exchange.connected.manifest.dialect),
+            await render_off_loop(reply.markdown, exchange.connected.manifest.dialect),
             reply,
             reply_to_id=exchange.last.id if exchange.kind == "message" else "",
             reply_handle=exchange.reply_handle,
@@ -267,7 +267,7 @@ class Pipeline:
         """Keep the exchange and send what is to be sent. A stop comes too late for that: an answer
         that is kept and not sent would come out at the next start. While a store is away the answer
         waits: what the model said, and people may have seen, is not asked for again."""
-        with about(exchange.id):
+        with correlated(exchange.id):
             await uninterrupted(self._keep(exchange, outcome))
 
     async def _keep(self, exchange: Exchange, outcome: str) -> None:
@@ -286,7 +286,7 @@ class Pipeline:
         seconds = services.clock.monotonic() - began
         exchange.timings.append(Timing("stage", "keep", began, seconds))
         services.observer.answered(
-            Answered(
+            FinishedTurn(
                 done.trace,
                 exchange.timings,
                 done.usage,
@@ -393,14 +393,14 @@ def merge(exchanges: Sequence[Exchange]) -> Exchange:
 def with_kept_names(message: ChatMessage) -> ChatMessage:
     """The message with names that may be kept: of its author, of who it quotes, of its files."""
     author, quote = message.author, message.quote
-    if (name := kept_name(author.name)) != author.name:
+    if (name := redact_name(author.name)) != author.name:
         message = replace(message, author=replace(author, name=name))
     if not (quote or message.attachments):
         return message
     return replace(
         message,
-        quote=quote and replace(quote, author_name=kept_name(quote.author_name)),
-        attachments=tuple(replace(one, name=kept_name(one.name)) for one in message.attachments),
+        quote=quote and replace(quote, author_name=redact_name(quote.author_name)),
+        attachments=tuple(replace(one, name=redact_name(one.name)) for one in message.attachments),
     )
 
 

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from gateway.authorship import Material
-from gateway.context.blocks import NOTHING_TOLD, KnowledgeItem, Told
 from gateway.errors import ToolError
 from gateway.message import Button, Place, Reply
 from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
+from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
 REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
 """What memory says of a secret in what it stored, as one line of an `Aftermath`."""
@@ -30,7 +30,7 @@ class GivenFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """Who wants something, where, and in which words.
 
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
@@ -102,7 +102,7 @@ class TurnMemory(Protocol):
         quoted, files, results of tools, and the same of earlier turns."""
         ...
 
-    async def told(self) -> Told:
+    async def told(self) -> PromptParts:
         """What the model is told before the conversation begins. The same all through a session,
         because what stays the same is cached by the model's service."""
         ...
@@ -136,7 +136,7 @@ class TurnMemory(Protocol):
 class Remembering(Protocol):
     """A memory beyond the conversation. Everything raises `StoreUnavailable`."""
 
-    async def turn(self, asker: Asker) -> TurnMemory:
+    async def turn(self, caller: Caller) -> TurnMemory:
         """Memory for this person, here and now."""
         ...
 
@@ -148,15 +148,15 @@ class Remembering(Protocol):
         """The identities that are linked with this person, without their own."""
         ...
 
-    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+    async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
         """What may be meant by the beginning of a question, from what is remembered, best first."""
         ...
 
-    async def learned(self, asker: Asker, conversation: str) -> int:
+    async def learned(self, caller: Caller, conversation: str) -> int:
         """How much this person's memory holds of what was said in a conversation."""
         ...
 
-    async def forget_learned(self, asker: Asker, conversation: str, until: datetime) -> int:
+    async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Delete what this person's memory holds of a conversation, and was learned by then; how
         much went."""
         ...
@@ -183,7 +183,7 @@ class CommandSet(Protocol):
         """Their names and texts."""
         ...
 
-    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         """Do what a command says; the answer. Raises `BadInput` with words for the person."""
         ...
 
@@ -191,7 +191,7 @@ class CommandSet(Protocol):
         """True for the value of a button under an answer of these commands, or an aftermath."""
         ...
 
-    async def press(self, value: str, asker: Asker) -> Reply:
+    async def press(self, value: str, caller: Caller) -> Reply:
         """Do what a button stands for. Raises `BadInput` with words for the person."""
         ...
 
@@ -218,16 +218,16 @@ class Forgetful:
     keeps: bool = True
     recalls: bool = False
 
-    async def turn(self, asker: Asker) -> TurnMemory:
+    async def turn(self, caller: Caller) -> TurnMemory:
         """Nothing."""
         return self
 
     def reads(self, material: Sequence[Material]) -> None:
         """Stores nothing, so it needs to know nothing."""
 
-    async def told(self) -> Told:
+    async def told(self) -> PromptParts:
         """Nothing."""
-        return NOTHING_TOLD
+        return NO_PROMPT_PARTS
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """Nothing."""
@@ -248,15 +248,15 @@ class Forgetful:
         """None."""
         return ()
 
-    async def suggested(self, asker: Asker, typed: str) -> Sequence[str]:
+    async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
         """Nothing."""
         return ()
 
-    async def learned(self, asker: Asker, conversation: str) -> int:
+    async def learned(self, caller: Caller, conversation: str) -> int:
         """Nothing."""
         return 0
 
-    async def forget_learned(self, asker: Asker, conversation: str, until: datetime) -> int:
+    async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Nothing."""
         return 0
 
@@ -275,7 +275,7 @@ class NoCommands:
 
     specs: tuple[CommandSpec, ...] = ()
 
-    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         """Never asked."""
         raise AssertionError(f"/{name} is not one of these commands")
 
@@ -283,6 +283,6 @@ class NoCommands:
         """None of them."""
         return False
 
-    async def press(self, value: str, asker: Asker) -> Reply:
+    async def press(self, value: str, caller: Caller) -> Reply:
         """Never asked."""
         raise AssertionError("there are no buttons")

@@ -10,7 +10,7 @@ from gateway.message import (
     MessageReceived,
     TelegramExtras,
 )
-from gateway.stores import InboxEntry
+from gateway.ports.stores import InboxEntry
 
 
 def message_of(entry: InboxEntry) -> ChatMessage | None:

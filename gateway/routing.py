@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from gateway.commands.control import Control
+from gateway.background_tasks import BackgroundTasks
+from gateway.commands.handler import CommandHandler
 from gateway.errors import StoreUnavailable
 from gateway.lanes import Lanes, Overlap
 from gateway.message import (
@@ -13,11 +14,10 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
 )
-from gateway.observe.correlation import about, correlation_id
+from gateway.observe.correlation import correlated, correlation_id
 from gateway.pipeline import Pipeline
+from gateway.ports.stores import InboxEntry
 from gateway.slots import Slots
-from gateway.stores import InboxEntry
-from gateway.tasks import Tasks
 
 MAX_CONTROL_TASKS = 1_000
 """Commands and button presses that may run at once; further ones are refused at the door."""
@@ -29,7 +29,7 @@ class Router:
     def __init__(
         self,
         pipeline: Pipeline,
-        control: Control,
+        control: CommandHandler,
         *,
         slots: Slots,
         overlap: Overlap,
@@ -45,7 +45,7 @@ class Router:
             slots=slots,
             overlap=overlap,
         )
-        self._controls = Tasks("control_failed")
+        self._controls = BackgroundTasks("control_failed")
         self._closed = False
 
     @property
@@ -62,7 +62,7 @@ class Router:
     def route(self, entry: InboxEntry) -> None:
         """Start, or queue, the work for an event that the inbox holds; once the end has begun it
         stays there for the next start."""
-        with about(correlation_id(entry.id)):
+        with correlated(correlation_id(entry.id)):
             self._start(entry)
 
     def _start(self, entry: InboxEntry) -> None:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import structlog
 
-from gateway.auditing import audit_of
 from gateway.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
@@ -18,15 +17,16 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.observe.observer import Answered
+from gateway.observe.observer import FinishedTurn
 from gateway.people import PersonId, Role
 from gateway.policy.access import decide_access
-from gateway.policy.arrivals import Arrivals
 from gateway.policy.decision import Decision
+from gateway.policy.intake_limits import IntakeLimits
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, sender_key
 from gateway.policy.roles import role_of
+from gateway.ports.stores import Trace, ring_slot
 from gateway.services import Services
-from gateway.stores import Trace, ring_slot
+from gateway.turn.audit import audit_of
 from gateway.workplace import Workplace
 
 STAGE = "intake"
@@ -43,7 +43,7 @@ class Screening:
     def __init__(self, services: Services, workplace: Workplace) -> None:
         self._services = services
         self._workplace = workplace
-        self._arrivals = Arrivals(services.policies.limits.user_per_minute)
+        self._arrivals = IntakeLimits(services.policies.limits.user_per_minute)
 
     def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Why the event is not stored; None where it is. A deletion has no author and always is."""
@@ -73,7 +73,7 @@ class Screening:
         services.count("exchange", trace.outcome)
         services.observe(trace)
         now = services.clock.monotonic()
-        services.observer.answered(Answered(trace, (), (), now, now, ""))
+        services.observer.answered(FinishedTurn(trace, (), (), now, now, ""))
         author, place = author_of(event) or MessageAuthor(""), place_of(event)
         person = PersonId(place.platform, place.account, author.id)
         sender = _sender(person, author, place, tenant)

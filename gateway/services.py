@@ -4,20 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from gateway.context.blocks import CHAT_RANKS, BlockKind
-from gateway.context.calibrations import Calibrations
+from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits
-from gateway.delivery.deliverer import Deliverer
 from gateway.extensions import ExtensionRegistry
-from gateway.feedback import FeedbackStore
 from gateway.llm.prices import Price
-from gateway.notes import NoteStore
-from gateway.observe.observer import Observer, Unobserved
-from gateway.people import Humans, Unlinked
+from gateway.llm.token_calibrations import TokenCalibrations
+from gateway.observe.observer import NoObserver, Observer
+from gateway.observe.security_log import SecurityLog
+from gateway.outbound.deliverer import Deliverer
+from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.policy.access import AccessPolicy
+from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
-from gateway.policy.loop_guard import LoopGuard
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
@@ -25,32 +24,33 @@ from gateway.ports import (
     AdapterManifest,
     AlarmClock,
     CanAnswerInline,
-    CanFetch,
+    CanCheckMembership,
+    CanFetchFiles,
     CanMarkRead,
     CanReact,
     CanShowLive,
-    CanTellMembers,
     CanType,
     CommandSpec,
     LLMProvider,
     PlatformAdapter,
 )
-from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
-from gateway.security import SecurityLog
-from gateway.slots import Slots
-from gateway.stores import (
+from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.feedback import FeedbackStore
+from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.stores import (
     AdapterStates,
     Buckets,
     Conversations,
     Inbox,
-    Journal,
     Outbox,
     Trace,
     Traces,
+    UnitOfWork,
     UsageLedger,
 )
-from gateway.tasks import Tasks
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.remembering import CommandSet, Forgetful, NoCommands, Remembering
+from gateway.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
 
@@ -64,11 +64,11 @@ class Stores:
     buckets: Buckets
     states: AdapterStates
     conversations: Conversations
-    notes: NoteStore
+    notes: ConversationNoteStore
     usage: UsageLedger
     traces: Traces
     feedback: FeedbackStore
-    journal: Journal
+    journal: UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +133,10 @@ class Connected:
     adapter: PlatformAdapter
     typing: CanType | None = None
     read_marks: CanMarkRead | None = None
-    files: CanFetch | None = None
+    files: CanFetchFiles | None = None
     live: CanShowLive | None = None
     inline: CanAnswerInline | None = None
-    members: CanTellMembers | None = None
+    members: CanCheckMembership | None = None
     reactions: CanReact | None = None
 
     @classmethod
@@ -147,10 +147,10 @@ class Connected:
             adapter,
             typing=adapter if isinstance(adapter, CanType) else None,
             read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
-            files=adapter if isinstance(adapter, CanFetch) else None,
+            files=adapter if isinstance(adapter, CanFetchFiles) else None,
             live=adapter if isinstance(adapter, CanShowLive) else None,
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
-            members=adapter if isinstance(adapter, CanTellMembers) else None,
+            members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
         )
 
@@ -168,20 +168,20 @@ class Services:
     toolbox: Toolbox
     connected: Mapping[tuple[str, str], Connected]
     deliverer: Deliverer
-    loop_guard: LoopGuard
+    loop_guard: BotLoopGuard
     extensions: ExtensionRegistry
     commands: tuple[CommandSpec, ...]
     clock: AlarmClock
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
-    observer: Observer = field(default_factory=Unobserved)
+    observer: Observer = field(default_factory=NoObserver)
     memory: Remembering = field(default_factory=Forgetful)
-    humans: Humans = field(default_factory=Unlinked)
+    humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
     more_commands: CommandSet = field(default_factory=NoCommands)
     guard: WorkGuard = UNGUARDED
-    calibrations: Calibrations = field(default_factory=Calibrations)
+    calibrations: TokenCalibrations = field(default_factory=TokenCalibrations)
     recent_secrets: RecentSecrets = field(default_factory=RecentSecrets)
     slots: Slots = field(default_factory=Slots)
-    signs: Tasks = field(default_factory=lambda: Tasks("sign_failed"))
+    signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)

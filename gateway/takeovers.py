@@ -25,8 +25,8 @@ from gateway.message import author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.patience import Patience
 from gateway.people import PersonId
+from gateway.ports.stores import Inbox, InboxEntry
 from gateway.ports.work_guard import Owner, WorkGuard, WorkItem
-from gateway.stores import Inbox, InboxEntry
 from gateway.uninterrupted import uninterrupted
 
 MAX_TAKEOVERS: Final = MAX_DEATHS

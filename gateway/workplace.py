@@ -4,13 +4,13 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Protocol
 
-from gateway.commands.control import Control
+from gateway.background_tasks import BackgroundTasks
+from gateway.commands.handler import CommandHandler
 from gateway.message import ChatMessage, CommandInvoked, InlineQueried, MessageReceived, Place
 from gateway.people import PersonId
 from gateway.ports import AdapterState
+from gateway.ports.stores import InboxEntry
 from gateway.routing import Router
-from gateway.stores import InboxEntry
-from gateway.tasks import Tasks
 
 HELD_FOR = timedelta(hours=1)
 """How long an accepted message counts as one that may still be answered; no turn is as long."""
@@ -71,16 +71,16 @@ class LocalWorkplace:
 class SharedWorkplace:
     """Workers take accepted events from the shared inbox, this process among them or not."""
 
-    def __init__(self, control: Control, held: AdapterState) -> None:
+    def __init__(self, control: CommandHandler, held: AdapterState) -> None:
         self._control = control
         self._held = held
-        self._inline = Tasks("inline_failed")
+        self._inline = BackgroundTasks("inline_failed")
 
     def check_room(self) -> None:
         """The shared inbox has its own bounds."""
 
     def is_crowded_by(self, person: PersonId) -> bool:
-        """Not known here; `Arrivals` bounds what one person adds to the shared inbox."""
+        """Not known here; `IntakeLimits` bounds what one person adds to the shared inbox."""
         return False
 
     async def accept(self, entry: InboxEntry) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from gateway.ports import Clock
-from memory.scope import Occasion
-from memory.store.ports import AuditAction, AuditEntry, AuditLog, Link
+from memory.model.scope import RequestScope
+from memory.ports import AuditAction, AuditEntry, AuditLog, Link
 
 FIRST: Final = "0" * 64
 """What stands before the first entry."""
@@ -31,10 +31,10 @@ class Audit:
         self._key = key
         self._clock = clock
 
-    async def note(self, action: AuditAction, occasion: Occasion, **details: str | int) -> None:
+    async def note(self, action: AuditAction, request: RequestScope, **details: str | int) -> None:
         """Record what this person did. Raises `StoreUnavailable`: what cannot be recorded is not
         done quietly."""
-        principal = occasion.principal
+        principal = request.principal
         await self.append(action, principal.tenant, str(principal.person), **details)
 
     async def append(

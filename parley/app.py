@@ -11,48 +11,55 @@ from pydantic import SecretStr
 
 from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
-from gateway.commands.control import Control
-from gateway.context.calibrations import KeptCalibrations
+from gateway.commands.handler import CommandHandler
 from gateway.crash_loop.deaths import Deaths
 from gateway.crash_loop.guard import CrashLoopGuard
 from gateway.crash_loop.record import Death, WorkRecord
-from gateway.delivery.deliverer import Deliverer, Line
-from gateway.delivery.expiring import EVERY as BUTTONS_EVERY
-from gateway.delivery.leftovers import Leftovers
-from gateway.delivery.pacing import Pacer
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.lanes import MAX_WAITING
 from gateway.llm.factory import build_provider
-from gateway.membership import AskedOfPlatforms
+from gateway.llm.token_calibrations import PersistentCalibrations
 from gateway.message import place_of
-from gateway.notices import Notices
-from gateway.observe.model import TimedProvider
-from gateway.observe.observer import Observer, Several
+from gateway.observe.observer import CombinedObserver, Observer
+from gateway.observe.timed_provider import TimedProvider
+from gateway.outbound.deliverer import AccountSender, Deliverer
+from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
+from gateway.outbound.membership import PlatformMembership
+from gateway.outbound.notices import NoticeSender
+from gateway.outbound.outbox_sweeper import OutboxSweeper
+from gateway.outbound.pacing import Pacer
 from gateway.pipeline import Pipeline
-from gateway.policy.loop_guard import LoopGuard
+from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
+from gateway.ports.stores import Trace
 from gateway.routing import Router
 from gateway.services import Connected, Services
 from gateway.slots import Slots
-from gateway.stores import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace, SharedWorkplace, Workplace
-from memory.models.embedding import EmbeddingWork
-from parley.accounts import ServesPages, account_name, accounts_elsewhere, accounts_here
-from parley.background import Background
-from parley.heartbeats import wire_heartbeats
-from parley.housekeeping import Housekeeping
-from parley.http.addresses import networks
-from parley.http.local import LocalListener, Readiness
-from parley.http.webhooks import WebhookListener
-from parley.link_expiry import LINKS_EVERY, expiring
-from parley.memory_api import serve_memory
-from parley.observed import Observed
-from parley.policies import (
+from memory.embeddings.backfill import EmbeddingBackfill
+from parley.config import Settings
+from parley.http.client_address import networks
+from parley.http.local_listener import LocalListener, Readiness
+from parley.http.webhook_listener import WebhookListener
+from parley.runtime.background import Background
+from parley.runtime.health import HealthMonitor, HealthSources
+from parley.runtime.heartbeats import wire_heartbeats
+from parley.runtime.housekeeping import Housekeeping
+from parley.runtime.link_expiry import LINKS_EVERY, expiring
+from parley.runtime.recent_activity import RecentActivity
+from parley.runtime.roles import Role
+from parley.runtime.store_health import database_probe, storage_probe
+from parley.runtime.supervisor import Supervisor
+from parley.security.audit_sink import security_log
+from parley.wiring.accounts import ServesPages, account_name, local_accounts, remote_accounts
+from parley.wiring.memory import WiredMemory, wire_memory
+from parley.wiring.memory_api import serve_memory
+from parley.wiring.policies import (
     assistant_of,
     choice_of,
     delivery_rules,
@@ -62,20 +69,13 @@ from parley.policies import (
     prices_of,
     rules_for_tools_of,
 )
-from parley.recall_models import recall_models
-from parley.relevance_judge import ModelJudge
-from parley.remembering import WiredMemory, wire_memory
-from parley.roles import Role
-from parley.security import security_log
-from parley.settings import Settings
-from parley.storage import Storage
-from parley.store_watch import hot_probe, lasting_probe
-from parley.supervisor import Supervisor
-from parley.tracing import endpoint_of, open_tracing
-from parley.watching import Parts, Watching
+from parley.wiring.recall_models import recall_models
+from parley.wiring.relevance_judge import ModelJudge
+from parley.wiring.storage import Storage
+from parley.wiring.tracing import endpoint_of, open_tracing
 
 if TYPE_CHECKING:
-    from parley.sharing import Sharing
+    from parley.runtime.shared_work import Sharing
 
 DRAIN_SECONDS = 15.0
 CLOSE_SECONDS = 25.0
@@ -116,12 +116,12 @@ class App:
         self._platform = platform
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, AccountSender] = {}
         self._recent_secrets = RecentSecrets()
         self.storage = Storage(settings, self._clock)
         self.security = security_log(settings, self.storage, self._clock)
         self.watching = self._watch()
-        self.observed = Observed(self.watching.metrics.count)
+        self.observed = RecentActivity(self.watching.metrics.count)
         self.guard = CrashLoopGuard(
             Deaths(self.storage.stores.states.of("parley", "takeovers")),
             self.storage.quarantine,
@@ -189,7 +189,7 @@ class App:
         await self.watching.start()
         await self.local.start()
         self.services.toolbox.start()
-        await self._take_up()
+        await self._resume_unfinished()
         self.housekeeping.start()
         self.button_expiry.start()
         if self.link_expiry is not None:
@@ -277,7 +277,7 @@ class App:
         if self._on_ready is not None:
             await self._on_ready(name)
 
-    async def _take_up(self) -> None:
+    async def _resume_unfinished(self) -> None:
         """Go on with what is there: what Redis holds for this role, or what the file holds."""
         await self.services.deliverer.start()
         if self._leftovers is not None:
@@ -307,7 +307,7 @@ class App:
             self._clock,
             self.models,
             self.watching.metrics.recall.recalled,
-            AskedOfPlatforms(connected, self._clock),
+            PlatformMembership(connected, self._clock),
             self.guard,
             storage.working,
             ModelJudge(
@@ -321,8 +321,8 @@ class App:
     def _accounts(self) -> dict[tuple[str, str], Connected]:
         shared = self.storage.hot.shared
         if self._role == "worker":
-            return {} if shared is None else accounts_elsewhere(self.settings, shared)
-        connected = accounts_here(
+            return {} if shared is None else remote_accounts(self.settings, shared)
+        connected = local_accounts(
             self.settings,
             self._platform,
             self.storage.stores.states,
@@ -336,16 +336,16 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
-    def _route(self) -> tuple[Router, Control]:
+    def _route(self) -> tuple[Router, CommandHandler]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
-        control = Control(self.services, pipeline)
+        control = CommandHandler(self.services, pipeline)
         return Router(pipeline, control, slots=self.services.slots, overlap=overlap), control
 
-    def _keep_counts(self) -> KeptCalibrations:
+    def _keep_counts(self) -> PersistentCalibrations:
         services = self.services
         state = self.storage.stores.states.of("parley", "counting")
-        return KeptCalibrations(services.calibrations, state, services.assistant.models)
+        return PersistentCalibrations(services.calibrations, state, services.assistant.models)
 
     def _consolidate(self) -> Background | None:
         consolidation = self.memory.consolidation
@@ -357,7 +357,7 @@ class App:
         links, services = self.memory.links, self.services
         if links is None or self._role == "adapter":
             return None
-        notices = Notices(services.stores.outbox, services.deliverer, services.connected)
+        notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
         chores = {"links": expiring(links, notices)}
         return Housekeeping(chores, self._clock, self.guard, every=LINKS_EVERY)
 
@@ -366,23 +366,23 @@ class App:
         if behind is None or self._role == "adapter":
             return None
         memories, count = self.storage.memory.memories, self.observed.count
-        work = EmbeddingWork(memories, behind, self._clock, count, self.models.warm, self.guard)
+        work = EmbeddingBackfill(memories, behind, self._clock, count, self.models.warm, self.guard)
         return self._in_background(work.step, "embedding")
 
     def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
         lanes = self._router.lanes
         return Background(step, self._clock, name, lambda: lanes.waiting, lambda: lanes.running)
 
-    def _find_leftovers(self) -> Leftovers | None:
+    def _find_leftovers(self) -> OutboxSweeper | None:
         unsent = self.storage.hot.unsent
         if unsent is None:
             return None
-        return Leftovers(unsent, self.services.deliverer, self._clock)
+        return OutboxSweeper(unsent, self.services.deliverer, self._clock)
 
     def _share(self, connected: Mapping[tuple[str, str], Connected]) -> "Sharing | None":
         shared = self.storage.hot.shared
         if shared is not None:
-            from parley.sharing import Sharing  # noqa: PLC0415 - Redis's library, if configured
+            from parley.runtime.shared_work import Sharing  # noqa: PLC0415 - Redis's library, if configured
 
             return Sharing(shared, self._role, self._router, self.services.deliverer, connected)
         if self._role == "all":
@@ -391,7 +391,7 @@ class App:
             f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
         )
 
-    def _workplace(self, control: Control) -> Workplace:
+    def _workplace(self, control: CommandHandler) -> Workplace:
         if self._sharing is None:
             return LocalWorkplace(self._router)
         return SharedWorkplace(control, self.storage.stores.states.of("parley", "held"))
@@ -421,23 +421,23 @@ class App:
         listener.add_routes(self.watching.routes())
         return listener
 
-    def _watch(self) -> Watching:
+    def _watch(self) -> HealthMonitor:
         settings, stores = self.settings, self.storage.stores
         shared = self.storage.hot.shared
         probes = {
-            "storage": hot_probe(stores.buckets, shared.depths.look if shared else None),
-            "database": lasting_probe(stores.usage),
+            "storage": storage_probe(stores.buckets, shared.depths.look if shared else None),
+            "database": database_probe(stores.usage),
         }
-        return Watching(
+        return HealthMonitor(
             probes,
             self._clock,
             platforms={account.platform for account in settings.accounts()},
             models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
         )
 
-    def _watched_parts(self) -> Parts:
+    def _watched_parts(self) -> HealthSources:
         shared = self.storage.hot.shared
-        return Parts(
+        return HealthSources(
             self._router.lanes,
             self.services.deliverer,
             self.supervisor,
@@ -453,7 +453,9 @@ class App:
     ) -> Services:
         settings, stores = self.settings, self.storage.stores
         lines = {
-            key: Line(account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock))
+            key: AccountSender(
+                account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock)
+            )
             for key, account in connected.items()
         }
         self._lines = {account_name(key): line for key, line in lines.items()}
@@ -461,7 +463,7 @@ class App:
             for line in lines.values():
                 line.connected.set()  # whether it is, the process that holds it finds out
         watchers = (self.watching.metrics, self._tracing, *self._observers)
-        observer = Several(*(each for each in watchers if each is not None))
+        observer = CombinedObserver(*(each for each in watchers if each is not None))
         provider = build_provider(
             choice_of(settings.model),
             self._clock,
@@ -484,7 +486,7 @@ class App:
                 fed=self.storage.hot.shared is not None,
                 guard=self.guard,
             ),
-            loop_guard=LoopGuard(),
+            loop_guard=BotLoopGuard(),
             extensions=extensions,
             commands=(*COMMANDS, *self.memory.commands.specs),
             clock=self._clock,

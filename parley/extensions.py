@@ -30,9 +30,9 @@ from gateway.extensions import (
 from gateway.message import Place
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.stores import UsageRow
-from parley.settings import Problem, Settings, SettingsError
-from parley.settings.problems import suggestion
+from gateway.ports.stores import UsageRow
+from parley.config import Problem, Settings, SettingsError
+from parley.config.problems import suggestion
 
 GROUP: Final = "parley.extensions"
 MAX_EXTENSIONS: Final = 16

@@ -6,7 +6,7 @@ backslash escapes and compatibility characters are decoded, up to three times. D
 changes nothing, the result is never longer, and time grows with the text only.
 
 Not promised: other encodings (base64, rot13, homoglyphs), pieces that somebody joins with other
-text, and the meaning of the words; `safety.injection` points at some of that.
+text, and the meaning of the words; `safety.injection_detection.detect` points at some of that.
 """
 
 import re
@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-from safety.decoded import Decoded, decoded
+from safety.decoding import Decoded, decoded
 from safety.markup import find_markup
-from safety.sentinels import find_sentinels
+from safety.role_markers import find_sentinels
 
 PASSES: Final = 8
 """How deep tags may be nested in tags before all characters that make them are taken out."""

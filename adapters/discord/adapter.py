@@ -5,9 +5,8 @@ from discord.http import Route
 from adapters.discord import doctor, files, live, members
 from adapters.discord.answers import handle_of
 from adapters.discord.api import Api
-from adapters.discord.connection import Connection
+from adapters.discord.json_readers import identity, moment
 from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
-from adapters.discord.raw import identity, moment
 from adapters.discord.send import (
     NO_BUTTONS,
     NOBODY,
@@ -19,6 +18,7 @@ from adapters.discord.send import (
     reaction_route,
     text_of,
 )
+from adapters.discord.socket import Connection
 from gateway.errors import Ambiguous, StartError, Transient
 from gateway.message import Attachment, Outbound, Part, Place, Receipt
 from gateway.people import Audience
@@ -76,12 +76,12 @@ class DiscordAdapter:
         """Whether Discord answers our heartbeats."""
         if self._connection is None:
             return Liveness(False, "not connected")
-        return self._connection.pulse.feel()
+        return self._connection.liveness.check()
 
-    async def revive(self) -> None:
+    async def reconnect(self) -> None:
         """Cut a deaf connection; its session is resumed, and nothing is missed."""
         if self._connection is not None:
-            await self._connection.pulse.cut()
+            await self._connection.liveness.cut()
 
     async def wait_closed(self) -> None:
         """Return after `disconnect`. Raises `StartError` when the connection died for good."""

@@ -16,9 +16,9 @@ from typing import Final
 import structlog
 from discord.http import Route
 
-from adapters.discord.api import Api, Refused
-from adapters.discord.interactions import Handle
-from adapters.discord.raw import identity, integer, text
+from adapters.discord.api import Api, RequestRefused
+from adapters.discord.interactions import InteractionHandle
+from adapters.discord.json_readers import identity, integer, text
 from adapters.discord.send import EPHEMERAL, NO_BUTTONS, SUPPRESS_EMBEDS, body_of, form_of
 from gateway.errors import DeliveryError, Permanent
 from gateway.message import Outbound
@@ -51,14 +51,14 @@ class _Open:
     filled_by: str = ""
 
 
-class Answers:
+class InteractionResponses:
     """The open interactions of one account."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._open: OrderedDict[str, _Open] = OrderedDict()
 
-    def expect(self, handle: Handle) -> bool:
+    def expect(self, handle: InteractionHandle) -> bool:
         """An interaction arrived; its answers wait for the deferral. False when it is known."""
         if handle.interaction_id in self._open:
             return False
@@ -67,7 +67,7 @@ class Answers:
             self._open.popitem(last=False)
         return True
 
-    async def defer(self, handle: Handle) -> None:
+    async def defer(self, handle: InteractionHandle) -> None:
         """Give the first sign. Never raises: an answer then goes into the channel."""
         kind = DEFERRED_ANSWER if handle.kind == "command" else DEFERRED_UPDATE
         route = Route(
@@ -87,7 +87,9 @@ class Answers:
             if state is not None:
                 state.deferred.set()
 
-    async def fill(self, handle: Handle, outbound: Outbound) -> Mapping[str, object] | None:
+    async def fill(
+        self, handle: InteractionHandle, outbound: Outbound
+    ) -> Mapping[str, object] | None:
         """Put a public answer in the place of the "thinking" message.
 
         None when that place is taken or gone: the answer then belongs into the channel. Doing it
@@ -103,18 +105,18 @@ class Answers:
             if state.filled_by != outbound.key:
                 return None
             return await self._post("PATCH", _ORIGINAL, handle, body_of(outbound), outbound)
-        except Refused as error:
+        except RequestRefused as error:
             if error.code in GONE:
                 return None
             raise
 
-    async def refill(self, handle: Handle, outbound: Outbound) -> str:
+    async def refill(self, handle: InteractionHandle, outbound: Outbound) -> str:
         """Change what took the place of the "thinking" message; returns its id. Raises a
         `DeliveryError`."""
         changed = await self._post("PATCH", _ORIGINAL, handle, body_of(outbound), outbound)
         return identity(changed.get("id"))
 
-    async def clear(self, handle: Handle, message_id: str) -> bool:
+    async def clear(self, handle: InteractionHandle, message_id: str) -> bool:
         """Take the buttons away from a message that only its interaction reaches, as one for a
         single reader is; False where that interaction is over. Raises a `DeliveryError`."""
         if handle.interaction_id in self._open:
@@ -129,19 +131,19 @@ class Answers:
         )
         try:
             await self._api.call(route, json=NO_BUTTONS)
-        except Refused as error:
+        except RequestRefused as error:
             if error.code in GONE:
                 return False
             raise
         return True
 
-    async def dismiss(self, handle: Handle) -> None:
+    async def dismiss(self, handle: InteractionHandle) -> None:
         """End a command that gets no answer: nothing is left of it. Raises a `DeliveryError`."""
         await self._state(handle)
         if handle.kind == "command":
             await self._clear_public_place(handle)
 
-    async def whisper(self, handle: Handle, outbound: Outbound) -> Mapping[str, object]:
+    async def whisper(self, handle: InteractionHandle, outbound: Outbound) -> Mapping[str, object]:
         """Answer so that only the person who asked sees it. Raises a `DeliveryError`."""
         await self._state(handle)
         if handle.kind == "command":
@@ -149,7 +151,7 @@ class Answers:
         body = body_of(outbound) | {"flags": EPHEMERAL | SUPPRESS_EMBEDS}
         return await self._post("POST", _WEBHOOK, handle, body, outbound)
 
-    async def _state(self, handle: Handle) -> _Open:
+    async def _state(self, handle: InteractionHandle) -> _Open:
         state = self._open.get(handle.interaction_id)
         if state is None:
             self.expect(handle)
@@ -162,7 +164,7 @@ class Answers:
             log.warning("interaction_never_deferred", platform="discord")
         return state
 
-    async def _is_free(self, handle: Handle, outbound: Outbound) -> bool:
+    async def _is_free(self, handle: InteractionHandle, outbound: Outbound) -> bool:
         """True while nothing stands there yet, or what stands there is this very answer."""
         original = await self._api.call(_route("GET", _ORIGINAL, handle))
         loading = (integer(original.get("flags")) or 0) & LOADING
@@ -172,14 +174,14 @@ class Answers:
         )
         return bool(loading) or ours
 
-    async def _clear_public_place(self, handle: Handle) -> None:
+    async def _clear_public_place(self, handle: InteractionHandle) -> None:
         """A follow-up would inherit the public place of the "thinking" message: take it away."""
         try:
             original = await self._api.call(_route("GET", _ORIGINAL, handle))
             flags = integer(original.get("flags")) or 0
             if flags & LOADING and not flags & EPHEMERAL:
                 await self._api.call(_route("DELETE", _ORIGINAL, handle))
-        except Refused as error:
+        except RequestRefused as error:
             if error.code not in GONE:
                 raise
 
@@ -187,7 +189,7 @@ class Answers:
         self,
         method: str,
         path: str,
-        handle: Handle,
+        handle: InteractionHandle,
         body: dict[str, object],
         outbound: Outbound,
     ) -> Mapping[str, object]:
@@ -196,15 +198,15 @@ class Answers:
         return await self._api.call(route, json=body, form=form, repeatable=method != "POST")
 
 
-def _route(method: str, path: str, handle: Handle) -> Route:
+def _route(method: str, path: str, handle: InteractionHandle) -> Route:
     return Route(method, path, webhook_id=handle.application_id, webhook_token=handle.token)
 
 
-def handle_of(outbound: Outbound) -> Handle | None:
+def handle_of(outbound: Outbound) -> InteractionHandle | None:
     """The interaction that an outbound answers. Raises `Permanent` for a foreign handle."""
     if not outbound.reply_handle:
         return None
-    handle = Handle.read(outbound.reply_handle)
+    handle = InteractionHandle.read(outbound.reply_handle)
     if handle is None:
         raise Permanent("the reply handle is not one of Discord's")
     return handle

@@ -17,7 +17,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
 
-from adapters.discord.raw import mapping, mappings
+from adapters.discord.json_readers import mapping, mappings
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
 
 MAX_BUCKET_WAIT: Final = 30.0
@@ -59,7 +59,7 @@ class AccountHTTP(HTTPClient):
         return await super().ws_connect(url, compress=compress)
 
 
-class Unanswered(discord.DiscordException):
+class ConnectionReset(discord.DiscordException):
     """The connection broke before an answer came."""
 
 
@@ -89,10 +89,10 @@ async def _refuse_reconnection(
 ) -> None:
     error = params.exception
     if not params.url.scheme.startswith("ws") and getattr(error, "errno", 0) in _RESET_BY_PEER:
-        raise Unanswered("the connection was reset") from error
+        raise ConnectionReset("the connection was reset") from error
 
 
-class AccountLimited(discord.RateLimited):
+class GlobalRateLimit(discord.RateLimited):
     """A limit that binds everything the bot asks for, not one route."""
 
 
@@ -106,7 +106,7 @@ async def _limit(answer: aiohttp.ClientResponse) -> discord.RateLimited:
     seconds = _retry_after(body, answer)
     scope = answer.headers.get("X-RateLimit-Scope", "")
     everything = body.get("global") is True or scope == "global" or "retry_after" not in body
-    return AccountLimited(seconds) if everything else discord.RateLimited(seconds)
+    return GlobalRateLimit(seconds) if everything else discord.RateLimited(seconds)
 
 
 def _retry_after(body: Mapping[str, object], answer: aiohttp.ClientResponse) -> float:
@@ -157,7 +157,7 @@ class Api:
             raise Transient("not connected to Discord") from error
 
 
-class Refused(Permanent):
+class RequestRefused(Permanent):
     """Discord said no; `code` is its own number for the reason (10003, 50001 ...)."""
 
     def __init__(self, reason: str, status: int, code: int) -> None:
@@ -170,7 +170,7 @@ def delivery_error(error: Exception, *, repeatable: bool) -> DeliveryError:
     """What a failed call means for its sender."""
     match error:
         case discord.RateLimited():
-            everything = isinstance(error, AccountLimited)
+            everything = isinstance(error, GlobalRateLimit)
             return Transient("Discord's rate limit", error.retry_after, whole_account=everything)
         case discord.DiscordServerError():
             reason = f"Discord failed with status {error.status}"
@@ -190,4 +190,4 @@ def _refusal(error: discord.HTTPException) -> DeliveryError:
     about_content = error.code == INVALID_FORM and "content" in error.text
     if about_content and "in length" not in error.text:
         return FormatRejected(reason)
-    return Refused(reason, error.status, error.code)
+    return RequestRefused(reason, error.status, error.code)

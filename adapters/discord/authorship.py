@@ -6,9 +6,9 @@ Fields: Discord, "Message Object", "Message Snapshot Object", "Embed Object", "P
 from collections.abc import Mapping
 from typing import Final
 
-from adapters.discord.bot import Bot
-from adapters.discord.raw import integer, mapping, mappings, text
-from adapters.discord.words import words_of
+from adapters.discord.bot import BotIdentity
+from adapters.discord.json_readers import integer, mapping, mappings, text
+from adapters.discord.message_text import message_text_of
 from gateway.authorship import Material, within_bounds
 
 FORWARD: Final = 1
@@ -31,21 +31,23 @@ def snapshots_of(data: Mapping[str, object]) -> list[Mapping[str, object]]:
     return [mapping(one.get("message")) for one in snapshots]
 
 
-def material_of(data: Mapping[str, object], bot: Bot) -> tuple[Material, ...]:
+def material_of(data: Mapping[str, object], bot: BotIdentity) -> tuple[Material, ...]:
     """What the author of a message shows. Discord does not say who wrote a forwarded message."""
     forwarded = [Material("forwarded", said_in(one, bot)) for one in snapshots_of(data)]
     previews = [Material("preview", one) for one in _embeds(data)]
     return within_bounds((*forwarded, Material("card", _poll(data)), *previews))
 
 
-def said_in(data: Mapping[str, object], bot: Bot) -> str:
+def said_in(data: Mapping[str, object], bot: BotIdentity) -> str:
     """All text of a message that is forwarded or replied to: words, poll, embeds, forwards."""
     every = (data, *snapshots_of(data))
     return "\n".join(filter(None, (_said_alone(one, bot) for one in every)))
 
 
-def _said_alone(data: Mapping[str, object], bot: Bot) -> str:
-    return "\n".join(filter(None, (words_of(data, bot).content, _poll(data), *_embeds(data))))
+def _said_alone(data: Mapping[str, object], bot: BotIdentity) -> str:
+    return "\n".join(
+        filter(None, (message_text_of(data, bot).content, _poll(data), *_embeds(data)))
+    )
 
 
 def _poll(data: Mapping[str, object]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from adapters.discord.raw import identity, integer, mapping, mappings
+from adapters.discord.json_readers import identity, integer, mapping, mappings
 from gateway.message import Place
 from gateway.people import Audience
 
@@ -58,7 +58,7 @@ class NoDirectory:
 
 
 @dataclass(frozen=True, slots=True)
-class Bot:
+class BotIdentity:
     """The connected bot. `session` tells events apart that Discord gives no id."""
 
     user_id: str = ""
@@ -67,7 +67,7 @@ class Bot:
     directory: Directory = field(default_factory=NoDirectory)
 
 
-def place_of(data: Mapping[str, object], bot: Bot) -> Place | None:
+def place_of(data: Mapping[str, object], bot: BotIdentity) -> Place | None:
     """Where something happened, None when the payload does not name a channel.
 
     Only what is known to be a direct conversation counts as one, and what is not known to be

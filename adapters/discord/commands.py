@@ -5,7 +5,7 @@ from typing import Final
 
 from discord.http import HTTPClient
 
-from adapters.discord.raw import mapping, mappings
+from adapters.discord.json_readers import mapping, mappings
 from gateway.ports import CommandSpec
 
 CHAT_INPUT, STRING = 1, 3

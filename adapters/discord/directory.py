@@ -6,7 +6,7 @@ from adapters.discord.bot import ChannelFacts
 from gateway.people import Audience
 
 
-class LibraryDirectory:
+class GuildDirectory:
     """A `Directory` over the servers of a connected client."""
 
     def __init__(self, client: discord.Client) -> None:

@@ -9,9 +9,9 @@ import discord
 
 from adapters.discord.api import AccountHTTP
 from adapters.discord.commands import definitions, registered, same
-from adapters.discord.connection import PORTAL, start_error
+from adapters.discord.json_readers import identity, integer, mapping, mappings, text
 from adapters.discord.manifest import DiscordSettings
-from adapters.discord.raw import identity, integer, mapping, mappings, text
+from adapters.discord.socket import PORTAL, start_error
 from gateway.ports import Check, CommandSpec
 
 DOCTOR_SECONDS: Final = 30.0

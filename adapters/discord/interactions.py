@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from adapters.discord.bot import Bot, place_of
-from adapters.discord.raw import identity, integer, mapping, mappings, text
-from adapters.discord.words import author_of
+from adapters.discord.bot import BotIdentity, place_of
+from adapters.discord.json_readers import identity, integer, mapping, mappings, text
+from adapters.discord.message_text import author_of
 from gateway.message import MAX_CONTENT, ButtonPressed, CommandInvoked
 
 COMMAND, COMPONENT = 2, 3
@@ -19,7 +19,7 @@ MAX_TOKEN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Handle:
+class InteractionHandle:
     """What answers an interaction: valid for 15 minutes, three seconds for the first sign."""
 
     kind: Literal["command", "button"]
@@ -31,7 +31,7 @@ class Handle:
         return f"{self.kind}:{self.application_id}:{self.interaction_id}:{self.token}"
 
     @staticmethod
-    def read(written: str) -> "Handle | None":
+    def read(written: str) -> "InteractionHandle | None":
         """The handle from its text form, None when it is not one of ours."""
         kind, _, rest = written.partition(":")
         application_id, _, rest = rest.partition(":")
@@ -39,10 +39,12 @@ class Handle:
         if kind not in ("command", "button") or not (application_id and interaction_id and token):
             return None
         known: Literal["command", "button"] = "command" if kind == "command" else "button"
-        return Handle(known, application_id, interaction_id, token)
+        return InteractionHandle(known, application_id, interaction_id, token)
 
 
-def interaction_of(data: Mapping[str, object], bot: Bot) -> CommandInvoked | ButtonPressed | None:
+def interaction_of(
+    data: Mapping[str, object], bot: BotIdentity
+) -> CommandInvoked | ButtonPressed | None:
     """The event of an INTERACTION_CREATE, None for kinds that the bot does not offer."""
     kind = integer(data.get("type"))
     place, author = place_of(data, bot), author_of(data)
@@ -61,7 +63,7 @@ def interaction_of(data: Mapping[str, object], bot: Bot) -> CommandInvoked | But
             author=author,
             name=name,
             arguments=_arguments(details)[:MAX_CONTENT],
-            reply_handle=str(Handle("command", application_id, interaction_id, token)),
+            reply_handle=str(InteractionHandle("command", application_id, interaction_id, token)),
         )
     value = _value(details)
     if kind != COMPONENT or not value:
@@ -74,7 +76,7 @@ def interaction_of(data: Mapping[str, object], bot: Bot) -> CommandInvoked | But
         value=value,
         label=_label(message, text(details.get("custom_id"))),
         message_id=identity(message.get("id")),
-        reply_handle=str(Handle("button", application_id, interaction_id, token)),
+        reply_handle=str(InteractionHandle("button", application_id, interaction_id, token)),
     )
 
 

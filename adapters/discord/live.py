@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from adapters.discord.answers import Answers, handle_of
+from adapters.discord.answers import InteractionResponses, handle_of
 from adapters.discord.api import Api
 from adapters.discord.send import NOBODY, message_route, rows_of, text_of
 from gateway.errors import Permanent
@@ -31,7 +31,7 @@ def changed(view: LiveView) -> Outbound:
     )
 
 
-async def put(api: Api, answers: Answers, outbound: Outbound) -> str:
+async def put(api: Api, answers: InteractionResponses, outbound: Outbound) -> str:
     """Change the live message of `outbound`; returns its id. Raises a `DeliveryError`."""
     if outbound.part is None:
         raise Permanent("there is no text to put into the message")

@@ -7,9 +7,9 @@ from typing import Final
 
 from discord.http import Route
 
-from adapters.discord.api import Api, Refused
-from adapters.discord.raw import integer
-from adapters.discord.words import GUEST
+from adapters.discord.api import Api, RequestRefused
+from adapters.discord.json_readers import integer
+from adapters.discord.message_text import GUEST
 
 NOT_THERE: Final = frozenset({10_004, 10_007, 10_013, 50_001})
 """Unknown guild, unknown member, unknown user, missing access: the bot is not in the server."""
@@ -22,7 +22,7 @@ async def is_member(api: Api, guild_id: str, user_id: str) -> bool:
     route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=guild_id, user_id=user_id)
     try:
         member = await api.call(route)
-    except Refused as refusal:
+    except RequestRefused as refusal:
         if refusal.code in NOT_THERE:
             return False
         raise

@@ -6,9 +6,17 @@ from datetime import UTC, datetime
 from typing import Final
 
 from adapters.discord.authorship import material_of, said_in, snapshots_of
-from adapters.discord.bot import Bot, place_of
-from adapters.discord.raw import MAX_NAME, identity, integer, mapping, mappings, moment, text
-from adapters.discord.words import author_of, name_of, words_of
+from adapters.discord.bot import BotIdentity, place_of
+from adapters.discord.json_readers import (
+    MAX_NAME,
+    identity,
+    integer,
+    mapping,
+    mappings,
+    moment,
+    text,
+)
+from adapters.discord.message_text import author_of, message_text_of, name_of
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -31,7 +39,7 @@ _STICKERS: Final = "https://media.discordapp.net/stickers"
 _DOCUMENTS: Final = ("text/", "application/")
 
 
-def message_of(data: Mapping[str, object], bot: Bot) -> ChatMessage | None:
+def message_of(data: Mapping[str, object], bot: BotIdentity) -> ChatMessage | None:
     """The message of a MESSAGE_CREATE or MESSAGE_UPDATE, None when nobody wrote it, or this bot."""
     author, place, message_id = author_of(data), place_of(data, bot), identity(data.get("id"))
     if author is None or place is None or not message_id or author.id == bot.user_id:
@@ -39,7 +47,7 @@ def message_of(data: Mapping[str, object], bot: Bot) -> ChatMessage | None:
     kind = integer(data.get("type", DEFAULT))
     if kind not in WRITTEN:
         return None
-    words = words_of(data, bot)
+    words = message_text_of(data, bot)
     forwarded = (file for one in snapshots_of(data) for file in _attachments(one))
     attachments = [*_attachments(data), *forwarded]
     return ChatMessage(
@@ -77,7 +85,7 @@ def _reply_to(data: Mapping[str, object]) -> str:
     return identity(reference.get("message_id")) if is_reply else ""
 
 
-def _quote(data: Mapping[str, object], bot: Bot) -> Quote | None:
+def _quote(data: Mapping[str, object], bot: BotIdentity) -> Quote | None:
     original = mapping(data.get("referenced_message"))
     original_id = identity(original.get("id"))
     if not original_id or not _reply_to(data):

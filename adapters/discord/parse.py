@@ -8,11 +8,11 @@ raises: unknown and broken payloads give no events.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from adapters.discord.bot import PLATFORM, Bot, place_of
+from adapters.discord.bot import PLATFORM, BotIdentity, place_of
 from adapters.discord.interactions import interaction_of
+from adapters.discord.json_readers import identities, identity, mapping, text
+from adapters.discord.message_text import author_of, name_of
 from adapters.discord.messages import message_of
-from adapters.discord.raw import identities, identity, mapping, text
-from adapters.discord.words import author_of, name_of
 from gateway.message import (
     InboundEvent,
     MembershipChanged,
@@ -25,13 +25,13 @@ from gateway.message import (
 )
 from gateway.people import Audience
 
-Reader = Callable[[Mapping[str, object], Bot, str], list[InboundEvent]]
+Reader = Callable[[Mapping[str, object], BotIdentity, str], list[InboundEvent]]
 """(data, bot, stamp) to events; `stamp` is unique to the delivery, empty when unknown."""
 
 
-def parse(payload: dict[str, object], me: Bot | None = None) -> list[InboundEvent]:
+def parse(payload: dict[str, object], me: BotIdentity | None = None) -> list[InboundEvent]:
     """The events of one payload, as `me` sees them; empty for what is ignored."""
-    bot = me or Bot()
+    bot = me or BotIdentity()
     name, data = _unwrap(mapping(payload))
     reader = _READERS.get(name)
     if reader is None or not data:
@@ -51,19 +51,19 @@ def _unwrap(payload: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
     return "", payload
 
 
-def _created(data: Mapping[str, object], bot: Bot, _: str) -> list[InboundEvent]:
+def _created(data: Mapping[str, object], bot: BotIdentity, _: str) -> list[InboundEvent]:
     message = message_of(data, bot)
     return [] if message is None else [MessageReceived(message.id, message)]
 
 
-def _updated(data: Mapping[str, object], bot: Bot, _: str) -> list[InboundEvent]:
+def _updated(data: Mapping[str, object], bot: BotIdentity, _: str) -> list[InboundEvent]:
     """Discord also sends an update when it unfurls a link; nobody edited anything then."""
     edited = text(data.get("edited_timestamp"))[:64]
     message = message_of(data, bot) if edited and "content" in data else None
     return [] if message is None else [MessageEdited(f"{message.id}:edit:{edited}", message)]
 
 
-def _deleted(data: Mapping[str, object], bot: Bot, _: str) -> list[InboundEvent]:
+def _deleted(data: Mapping[str, object], bot: BotIdentity, _: str) -> list[InboundEvent]:
     place = place_of(data, bot)
     ids = identities(data.get("ids")) or identities([data.get("id")])
     if place is None or not ids:
@@ -71,13 +71,13 @@ def _deleted(data: Mapping[str, object], bot: Bot, _: str) -> list[InboundEvent]
     return [MessageDeleted(f"{ids[0]}:delete:{len(ids)}", place, ids)]
 
 
-def _interaction(data: Mapping[str, object], bot: Bot, _: str) -> list[InboundEvent]:
+def _interaction(data: Mapping[str, object], bot: BotIdentity, _: str) -> list[InboundEvent]:
     event = interaction_of(data, bot)
     return [] if event is None else [event]
 
 
 def _reacted(
-    data: Mapping[str, object], bot: Bot, stamp: str, *, added: bool
+    data: Mapping[str, object], bot: BotIdentity, stamp: str, *, added: bool
 ) -> list[InboundEvent]:
     place, message_id = place_of(data, bot), identity(data.get("message_id"))
     user_id = identity(data.get("user_id"))
@@ -92,25 +92,27 @@ def _reacted(
     return [ReactionChanged(event_id, place, author, message_id, shown, added)]
 
 
-def _reaction_added(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _reaction_added(data: Mapping[str, object], bot: BotIdentity, stamp: str) -> list[InboundEvent]:
     return _reacted(data, bot, stamp, added=True)
 
 
-def _reaction_removed(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _reaction_removed(
+    data: Mapping[str, object], bot: BotIdentity, stamp: str
+) -> list[InboundEvent]:
     return _reacted(data, bot, stamp, added=False)
 
 
-def _server_joined(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _server_joined(data: Mapping[str, object], bot: BotIdentity, stamp: str) -> list[InboundEvent]:
     return [] if data.get("unavailable") is True else _own_membership(data, bot, stamp, joined=True)
 
 
-def _server_left(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _server_left(data: Mapping[str, object], bot: BotIdentity, stamp: str) -> list[InboundEvent]:
     """An outage of Discord looks the same, but for `unavailable`."""
     return [] if data.get("unavailable") else _own_membership(data, bot, stamp, joined=False)
 
 
 def _own_membership(
-    data: Mapping[str, object], bot: Bot, stamp: str, *, joined: bool
+    data: Mapping[str, object], bot: BotIdentity, stamp: str, *, joined: bool
 ) -> list[InboundEvent]:
     guild_id = identity(data.get("id"))
     if not guild_id:
@@ -123,7 +125,7 @@ def _own_membership(
 
 
 def _membership(
-    data: Mapping[str, object], bot: Bot, stamp: str, *, joined: bool
+    data: Mapping[str, object], bot: BotIdentity, stamp: str, *, joined: bool
 ) -> list[InboundEvent]:
     guild_id, user = identity(data.get("guild_id")), mapping(data.get("user"))
     user_id = identity(user.get("id"))
@@ -135,11 +137,11 @@ def _membership(
     return [MembershipChanged(event_id, place, member, joined, whole_workspace=True)]
 
 
-def _member_joined(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _member_joined(data: Mapping[str, object], bot: BotIdentity, stamp: str) -> list[InboundEvent]:
     return _membership(data, bot, stamp, joined=True)
 
 
-def _member_left(data: Mapping[str, object], bot: Bot, stamp: str) -> list[InboundEvent]:
+def _member_left(data: Mapping[str, object], bot: BotIdentity, stamp: str) -> list[InboundEvent]:
     return _membership(data, bot, stamp, joined=False)
 
 

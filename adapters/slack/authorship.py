@@ -6,9 +6,9 @@ message that is forwarded (`is_share`), linked (`is_msg_unfurl`) or unfurled (`f
 
 from typing import Final
 
-from adapters.slack.frame import Frame
-from adapters.slack.raw import Raw, items, mapping, text
-from adapters.slack.words import read, text_of_blocks
+from adapters.slack.event_context import EventContext
+from adapters.slack.json_readers import Raw, items, mapping, text
+from adapters.slack.message_text import read, text_of_blocks
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import MAX_CONTENT
 
@@ -19,7 +19,7 @@ _MAX_NODES: Final = 300
 """Parts of the blocks of one message inside an attachment that are read."""
 
 
-def material_of(attachments: list[Raw], frame: Frame, *, own: bool) -> tuple[Material, ...]:
+def material_of(attachments: list[Raw], frame: EventContext, *, own: bool) -> tuple[Material, ...]:
     """What the author of a message shows. `own`: what is neither shared nor unfurled is text of the
     author, which is a program."""
     return within_bounds(
@@ -33,7 +33,7 @@ def plain_text(attachments: list[Raw]) -> str:
     return "\n".join(part for part in found if part)[:MAX_CONTENT]
 
 
-def _material(attachment: Raw, frame: Frame) -> Material:
+def _material(attachment: Raw, frame: EventContext) -> Material:
     writer = text(attachment, "author_name", 80) or text(attachment, "service_name", 80)
     said = read(_said(attachment), "", frame.me.names).content
     return Material(_authorship(attachment), said, writer)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from adapters.slack.manifest import MAX_BUTTONS
-from adapters.slack.words import escape
+from adapters.slack.message_text import escape
 from gateway.errors import FormatRejected, Permanent
 from gateway.message import Button, Part
 

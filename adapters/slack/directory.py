@@ -12,8 +12,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.errors import code_of
+from adapters.slack.json_readers import as_mapping, identifier, mapping, text
 from adapters.slack.members import is_full_member
-from adapters.slack.raw import as_mapping, identifier, mapping, text
 
 LOOKUP_SECONDS: Final = 1.0
 """Longest wait for an answer: the event itself has to be acknowledged within three seconds."""
@@ -21,14 +21,14 @@ LOOKUP_SECONDS: Final = 1.0
 KEEP_SECONDS: Final = 3600.0
 KEEP_PERSON_SECONDS: Final = 600.0
 """Seconds for which the facts on guests and shared channels are believed, as in
-`gateway/membership.py`; `user_change` corrects them sooner."""
+`gateway/outbound/membership.py`; `user_change` corrects them sooner."""
 KEEP_FAILURE_SECONDS: Final = 30.0
 MAX_ENTRIES: Final = 5_000
 
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class ExpiringCache(Generic[T]):
     """A bounded memory of answers, each with the time until which it holds."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -53,7 +53,7 @@ class Kept(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class UserInfo:
     """A person as Slack describes them. `outside`: no full member of the bot's workspace."""
 
     name: str
@@ -69,10 +69,10 @@ class Directory:
     ) -> None:
         self._client = client
         self._team_id = team_id
-        self._people: Kept[Known] = Kept(monotonic)
-        self._last: Kept[Known] = Kept(monotonic)
-        self._own: Kept[bool] = Kept(monotonic)
-        self._shared: Kept[bool] = Kept(monotonic)
+        self._people: ExpiringCache[UserInfo] = ExpiringCache(monotonic)
+        self._last: ExpiringCache[UserInfo] = ExpiringCache(monotonic)
+        self._own: ExpiringCache[bool] = ExpiringCache(monotonic)
+        self._shared: ExpiringCache[bool] = ExpiringCache(monotonic)
         self.names: dict[str, str] = {}
         """Display names known so far."""
 
@@ -80,7 +80,7 @@ class Directory:
         """The display name of a person; empty when Slack does not say."""
         return (await self.person(user)).name
 
-    async def person(self, user: str) -> Known:
+    async def person(self, user: str) -> UserInfo:
         """A person as Slack describes them; while Slack does not answer, as it did within the last
         hour; without that, somebody from outside without a name."""
         known = self._people.get(user)
@@ -90,13 +90,13 @@ class Directory:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 answer = await self._client.users_info(user=user)
         except (SlackApiError, aiohttp.ClientError, OSError):
-            known = self._last.get(user) or Known("", outside=True)
+            known = self._last.get(user) or UserInfo("", outside=True)
             self._people.put(user, known, KEEP_FAILURE_SECONDS)
             return known
         about = mapping(as_mapping(answer.data), "user")
         profile = mapping(about, "profile")
         name = text(profile, "display_name", 80) or text(profile, "real_name", 80)
-        known = Known(name, not is_full_member(about, self._team_id))
+        known = UserInfo(name, not is_full_member(about, self._team_id))
         self._people.put(user, known, KEEP_PERSON_SECONDS)
         self._last.put(user, known, KEEP_SECONDS)
         if name:

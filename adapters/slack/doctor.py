@@ -10,8 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.app_manifest import SCOPES
 from adapters.slack.client import open_client, open_session
 from adapters.slack.errors import code_of
+from adapters.slack.json_readers import as_mapping, text
 from adapters.slack.manifest import SlackSettings
-from adapters.slack.raw import as_mapping, text
 from gateway.ports import Check
 
 _APPS: Final = "https://api.slack.com/apps"

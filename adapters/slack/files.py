@@ -7,7 +7,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.client import is_slack
 from adapters.slack.errors import delivery_errors
-from adapters.slack.raw import as_mapping, mapping, text
+from adapters.slack.json_readers import as_mapping, mapping, text
 from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import Attachment, OutboundFile, Receipt
 

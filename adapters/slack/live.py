@@ -13,8 +13,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.errors import code_of, delivery_errors
+from adapters.slack.json_readers import as_mapping, stamp
 from adapters.slack.manifest import streams
-from adapters.slack.raw import as_mapping, stamp
 from adapters.slack.send import Sender
 from gateway.errors import Permanent
 from gateway.message import Outbound, Place, Receipt

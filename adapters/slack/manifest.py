@@ -89,7 +89,7 @@ MANIFEST: Final = AdapterManifest(
         max_buttons=MAX_BUTTONS,
     ),
     dialect="slack",
-    load="adapters.slack.adapter:SlackAdapter",
+    load="adapters.slack.connection:SlackAdapter",
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),
     live=live_style,

@@ -6,8 +6,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.errors import code_of, delivery_errors
-from adapters.slack.frame import is_guest
-from adapters.slack.raw import Raw, as_mapping, identifier, mapping
+from adapters.slack.event_context import is_guest
+from adapters.slack.json_readers import Raw, as_mapping, identifier, mapping
 
 NOT_THERE: Final = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 

@@ -4,9 +4,18 @@ import json
 from typing import Final
 
 from adapters.slack.authorship import material_of, plain_text
-from adapters.slack.frame import Frame
-from adapters.slack.raw import Raw, event_id, identifier, items, mapping, moment, stamp, text
-from adapters.slack.words import Words, read, text_of_blocks
+from adapters.slack.event_context import EventContext
+from adapters.slack.json_readers import (
+    Raw,
+    event_id,
+    identifier,
+    items,
+    mapping,
+    moment,
+    stamp,
+    text,
+)
+from adapters.slack.message_text import MessageText, read, text_of_blocks
 from gateway.message import (
     Attachment,
     AttachmentKind,
@@ -26,7 +35,7 @@ _MAX_SHARED: Final = 10
 _LONGEST_BLOCKS: Final = 20_000
 
 
-def message_events(event: Raw, frame: Frame, *, addressed: bool) -> list[InboundEvent]:
+def message_events(event: Raw, frame: EventContext, *, addressed: bool) -> list[InboundEvent]:
     """What a `message` or (with `addressed`) an `app_mention` event says."""
     match text(event, "subtype", 50):
         case "message_changed":
@@ -45,7 +54,7 @@ def message_events(event: Raw, frame: Frame, *, addressed: bool) -> list[Inbound
             return []
 
 
-def _changed(event: Raw, frame: Frame) -> list[InboundEvent]:
+def _changed(event: Raw, frame: EventContext) -> list[InboundEvent]:
     now, before = mapping(event, "message"), mapping(event, "previous_message")
     if text(now, "subtype", 50) == "tombstone":
         return _deleted(event, frame, now, before)
@@ -68,7 +77,7 @@ def _differs(now: Raw, before: Raw) -> bool:
     )
 
 
-def _deleted(event: Raw, frame: Frame, gone: Raw, before: Raw) -> list[InboundEvent]:
+def _deleted(event: Raw, frame: EventContext, gone: Raw, before: Raw) -> list[InboundEvent]:
     ts = stamp(event, "deleted_ts") or stamp(gone, "ts")
     channel = identifier(event, "channel")
     if not (ts and channel):
@@ -78,7 +87,7 @@ def _deleted(event: Raw, frame: Frame, gone: Raw, before: Raw) -> list[InboundEv
     return [MessageDeleted(frame.event_id or fallback, place, (ts,))]
 
 
-def _message(said: Raw, event: Raw, frame: Frame, *, addressed: bool) -> ChatMessage | None:
+def _message(said: Raw, event: Raw, frame: EventContext, *, addressed: bool) -> ChatMessage | None:
     """`said` as a message; `event` is what surrounds it. None when it is ours, or no message."""
     ts = stamp(said, "ts") or stamp(said, "event_ts")
     channel = identifier(event, "channel") or identifier(said, "channel")
@@ -159,7 +168,7 @@ def _kind(mime: str) -> AttachmentKind:
             return "document"
 
 
-def _extras(said: Raw, words: Words) -> SlackExtras:
+def _extras(said: Raw, words: MessageText) -> SlackExtras:
     return SlackExtras(
         blocks=_blocks_json(said),
         mentions=words.mentions,

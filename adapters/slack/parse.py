@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.slack.emoji import character
-from adapters.slack.frame import Frame, Me, frame_of, is_guest
-from adapters.slack.interactive import action_events, command_events
+from adapters.slack.event_context import BotIdentity, EventContext, event_context_of, is_guest
+from adapters.slack.interactions import action_events, command_events
+from adapters.slack.json_readers import Raw, as_mapping, event_id, identifier, mapping, stamp, text
 from adapters.slack.messages import message_events
-from adapters.slack.raw import Raw, as_mapping, event_id, identifier, mapping, stamp, text
 from gateway.message import InboundEvent, MembershipChanged, MessageAuthor, ReactionChanged
 
 _BARE: Final = {
@@ -30,14 +30,14 @@ _BARE: Final = {
 _LONGEST_FORM: Final = 1_000_000
 
 
-def parse(payload: dict[str, object], me: Me | None = None) -> list[InboundEvent]:
+def parse(payload: dict[str, object], me: BotIdentity | None = None) -> list[InboundEvent]:
     """The events in one delivery; empty for what is ignored. Never raises.
 
     `me` is the bot that the delivery reached; without it the payload's first authorization says
     which account is mentioned.
     """
     body = _unwrapped(as_mapping(payload))
-    frame = frame_of(body, me or Me())
+    frame = event_context_of(body, me or BotIdentity())
     kind = text(body, "type", 50)
     if text(body, "command", 50).startswith("/"):
         return command_events(body, frame)
@@ -61,7 +61,7 @@ def _unwrapped(body: Raw) -> Raw:
     return body
 
 
-def _events(event: Raw, frame: Frame) -> list[InboundEvent]:
+def _events(event: Raw, frame: EventContext) -> list[InboundEvent]:
     match text(event, "type", 50):
         case "message":
             return message_events(event, frame, addressed=False)
@@ -77,7 +77,7 @@ def _events(event: Raw, frame: Frame) -> list[InboundEvent]:
             return []
 
 
-def _mentioned(frame: Frame, event: Raw) -> Frame:
+def _mentioned(frame: EventContext, event: Raw) -> EventContext:
     """The frame without a bot that is not mentioned: then the authorization meant somebody else."""
     mine = frame.me.user_id
     if not mine or f"<@{mine}" in text(event, "text"):
@@ -85,7 +85,7 @@ def _mentioned(frame: Frame, event: Raw) -> Frame:
     return replace(frame, me=replace(frame.me, user_id=""))
 
 
-def _reaction(event: Raw, frame: Frame, *, added: bool) -> list[InboundEvent]:
+def _reaction(event: Raw, frame: EventContext, *, added: bool) -> list[InboundEvent]:
     item, user = mapping(event, "item"), identifier(event, "user")
     channel, ts = identifier(item, "channel"), stamp(item, "ts")
     name = identifier(event, "reaction")
@@ -105,7 +105,7 @@ def _reaction(event: Raw, frame: Frame, *, added: bool) -> list[InboundEvent]:
     ]
 
 
-def _membership(event: Raw, frame: Frame, *, joined: bool) -> list[InboundEvent]:
+def _membership(event: Raw, frame: EventContext, *, joined: bool) -> list[InboundEvent]:
     user, channel = identifier(event, "user"), identifier(event, "channel")
     if not (user and channel):
         return []
@@ -121,7 +121,7 @@ def _membership(event: Raw, frame: Frame, *, joined: bool) -> list[InboundEvent]
     ]
 
 
-def _user_changed(event: Raw, frame: Frame) -> list[InboundEvent]:
+def _user_changed(event: Raw, frame: EventContext) -> list[InboundEvent]:
     """A person whose account was deactivated, or who became a guest, has left the workspace."""
     about = mapping(event, "user")
     user = identifier(about, "id")

@@ -11,8 +11,8 @@ from adapters.slack.compose import compose
 from adapters.slack.emoji import name_of
 from adapters.slack.errors import NotInConversation, code_of, delivery_errors, refused
 from adapters.slack.files import Files
-from adapters.slack.raw import as_mapping, stamp, text
-from adapters.slack.words import escape
+from adapters.slack.json_readers import as_mapping, stamp, text
+from adapters.slack.message_text import escape
 from gateway.errors import Permanent, Transient
 from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience

@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.client import LOG
 from adapters.slack.errors import refusal, start_error
-from adapters.slack.pulse import Pulse
+from adapters.slack.liveness import LivenessMonitor
 from adapters.slack.socket_client import EventedClient, EventedHandler
 from gateway.errors import StartError, Transient
 
@@ -58,7 +58,7 @@ class SocketConnection:
         )
         self._client = EventedClient(app_token, client, LOG, PING_SECONDS)
         self._handler = EventedHandler(app, self._client)
-        self.pulse = Pulse(self._client)
+        self.liveness = LivenessMonitor(self._client)
         self._client.message_listeners.append(self._notice)
         self._greeted = asyncio.Event()
         self._ended: asyncio.Future[StartError | None] = asyncio.get_running_loop().create_future()

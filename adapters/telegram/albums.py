@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from adapters.telegram.raw import MAX_NAME, identity, mapping, text
+from adapters.telegram.json_readers import MAX_NAME, identity, mapping, text
 from gateway.authorship import within_bounds
 from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageReceived
 

@@ -7,8 +7,8 @@ are those of versions before 7.0.
 from collections.abc import Mapping
 from typing import Final
 
+from adapters.telegram.json_readers import MAX_NAME, identity, mapping, text
 from adapters.telegram.people import person_of
-from adapters.telegram.raw import MAX_NAME, identity, mapping, text
 from gateway.authorship import Authorship
 
 _FORWARDED: Final = frozenset(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from telegram.error import InvalidToken, TelegramError
 
+from adapters.telegram.client import RawBot
 from adapters.telegram.errors import ASK_BOTFATHER
+from adapters.telegram.json_readers import mapping, text
 from adapters.telegram.manifest import TelegramSettings
-from adapters.telegram.raw import mapping, text
-from adapters.telegram.transport import RawBot
 from gateway.ports import Check
 
 

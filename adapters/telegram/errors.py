@@ -12,7 +12,7 @@ from telegram.error import (
     TelegramError,
 )
 
-from adapters.telegram.transport import NotSent, RateLimited, ServerFailed
+from adapters.telegram.client import NotSent, RateLimited, ServerFailed
 from gateway.errors import (
     Ambiguous,
     DeliveryError,

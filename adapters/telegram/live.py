@@ -3,8 +3,8 @@
 import hashlib
 from typing import Final
 
+from adapters.telegram.client import RawBot
 from adapters.telegram.send import chat_id, edit, run, send, text_body, topic
-from adapters.telegram.transport import RawBot
 from gateway.message import Outbound, Receipt
 from gateway.people import Audience
 from gateway.ports import LiveView

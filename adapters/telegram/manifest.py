@@ -101,7 +101,7 @@ MANIFEST: Final = AdapterManifest(
         max_buttons=100,
     ),
     dialect="telegram",
-    load="adapters.telegram.adapter:TelegramAdapter",
+    load="adapters.telegram.connection:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,
 )

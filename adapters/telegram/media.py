@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from adapters.telegram.raw import MAX_NAME, identity, integer, listing, mapping, number, text
+from adapters.telegram.json_readers import (
+    MAX_NAME,
+    identity,
+    integer,
+    listing,
+    mapping,
+    number,
+    text,
+)
 from gateway.authorship import Authorship, Material
 from gateway.message import Attachment, AttachmentKind
 

@@ -4,10 +4,10 @@ from typing import Final
 
 from telegram.error import BadRequest, Forbidden, TelegramError
 
+from adapters.telegram.client import RawBot
 from adapters.telegram.errors import delivery_error
+from adapters.telegram.json_readers import mapping
 from adapters.telegram.messages import is_present
-from adapters.telegram.raw import mapping
-from adapters.telegram.transport import RawBot
 
 NOT_THERE: Final = ("chat not found", "user not found", "member not found", "participant_id_inval")
 """Telegram's errors for a chat that the bot is not in, and for a person who never was in one."""

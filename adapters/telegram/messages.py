@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.telegram.authorship import is_via, named_origin, shown_by_author
-from adapters.telegram.entities import Me, Written, entities_of, read_text
+from adapters.telegram.json_readers import identity, mapping, moment, text
 from adapters.telegram.media import attachments_of, card_in
+from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from adapters.telegram.people import author_of
-from adapters.telegram.raw import identity, mapping, moment, text
 from gateway.authorship import Material, within_bounds
 from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote, TelegramExtras
 from gateway.people import Audience
@@ -73,8 +73,8 @@ def is_present(member: Mapping[str, object]) -> bool:
 
 
 def read_message(
-    raw: Mapping[str, object], account: str, me: Me | None
-) -> tuple[ChatMessage, Written] | None:
+    raw: Mapping[str, object], account: str, me: BotIdentity | None
+) -> tuple[ChatMessage, MessageText] | None:
     """The message and what its text says; None when it holds nothing that a person said."""
     if (
         "business_connection_id" in raw
@@ -100,7 +100,7 @@ def read_message(
             material = (Material(authorship, written.content, writer),)
         elif card is not None:
             material = (replace(card, authorship=authorship, by=writer),)
-        written = Written()
+        written = MessageText()
     via_bot = me is not None and is_via(raw, me.id)
     quote = _quote(raw, me)
     message = ChatMessage(
@@ -126,7 +126,7 @@ def read_message(
     return message, written
 
 
-def _quote(raw: Mapping[str, object], me: Me | None) -> Quote | None:
+def _quote(raw: Mapping[str, object], me: BotIdentity | None) -> Quote | None:
     """What the message replies to. In a topic every message "replies" to the topic's start."""
     reply = raw.get("reply_to_message")
     chosen = text(mapping(raw.get("quote")).get("text"))[:MAX_QUOTE]

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from adapters.telegram.entities import Me
+from adapters.telegram.json_readers import identity, listing, mapping, text
+from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.messages import is_present, place_of, read_message
 from adapters.telegram.people import author_of, person_of
-from adapters.telegram.raw import identity, listing, mapping, text
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -29,10 +29,14 @@ MAX_DATA: Final = 64
 MAX_REACTIONS: Final = 20
 _KIND = re.compile(r"[a-z_]{1,40}")
 
-_Reader: TypeAlias = Callable[[str, Mapping[str, object], str, Me | None], list[InboundEvent]]
+_Reader: TypeAlias = Callable[
+    [str, Mapping[str, object], str, BotIdentity | None], list[InboundEvent]
+]
 
 
-def parse(payload: object, me: Me | None = None, *, account: str = "main") -> list[InboundEvent]:
+def parse(
+    payload: object, me: BotIdentity | None = None, *, account: str = "main"
+) -> list[InboundEvent]:
     """The events of one update, in order; empty for what is ignored. Never raises.
 
     Without `me` no mention is known to be ours. The first event's id is the `update_id`, further
@@ -57,7 +61,7 @@ def kind_of(payload: object) -> str:
 
 
 def _message(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     read = read_message(raw, account, me)
     if read is None:
@@ -80,14 +84,14 @@ def _message(
 
 
 def _edited(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     read = read_message(raw, account, me)
     return [] if read is None else [MessageEdited(event_id, read[0])]
 
 
 def _membership_notices(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     """The service messages "joined" and "left", all that a bot without admin rights gets.
 
@@ -113,7 +117,7 @@ def _numbered(event_id: str, position: int) -> str:
 
 
 def _button(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     author = person_of(mapping(raw.get("from")))
     value = text(raw.get("data"))
@@ -149,7 +153,7 @@ def _label(message: Mapping[str, object], value: str) -> str:
 
 
 def _inline(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     author = person_of(mapping(raw.get("from")))
     query_id = text(raw.get("id"))[:MAX_QUERY]
@@ -166,7 +170,7 @@ def _inline_place(account: str, author: MessageAuthor, chat_type: object) -> Pla
 
 
 def _reaction(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     place = place_of(mapping(raw.get("chat")), account)
     author = person_of(mapping(raw.get("user") or raw.get("actor_chat")))
@@ -193,7 +197,7 @@ def _emojis(value: object) -> list[str]:
 
 
 def _member(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     new = mapping(raw.get("new_chat_member"))
     member = person_of(mapping(new.get("user")))
@@ -206,7 +210,7 @@ def _member(
 
 
 def _my_member(
-    event_id: str, raw: Mapping[str, object], account: str, me: Me | None
+    event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     new = mapping(raw.get("new_chat_member"))
     member = person_of(mapping(new.get("user"))) or author_of(raw)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from adapters.telegram.raw import MAX_NAME, identity, mapping, text
+from adapters.telegram.json_readers import MAX_NAME, identity, mapping, text
 from gateway.message import MessageAuthor
 
 

@@ -15,11 +15,11 @@ import structlog
 from telegram.error import Conflict, InvalidToken, TelegramError
 
 from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS, album_of, merged
+from adapters.telegram.client import RateLimited, RawBot
 from adapters.telegram.errors import start_error
-from adapters.telegram.intake import Intake
+from adapters.telegram.json_readers import identity, integer, listing, mapping
 from adapters.telegram.parse import ALLOWED_UPDATES
-from adapters.telegram.raw import identity, integer, listing, mapping
-from adapters.telegram.transport import RateLimited, RawBot
+from adapters.telegram.receive import Receiver
 from gateway.errors import StoreUnavailable
 from gateway.ports import Clock, Liveness
 
@@ -55,7 +55,7 @@ class _Step:
 class Poller:
     """Fetches updates until it is stopped."""
 
-    def __init__(self, bot: RawBot, intake: Intake, clock: Clock) -> None:
+    def __init__(self, bot: RawBot, intake: Receiver, clock: Clock) -> None:
         self._bot = bot
         self._intake = intake
         self._clock = clock
@@ -141,10 +141,10 @@ class Poller:
                 continue
             numbers.append(number)
             if number not in self._stored:
-                _queue(lanes.setdefault(lane_of(update), []), number, update)
+                _queue(lanes.setdefault(ordering_key(update), []), number, update)
         self._storing = True
         try:
-            results = await asyncio.gather(*(self._run_lane(lane) for lane in lanes.values()))
+            results = await asyncio.gather(*(self._store_chat(lane) for lane in lanes.values()))
         finally:
             self._storing = False
         self._advance(numbers)
@@ -160,7 +160,7 @@ class Poller:
             self._albums.clear()
             self._failures.clear()
 
-    async def _run_lane(self, steps: list[_Step]) -> bool:
+    async def _store_chat(self, steps: list[_Step]) -> bool:
         """One chat's updates in order; false when the store refused one."""
         for position, step in enumerate(steps):
             if step.album and not self._complete(step, is_last=position == len(steps) - 1):
@@ -206,7 +206,7 @@ def _queue(lane: list[_Step], number: int, update: Update) -> None:
         lane.append(_Step([(number, update)], album))
 
 
-def lane_of(update: Update) -> str:
+def ordering_key(update: Update) -> str:
     """The chat whose order an update belongs to; the person's, where there is no chat."""
     for key, value in update.items():
         if key == "update_id":

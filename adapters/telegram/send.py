@@ -5,9 +5,9 @@ from typing import Final
 from telegram import InputFile
 from telegram.error import BadRequest, TelegramError
 
+from adapters.telegram.client import RawBot
 from adapters.telegram.errors import delivery_error, is_unmodified
-from adapters.telegram.raw import identity, mapping, moment
-from adapters.telegram.transport import RawBot
+from adapters.telegram.json_readers import identity, mapping, moment
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.people import Audience

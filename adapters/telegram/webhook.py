@@ -6,12 +6,12 @@ from typing import Final
 
 import structlog
 
-from adapters.signatures import verify_telegram
+from adapters.shared.signatures import verify_telegram
 from adapters.telegram.albums import album_of, merged
-from adapters.telegram.intake import Intake
-from adapters.telegram.polling import lane_of
-from adapters.telegram.raw import mapping
-from adapters.telegram.shelf import AlbumShelf
+from adapters.telegram.json_readers import mapping
+from adapters.telegram.pending_updates import PendingUpdates
+from adapters.telegram.polling import ordering_key
+from adapters.telegram.receive import Receiver
 from gateway.errors import StoreUnavailable
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
@@ -32,10 +32,10 @@ def path_for(account: str) -> str:
 class WebhookReceiver:
     """Takes Telegram's requests for one account."""
 
-    def __init__(self, intake: Intake, secret: str, state: AdapterState, clock: Clock) -> None:
+    def __init__(self, intake: Receiver, secret: str, state: AdapterState, clock: Clock) -> None:
         self._intake = intake
         self._secret = secret
-        self.shelf = AlbumShelf(state, clock, intake.account, self._store_album)
+        self.pending_updates = PendingUpdates(state, clock, intake.account, self._store_album)
 
     async def handle(self, request: WebhookRequest) -> WebhookResponse:
         """200 when stored, 401 without our secret, 503 when the store did not take it."""
@@ -60,12 +60,14 @@ class WebhookReceiver:
 
     async def _take(self, update: Mapping[str, object]) -> None:
         events = self._intake.read(update)
-        album, lane = album_of(update), lane_of(update)
-        if album and (self.shelf.holds(album) or any(_is_addressed(one) for one in events)):
-            if await self.shelf.put(album, lane, update):
+        album, lane = album_of(update), ordering_key(update)
+        if album and (
+            self.pending_updates.holds(album) or any(_is_addressed(one) for one in events)
+        ):
+            if await self.pending_updates.put(album, lane, update):
                 return
         else:
-            await self.shelf.flush_lane(lane)
+            await self.pending_updates.flush_chat(lane)
         await self._intake.store(events)
 
     async def _store_album(self, updates: list[Mapping[str, object]]) -> None:

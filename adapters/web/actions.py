@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from adapters.web.conversation import Conversation, FileLink, Line
-from adapters.web.files import FileShelf
+from adapters.web.conversation import Conversation, FileLink, PageMessage
+from adapters.web.files import FileStore
 from adapters.web.parse import MAX_FILES
 from gateway.errors import BadInput
 from gateway.message import (
@@ -24,7 +24,7 @@ MAX_QUOTE: Final = 4_000
 Undo = Callable[[], None]
 
 
-def named_files(shelf: FileShelf, person: str, wanted: object) -> list[dict[str, object]]:
+def named_files(shelf: FileStore, person: str, wanted: object) -> list[dict[str, object]]:
     """The uploaded files that a message names by id, as `parse` reads them.
 
     Raises `BadInput` for too many, and for one that is not (or no longer) this person's.
@@ -101,7 +101,7 @@ def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
     if conversation.line(message.id) is not None:
         return lambda: None  # sent again by the browser: it stands there already
     conversation.put(
-        Line(
+        PageMessage(
             id=message.id,
             by="person",
             at=message.timestamp,
@@ -116,7 +116,7 @@ def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
     return lambda: conversation.forget(message.id)
 
 
-def _own(conversation: Conversation, line_id: str) -> Line:
+def _own(conversation: Conversation, line_id: str) -> PageMessage:
     line = conversation.line(line_id)
     if line is None or line.by != "person" or line.deleted:
         raise BadInput("only a message of your own can be changed")

@@ -15,9 +15,9 @@ from adapters.web.conversation import (
     Conversation,
     Conversations,
     FileLink,
-    Line,
+    PageMessage,
 )
-from adapters.web.files import FileShelf
+from adapters.web.files import FileStore
 from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import build_routes
@@ -41,7 +41,7 @@ class WebAdapter:
         self.settings = settings
         started_ms = int(context.clock.now().timestamp() * 1000)
         self.conversations = Conversations(settings.max_people, settings.history, started_ms)
-        self.files = FileShelf(settings.max_files_bytes)
+        self.files = FileStore(settings.max_files_bytes)
         self._context = context
         self._sink: EventSink | None = None
         self._closed = asyncio.Event()
@@ -130,14 +130,14 @@ class WebAdapter:
     def _put(self, outbound: Outbound, line_id: str) -> Receipt:
         now = self._context.clock.now()
         html, text = _markup(outbound.part)
-        line = Line(
+        line = PageMessage(
             id=line_id,
             by="assistant",
             at=now,
             text=text,
             html=html,
             buttons=outbound.buttons,
-            files=self._shelved(outbound.place.channel_id, outbound.file),
+            files=self._stored_file(outbound.place.channel_id, outbound.file),
             reply_to=outbound.reply_to_id,
         )
         self._conversation(outbound.place).put(line)
@@ -236,13 +236,13 @@ class WebAdapter:
             raise Permanent(f"{place.channel_id!r} is no conversation of this page")
         return self.conversations.of(place.channel_id)
 
-    def _answer(self, place: Place, message_id: str) -> Line:
+    def _answer(self, place: Place, message_id: str) -> PageMessage:
         line = self._conversation(place).line(message_id)
         if line is None or line.by != "assistant" or line.deleted:
             raise Permanent("the message is no longer on the page")
         return line
 
-    def _shelved(self, owner: str, file: OutboundFile | None) -> tuple[FileLink, ...]:
+    def _stored_file(self, owner: str, file: OutboundFile | None) -> tuple[FileLink, ...]:
         if file is None:
             return ()
         try:

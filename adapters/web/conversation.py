@@ -29,7 +29,7 @@ class FileLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageMessage:
     """One message on the page.
 
     People's messages have `text` only. The assistant's have `html`, made safe by the renderer.
@@ -61,10 +61,10 @@ class Conversation:
     version: int = 0
     typing_until: float = 0.0
     watchers: int = 0
-    _lines: dict[str, Line] = field(default_factory=dict)
+    _lines: dict[str, PageMessage] = field(default_factory=dict)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def put(self, line: Line) -> Line:
+    def put(self, line: PageMessage) -> PageMessage:
         """Add a line, or replace the one with its id; everybody who waits is woken."""
         self.version = next(self.versions)
         stamped = replace(line, version=self.version)
@@ -76,7 +76,7 @@ class Conversation:
         self._wake()
         return stamped
 
-    def line(self, line_id: str) -> Line | None:
+    def line(self, line_id: str) -> PageMessage | None:
         """The line with this id, if it is still kept."""
         return self._lines.get(line_id)
 
@@ -89,11 +89,11 @@ class Conversation:
         """Take back a line that was never accepted."""
         self._lines.pop(line_id, None)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PageMessage]:
         """All lines, oldest first."""
         return list(self._lines.values())
 
-    def since(self, version: int) -> list[Line]:
+    def since(self, version: int) -> list[PageMessage]:
         """The lines that changed after `version`, in the order of their changes."""
         return sorted(
             (line for line in self._lines.values() if line.version > version),

@@ -18,7 +18,7 @@ class StoredFile:
     data: bytes = field(repr=False)
 
 
-class FileShelf:
+class FileStore:
     """Files by id, at most `max_bytes` together; the oldest go first."""
 
     def __init__(self, max_bytes: int) -> None:

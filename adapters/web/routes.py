@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from aiohttp import web
 
-from adapters.web.conversation import Conversation, Line
+from adapters.web.conversation import Conversation, PageMessage
 from adapters.web.session import BASE, from_this_page, give_token, person_of
 from gateway.errors import BadInput, ParleyError, StoreUnavailable, Transient
 
@@ -62,7 +62,7 @@ def build_routes(adapter: "WebAdapter") -> list[web.RouteDef]:
     ]
 
 
-def line_as_json(line: Line) -> dict[str, object]:
+def message_as_json(line: PageMessage) -> dict[str, object]:
     """A line as the page's script reads it."""
     return {
         "id": line.id,
@@ -106,7 +106,7 @@ class _Pages:
                 "assistant": self._adapter.assistant_name,
                 "max_upload_bytes": self._adapter.settings.max_upload_bytes,
                 "version": conversation.version,
-                "lines": [line_as_json(line) for line in conversation.lines()],
+                "lines": [message_as_json(line) for line in conversation.lines()],
             }
         )
 
@@ -133,7 +133,7 @@ class _Pages:
         while self._adapter.connected:
             now = asyncio.get_running_loop().time()
             for line in conversation.since(seen):
-                await _send(response, "line", line_as_json(line), line.version)
+                await _send(response, "line", message_as_json(line), line.version)
                 seen = line.version
             if typing != (typing := conversation.typing_until > now):
                 await _send(response, "typing", {"on": typing})

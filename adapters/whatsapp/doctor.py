@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from adapters.whatsapp.codes import TOKEN_CODES, WRONG_ID_SUBCODE, GraphFailure
-from adapters.whatsapp.graph import GraphClient, GraphRefused
+from adapters.whatsapp.client import GraphClient, GraphRefused
+from adapters.whatsapp.errors import TOKEN_CODES, WRONG_ID_SUBCODE, GraphFailure
+from adapters.whatsapp.json_readers import text
 from adapters.whatsapp.manifest import API_VERSION, WhatsAppSettings
 from adapters.whatsapp.template import WhatsAppTemplate
-from adapters.whatsapp.wire import text
 from gateway.errors import DeliveryError
 from gateway.ports import Check
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from adapters.whatsapp.parse import Identity, Moved
+from adapters.whatsapp.parse import Identity, IdentityChange
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -83,7 +83,7 @@ class Identities:
         owner = await self._state.get(f"phone:{who.phone}")
         return (owner or "").removeprefix(_ONLY_PHONE) or who.phone
 
-    async def moved(self, move: Moved) -> bool:
+    async def moved(self, move: IdentityChange) -> bool:
         """Keep the person's key under the new number and BSUID; False where it is not sure who
         moved: a number alone does not name a person who has a BSUID."""
         key, before, after = await self.known_key(move.before), move.before, move.after

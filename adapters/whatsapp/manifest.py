@@ -109,7 +109,7 @@ MANIFEST: Final = AdapterManifest(
         max_buttons=10,
     ),
     dialect="whatsapp",
-    load="adapters.whatsapp.adapter:WhatsAppAdapter",
+    load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
     dedupe_for=timedelta(days=7),
     pace=SendPace(platform_per_second=80),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from adapters.whatsapp.content import MEDIA, choice_of, command_in, content_of, is_forwarded
-from adapters.whatsapp.wire import identifier, items, mapping, moment, text, whole
+from adapters.whatsapp.json_readers import identifier, items, mapping, moment, text, whole
+from adapters.whatsapp.messages import MEDIA, choice_of, command_in, content_of, is_forwarded
 from gateway.authorship import within_bounds
 from gateway.message import (
     ButtonPressed,
@@ -60,7 +60,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ReceivedEvent:
     """An event with what its payload said of the person, and when it was written."""
 
     event: InboundEvent
@@ -80,7 +80,7 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class IdentityChange:
     """A person has a new number or BSUID; they are still the same person."""
 
     before: Identity
@@ -91,9 +91,9 @@ class Moved:
 class Reading:
     """Everything one payload said. `ignored` names what was left out and why."""
 
-    arrivals: tuple[Arrival, ...] = ()
+    arrivals: tuple[ReceivedEvent, ...] = ()
     statuses: tuple[Status, ...] = ()
-    moves: tuple[Moved, ...] = ()
+    moves: tuple[IdentityChange, ...] = ()
     ignored: tuple[str, ...] = ()
     errors: tuple[int, ...] = ()
 
@@ -132,9 +132,9 @@ class _Reader:
     def __init__(self, me: str | None, account: str) -> None:
         self._me = me
         self._account = account
-        self.arrivals: list[Arrival] = []
+        self.arrivals: list[ReceivedEvent] = []
         self.statuses: list[Status] = []
-        self.moves: list[Moved] = []
+        self.moves: list[IdentityChange] = []
         self.ignored: list[str] = []
         self.errors: list[int] = []
 
@@ -169,7 +169,7 @@ class _Reader:
         elif kind == "system":
             self._system(mapping(message, "system"), who)
         elif (event := self._event(message, kind, wamid, at, who, own_number)) is not None:
-            self.arrivals.append(Arrival(event, who, at))
+            self.arrivals.append(ReceivedEvent(event, who, at))
         else:
             self.ignored.append(f"kind:{kind if kind in NAMED_KINDS else 'other'}")
 
@@ -224,7 +224,7 @@ class _Reader:
         phone = identifier(system, "wa_id") or identifier(system, "new_wa_id")
         after = Identity(identifier(system, "user_id"), phone)
         if after.key and (after.user_id, after.phone) != (before.user_id, before.phone):
-            self.moves.append(Moved(before, after))
+            self.moves.append(IdentityChange(before, after))
         else:
             self.ignored.append("kind:system")
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import structlog
 
-from adapters.signatures import verify_whatsapp
-from adapters.whatsapp.codes import WINDOW_CODE
+from adapters.shared.signatures import verify_whatsapp
+from adapters.whatsapp.errors import WINDOW_CODE
 from adapters.whatsapp.identity import Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
-from adapters.whatsapp.parse import Arrival, Status, read
-from adapters.whatsapp.window import Windows, is_open
+from adapters.whatsapp.parse import ReceivedEvent, Status, read
+from adapters.whatsapp.service_window import ServiceWindows, is_open
 from gateway.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
@@ -37,7 +37,7 @@ class Webhook:
         settings: WhatsAppSettings,
         context: AdapterContext,
         identities: Identities,
-        windows: Windows,
+        windows: ServiceWindows,
         sink: EventSink,
     ) -> None:
         self._settings = settings
@@ -100,7 +100,7 @@ class Webhook:
         for status in reading.statuses:
             await self._note(status)
 
-    async def _hand_over(self, arrival: Arrival) -> None:
+    async def _hand_over(self, arrival: ReceivedEvent) -> None:
         key = await self._identities.key(arrival.who)
         known = await self._identities.known_ids(key)
         event = under_key(arrival.event, key, arrival.who, known)

@@ -11,12 +11,12 @@ from typing import Final
 import yaml
 
 from gateway.clock import SystemClock
-from gateway.delivery.live.answer import BEGUN, memory_key
 from gateway.message import place_of
+from gateway.outbound.live.answer import BEGUN, memory_key
 from gateway.services import Stores
 from gateway.storage.codec import event_to_json, outbound_to_json
-from parley.settings import load
-from parley.storage import Storage
+from parley.config import load
+from parley.wiring.storage import Storage
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
 

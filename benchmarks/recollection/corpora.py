@@ -15,7 +15,7 @@ _FORMATS: Final = ("%I:%M %p on %d %B, %Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M
 @dataclass(frozen=True, slots=True)
 class Document:
     """Something to be found. `role` is empty for what is no turn of a conversation; `scope`,
-    `kind`, `replaces` and `trust` as in `memory/record.py`."""
+    `kind`, `replaces` and `trust` as in `memory/model/record.py`."""
 
     id: str
     text: str

@@ -12,10 +12,10 @@ from benchmarks.recollection.corpora import Corpus, Document
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from memory.recall.ports import Embedder
-from memory.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
-from memory.scope import Occasion, Reach, reach_of
-from parley.storage.memory_stores import MemoryStores, memory_stores
+from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
+from memory.model.scope import AccessScope, RequestScope, access_scope_of
+from memory.ports.recall import Embedder
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"
@@ -43,7 +43,7 @@ class Library:
     corpora: tuple[Corpus, ...]
     same: Mapping[str, str]
 
-    def reach(self, corpus: Corpus) -> Reach:
+    def access(self, corpus: Corpus) -> AccessScope:
         """What this collection's person reaches."""
         return reach_to(corpus)
 
@@ -53,12 +53,14 @@ class Library:
         return self.same.get(id_, id_)
 
 
-def reach_to(corpus: Corpus) -> Reach:
+def reach_to(corpus: Corpus) -> AccessScope:
     """A collection's person in private, who may also write what is everybody's."""
     place = Place("bench", "main", corpus.name, Audience.DIRECT)
     person = PersonId("bench", "main", corpus.name)
     principal = Principal(corpus.name, person, Role.OPERATOR)
-    return reach_of(Occasion(principal, (str(person),), place, corpus.now, project=PROJECT))
+    return access_scope_of(
+        RequestScope(principal, (str(person),), place, corpus.now, project=PROJECT)
+    )
 
 
 def id_in(corpus: Corpus, document_id: str) -> str:
@@ -84,15 +86,15 @@ async def library(corpora: Sequence[Corpus], embedder: Embedder | None) -> Async
 
 
 async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None) -> dict[str, str]:
-    reach = reach_to(corpus)
-    records = [_record(one, corpus, reach) for one in corpus.documents]
+    access = reach_to(corpus)
+    records = [_record(one, corpus, access) for one in corpus.documents]
     turns = [record for record in records if record.role]
     for begin in range(0, len(turns), AT_ONCE):
-        await stores.memories.keep_turns(reach, turns[begin : begin + AT_ONCE])
+        await stores.memories.keep_turns(access, turns[begin : begin + AT_ONCE])
     same: dict[str, str] = {}
     for record in records:
         if not record.role:
-            kept = await stores.memories.insert(reach, record, threshold=1.0, quota=None)
+            kept = await stores.memories.insert(access, record, threshold=1.0, quota=None)
             if kept.duplicate is not None:
                 same[record.id] = kept.duplicate.id
     if embedder is None:
@@ -105,7 +107,7 @@ async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None)
     return same
 
 
-def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:
+def _record(document: Document, corpus: Corpus, access: AccessScope) -> Record:
     turn = bool(document.role)
     scope = Scope(document.scope)
     return Record(
@@ -118,7 +120,7 @@ def _record(document: Document, corpus: Corpus, reach: Reach) -> Record:
         provenance=Provenance(
             SourceType.USER_MESSAGE,
             Trust.HIGH,
-            reach.person,
+            access.person,
             document.at,
             group=corpus.name,
         ),

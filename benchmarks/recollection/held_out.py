@@ -14,7 +14,7 @@ from typing import Any, Final
 from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured
 from benchmarks.recollection.runs import answered
-from memory.recall.ports import Embedder
+from memory.ports.recall import Embedder
 from memory.recall.rules import RecallRules
 
 SETTINGS: Final = 24

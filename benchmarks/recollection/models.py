@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from memory.models.catalogue import EMBEDDING
-from memory.models.local import LocalEmbedder
-from memory.models.runtime import installed
-from memory.recall.ports import Embedder
-from memory.record import Embedding
+from memory.embeddings.catalogue import EMBEDDING
+from memory.embeddings.local import LocalEmbedder
+from memory.embeddings.runtime import installed
+from memory.model.record import Embedding
+from memory.ports.recall import Embedder
 
 FOLDER: Final = Path("data/models")
 MAX_REMEMBERED: Final = 100_000

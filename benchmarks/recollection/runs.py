@@ -8,7 +8,7 @@ from typing import Final
 from benchmarks.recollection.corpora import Ask, Corpus
 from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured, measured
-from memory.recall.ports import Embedder, Reranker
+from memory.ports.recall import Embedder, Reranker
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, Limits, RecallRules, Weights
@@ -48,7 +48,7 @@ async def answered(
 async def _one(library: Library, corpus: Corpus, ask: Ask, retriever: Retriever) -> Answered:
     query = Query(ask.text, corpus.now, limit=DEEP, unfinished=ask.unfinished)
     began = time.perf_counter()
-    recollection = await retriever.recall(library.reach(corpus), query)
+    recollection = await retriever.recall(library.access(corpus), query)
     ms = (time.perf_counter() - began) * 1000
     found = tuple(one.id for one in recollection.results)
     wanted = [library.kept(corpus, id_) for id_ in ask.relevant]

@@ -16,8 +16,8 @@ from typing import Final
 
 from benchmarks.safety import hostile, keys, ordinary
 from memory.write.sanitize import sanitize_brain_content
-from safety.injection import detect_injection
-from safety.secrets import redact_secrets
+from safety.injection_detection.detect import detect_injection
+from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 
 MOST_CHANGED: Final = 1.0

@@ -11,7 +11,7 @@ from typing import Final
 
 from gateway.clock import SystemClock
 from gateway.policy.rate_limits import BucketRule, Level
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 
 NOW: Final = 1_795_000_000.0
 LEVELS: Final[tuple[Level, ...]] = ("user", "channel", "workspace")

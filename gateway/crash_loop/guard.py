@@ -19,8 +19,8 @@ import structlog
 from gateway.crash_loop.deaths import HUNG, KILLED, MAX_DEATHS, NAMED, Deaths
 from gateway.crash_loop.record import Death, Working, WorkRecord
 from gateway.ports import Clock
+from gateway.ports.stores import Quarantined, QuarantineStore
 from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
-from gateway.stores import Quarantined, QuarantineStore
 
 MAX_NAMED: Final = 50
 """Items that a line of the log names."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_format import AnswerReader, to_body
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LateClient, retry_after
+from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
 from gateway.ports import ModelEvent, ModelRequest, TextDelta
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class AnthropicProvider:
         self._model = model or DEFAULT_MODEL
         self._base_url = base_url or DEFAULT_BASE_URL
         self._silence = silence_seconds
-        self._client = LateClient(self._make_client)
+        self._client = LazyClient(self._make_client)
 
     async def warm(self) -> None:
         """Load the library now, so that the first question does not wait for it."""

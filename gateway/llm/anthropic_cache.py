@@ -44,7 +44,7 @@ def shortest_prefix(model: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class CacheMarks:
     """Behind what there is a mark: the last tool, what lasts of the system prompt, and which of
     the messages that are sent."""
 
@@ -55,7 +55,7 @@ class Marks:
 
 def marks_for(
     request: ModelRequest, model: str, messages: Sequence[Mapping[str, Any]], settled: int
-) -> Marks:
+) -> CacheMarks:
     """The marks of a request. `messages` are those that are sent, of which the first `settled`
     stay as they are; the last is marked where tools may run, because it is sent again then."""
     least = LETTERS * shortest_prefix(model)
@@ -65,7 +65,7 @@ def marks_for(
     length += _weight(request.system)
     system = length >= least and length - behind >= APART
     behind = length if system else behind
-    length += _weight(request.system_now)
+    length += _weight(request.system_volatile)
     ends = {min(settled, len(messages) - 1) - 1, len(messages) - 1 if request.tools else -1}
     chosen = []
     for place, message in enumerate(messages):
@@ -73,7 +73,7 @@ def marks_for(
         if place in ends and length >= least and length - behind >= APART:
             chosen.append(place)
             behind = length
-    return Marks(tools, system, tuple(chosen))
+    return CacheMarks(tools, system, tuple(chosen))
 
 
 def mark_last(blocks: list[dict[str, Any]]) -> None:

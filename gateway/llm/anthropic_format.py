@@ -70,8 +70,8 @@ def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]
         return request.whole_system
     parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
     mark_last(parts)
-    if request.system_now.strip():
-        parts.append({"type": "text", "text": request.system_now})
+    if request.system_volatile.strip():
+        parts.append({"type": "text", "text": request.system_volatile})
     return parts
 
 

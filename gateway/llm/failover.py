@@ -130,4 +130,4 @@ def _error_of(failures: Sequence[ModelError]) -> ModelError:
 
 
 def _stood_in(event: ModelEvent) -> ModelEvent:
-    return replace(event, stood_in=True) if isinstance(event, ModelFinished) else event
+    return replace(event, from_fallback=True) if isinstance(event, ModelFinished) else event

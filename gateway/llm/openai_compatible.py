@@ -18,7 +18,7 @@ from gateway.errors import (
     ModelUnavailable,
 )
 from gateway.llm.openai_format import AnswerReader, to_body
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LateClient, retry_after
+from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
 from gateway.ports import ModelEvent, ModelRequest, TextDelta
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class OpenAICompatibleProvider:
         self._model = model
         self._base_url = base_url or DEFAULT_BASE_URL
         self._silence = silence_seconds
-        self._client = LateClient(self._make_client)
+        self._client = LazyClient(self._make_client)
 
     async def warm(self) -> None:
         """Load the library now, so that the first question does not wait for it."""

@@ -20,7 +20,7 @@ class Client(Protocol):
 C = TypeVar("C", bound=Client)
 
 
-class LateClient(Generic[C]):
+class LazyClient(Generic[C]):
     """A library and its client, made on first use in a thread, once."""
 
     def __init__(self, make: Callable[[], tuple[ModuleType, C]]) -> None:

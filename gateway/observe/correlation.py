@@ -32,7 +32,7 @@ def current_exchange() -> str:
     return _EXCHANGE.get()
 
 
-class about:  # noqa: N801 - reads as what it is: with about(exchange)
+class correlated:  # noqa: N801 - reads as what it is: with about(exchange)
     """Within it, every log line carries the exchange, also in tasks that are started there."""
 
     __slots__ = ("_exchange", "_token")

@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness, ServerState
-from gateway.stores import Depths
+from gateway.ports.stores import QueueDepths
 
 SHARED: Final = {
     "events_waiting": ("events", "Accepted events that no process has finished."),
@@ -16,12 +16,12 @@ SHARED: Final = {
     "dead_letters": ("dead", "Answers that were given up and are kept."),
     "workers": ("workers", "Workers that give signs of life."),
 }
-"""Figures of what processes share: by name, the field of `Depths` and what it means."""
+"""Figures of what processes share: by name, the field of `QueueDepths` and what it means."""
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class GaugeReadings:
     """How things stand at this moment.
 
     `waiting`, `running` and `aside` are turns, `unsent` sends, `unwritten` pieces of work
@@ -42,7 +42,7 @@ class Now:
     reconnects: Mapping[str, int] = field(default_factory=dict)
     proofs: Mapping[str, Liveness] = field(default_factory=dict)
     parts: Mapping[str, bool] = field(default_factory=dict)
-    shared: Depths | None = None
+    shared: QueueDepths | None = None
     quarantined: int = 0
     tool_servers: Sequence[ServerState] = ()
 
@@ -50,7 +50,7 @@ class Now:
 class Gauges(Collector):
     """Shows what `look` sees."""
 
-    def __init__(self, look: Callable[[], Now]) -> None:
+    def __init__(self, look: Callable[[], GaugeReadings]) -> None:
         self._look = look
 
     def collect(self) -> Iterable[Metric]:
@@ -102,7 +102,7 @@ def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:
     yield failures
 
 
-def _shared(depths: Depths | None) -> Iterable[Metric]:
+def _shared(depths: QueueDepths | None) -> Iterable[Metric]:
     for name, (field_name, meaning) in SHARED.items():
         found = GaugeMetricFamily(f"parley_shared_{name}", meaning)
         if depths is not None:
@@ -110,7 +110,7 @@ def _shared(depths: Depths | None) -> Iterable[Metric]:
         yield found
 
 
-def _connections(now: Now) -> Metric:
+def _connections(now: GaugeReadings) -> Metric:
     found = GaugeMetricFamily(
         "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
     )

@@ -12,7 +12,7 @@ from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
 from gateway.observe.correlation import add_exchange
-from gateway.observe.withheld import OURS, is_ours, redactor, render_failure, withhold_foreign
+from gateway.observe.log_redaction import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
 

@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
-from gateway.observe.observer import Answered, Attempt
-from gateway.observe.recall import RecallMetrics
-from gateway.observe.tally import Spread, Sums
+from gateway.observe.metric_values import CounterFamily, HistogramFamily
+from gateway.observe.observer import FinishedTurn, SendAttempt
+from gateway.observe.recall_metrics import RecallMetrics
 from gateway.ports import Usage
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -104,7 +104,7 @@ class Metrics:
         """Implements `Observer`."""
         self._stages.add(seconds, "inbox")
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """Implements `Observer`."""
         trace, model = answered.trace, 0.0
         platform = self._platform.of(trace.platform)
@@ -126,7 +126,7 @@ class Metrics:
         if answered.last_key:
             _remember(self._unsent, answered.last_key, _Unsent(platform, answered.stored, model))
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """Implements `Observer`."""
         platform = self._platform.of(attempt.outbound.place.platform)
         ended, key = self._error.of(attempt.failed or "ok"), attempt.outbound.key
@@ -159,13 +159,13 @@ class Metrics:
         if micros > 0:
             self._cost.add(model, by=micros * MICRO)
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Sums:
-        made = Sums(f"parley_{name}", meaning, labels)
+    def _counter(self, name: str, meaning: str, *labels: str) -> CounterFamily:
+        made = CounterFamily(f"parley_{name}", meaning, labels)
         self.registry.register(made)
         return made
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Spread:
-        made = Spread(f"parley_{name}_seconds", meaning, labels)
+    def _seconds(self, name: str, meaning: str, *labels: str) -> HistogramFamily:
+        made = HistogramFamily(f"parley_{name}_seconds", meaning, labels)
         self.registry.register(made)
         return made
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from gateway.message import Outbound
 from gateway.ports import Clock
-from gateway.stores import Trace, UsageRow
+from gateway.ports.stores import Trace, UsageRow
 
 MAX_TIMINGS = 100
 """Pieces of work that are remembered of one exchange."""
@@ -30,7 +30,7 @@ class Timing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FinishedTurn:
     """An exchange that is over. Its (last) event was `stored` at, its turn `began` at these
     monotonic seconds; `last_key` is the send that ends it, empty when nothing is sent."""
 
@@ -43,7 +43,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class SendAttempt:
     """One try of a send; `failed` names the error's type, empty when the platform took it."""
 
     outbound: Outbound
@@ -63,16 +63,16 @@ class Observer(Protocol):
         """The inbox took an event; it took so long."""
         ...
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """An exchange ended; its answer is on its way."""
         ...
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """A send was tried."""
         ...
 
 
-class Unobserved:
+class NoObserver:
     """Implements `Observer` by looking away."""
 
     def arrived(self, platform: str, kind: str) -> None:
@@ -81,17 +81,17 @@ class Unobserved:
     def stored(self, seconds: float) -> None:
         """Nothing."""
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """Nothing."""
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """Nothing."""
 
 
 _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 
-class collected_in:  # noqa: N801 - reads as what it is: with collected_in(timings)
+class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings(timings)
     """Within it, what `timed` measures is kept in `timings`."""
 
     __slots__ = ("_timings", "_token")
@@ -129,7 +129,7 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
         note(Timing(kind, name, began, clock.monotonic() - began, ended))
 
 
-class Several:
+class CombinedObserver:
     """Implements `Observer` by telling others."""
 
     def __init__(self, *observers: Observer) -> None:
@@ -145,12 +145,12 @@ class Several:
         for observer in self._observers:
             observer.stored(seconds)
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """Pass it on."""
         for observer in self._observers:
             observer.answered(answered)
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """Pass it on."""
         for observer in self._observers:
             observer.attempted(attempt)

@@ -28,7 +28,7 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from gateway.observe.observer import Answered, Attempt, Timing
+from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.ports import Clock
 
 EXPORT_SECONDS: Final = 5.0
@@ -63,7 +63,7 @@ class OtelTracing:
     def stored(self, seconds: float) -> None:
         """Implements `Observer`."""
 
-    def answered(self, answered: Answered) -> None:
+    def answered(self, answered: FinishedTurn) -> None:
         """Implements `Observer`."""
         trace = answered.trace
         attributes: dict[str, str | int | float] = {
@@ -86,7 +86,7 @@ class OtelTracing:
         for timing in answered.timings:
             self._timing(timing, parent)
 
-    def attempted(self, attempt: Attempt) -> None:
+    def attempted(self, attempt: SendAttempt) -> None:
         """Implements `Observer`."""
         outbound = attempt.outbound
         exchange, _, index = outbound.key.partition(":")

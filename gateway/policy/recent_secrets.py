@@ -23,7 +23,7 @@ LAST_FOR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class LastWords:
+class LastMessage:
     """The last message of one author, as it was kept."""
 
     message_id: str
@@ -34,7 +34,7 @@ class LastWords:
 @dataclass(slots=True)
 class _Said:
     secrets: "OrderedDict[str, tuple[datetime, str]]" = field(default_factory=OrderedDict)
-    last: "OrderedDict[str, LastWords]" = field(default_factory=OrderedDict)
+    last: "OrderedDict[str, LastMessage]" = field(default_factory=OrderedDict)
 
 
 class RecentSecrets:
@@ -50,7 +50,7 @@ class RecentSecrets:
             return ()
         return tuple(one for one, (at, _) in said.secrets.items() if now - at <= VALID_FOR)
 
-    def last_words(self, conversation: str, person: str, now: datetime) -> LastWords | None:
+    def last_words(self, conversation: str, person: str, now: datetime) -> LastMessage | None:
         """The last message that this person wrote here."""
         said = self._said.get(conversation)
         last = said.last.get(person) if said is not None else None
@@ -70,7 +70,7 @@ class RecentSecrets:
         while len(kept) > MAX_SECRETS:
             kept.popitem(last=False)
 
-    def said(self, conversation: str, person: str, last: LastWords) -> None:
+    def said(self, conversation: str, person: str, last: LastMessage) -> None:
         """Remember the last message of a person, if it is short enough to be one half."""
         authors = self._opened(conversation).last
         authors.pop(person, None)

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.people import Audience
 from safety.patterns import AnyOf, Pattern, literal, some
-from safety.secrets import CONNECTION_STRING, KINDS, Level
+from safety.secret_detection.detect import CONNECTION_STRING, KINDS, Level
 
 REPLACEMENT: Final = (
     "I found relevant information but it may contain sensitive data. "

@@ -54,7 +54,7 @@ class CanReact(Protocol):
 
 
 @runtime_checkable
-class CanFetch(Protocol):
+class CanFetchFiles(Protocol):
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment, at most `limit`. Raises `BadInput` when it is larger,
         a `DeliveryError` when the platform does not give it."""
@@ -69,7 +69,7 @@ class CanAnswerInline(Protocol):
 
 
 @runtime_checkable
-class CanTellMembers(Protocol):
+class CanCheckMembership(Protocol):
     async def is_member(self, space: str, person: str) -> bool:
         """True when this person is a full member of a space now: a workspace's id, or a room's
         where the platform has no workspaces. False for guests, for people of another company, and
@@ -89,7 +89,7 @@ class Liveness:
 
 
 @runtime_checkable
-class CanProve(Protocol):
+class CanCheckLiveness(Protocol):
     def alive(self) -> Liveness:
         """What the transport itself has proven: an answered ping, a finished poll. Never what
         people write: a quiet room is no deaf socket. Asked often, must not wait."""
@@ -97,8 +97,8 @@ class CanProve(Protocol):
 
 
 @runtime_checkable
-class CanRevive(Protocol):
-    async def revive(self) -> None:
+class CanReconnect(Protocol):
+    async def reconnect(self) -> None:
         """Cut a deaf connection so that it resumes with what it missed; a restart of the adapter
         would lose that. Never raises."""
         ...

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Belonging(StrEnum):
+class MembershipStatus(StrEnum):
     """Membership of a project; unknown where the platform did not say."""
 
     MEMBER = "member"
@@ -15,6 +15,6 @@ class Belonging(StrEnum):
 class MembershipCheck(Protocol):
     """Says whether somebody belongs to a project. Never raises."""
 
-    async def belongs(self, person: str, project: str) -> Belonging:
+    async def belongs(self, person: str, project: str) -> MembershipStatus:
         """`person` is a `str(PersonId)`, `project` "platform:account:workspace or room"."""
         ...

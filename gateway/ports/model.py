@@ -68,7 +68,7 @@ class ModelRequest:
     """Everything one call to a model needs. `model` empty means the provider's own default.
 
     What stays the same comes first, so that a service can cache it: `system` through a session,
-    `system_now` (the task, the day) for a while, the first `settled` messages for good.
+    `system_volatile` (the task, the day) for a while, the first `settled` messages for good.
     `tool_choice` "none" shows the tools, which earlier messages call, and lets none be called.
     """
 
@@ -78,13 +78,13 @@ class ModelRequest:
     model: str = ""
     max_tokens: int = 1024
     tool_choice: Literal["auto", "none"] = "auto"
-    system_now: str = ""
+    system_volatile: str = ""
     settled: int = 0
 
     @property
     def whole_system(self) -> str:
         """Both parts of the system prompt."""
-        return "\n\n".join(part for part in (self.system, self.system_now) if part.strip())
+        return "\n\n".join(part for part in (self.system, self.system_volatile) if part.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +117,14 @@ StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "oth
 
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
-    """The last event of a call; `message` is the whole answer, tool calls included. `stood_in`:
+    """The last event of a call; `message` is the whole answer, tool calls included. `from_fallback`:
     another model answered than the one that was asked."""
 
     message: ModelMessage
     stop: StopReason
     usage: Usage
     model: str
-    stood_in: bool = False
+    from_fallback: bool = False
 
 
 ModelEvent: TypeAlias = TextDelta | ModelFinished

@@ -8,9 +8,9 @@ make `<@…>`, `<#…>` and the like show as the text they are.
 import re
 from typing import Final
 
-from gateway.render.inline import Mark
-from gateway.render.layout import BREAK, TextRenderer, without_fences
-from gateway.render.tree import CodeBlock, Heading, Run
+from gateway.markdown.inline import Mark
+from gateway.markdown.text_renderer import BREAK, TextRenderer, without_fences
+from gateway.markdown.tree import CodeBlock, Heading, Run
 
 _SPECIAL: Final = re.compile(r"([\\*_~`|\[<]|:(?=//))")
 _LINE_START: Final = re.compile(r"(#{1,3} |-# |>>> |> |[-+] )")

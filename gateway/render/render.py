@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
+from gateway.markdown import limits, split
+from gateway.markdown.boundaries import units
+from gateway.markdown.parse import parse
+from gateway.markdown.plain import PLAIN
+from gateway.markdown.text_renderer import TextRenderer
+from gateway.markdown.tree import Block, Document
 from gateway.message import Part
-from gateway.render import limits, slack, split, web
-from gateway.render.cut import units
+from gateway.render import slack, web
 from gateway.render.discord import DISCORD
-from gateway.render.layout import TextRenderer
-from gateway.render.parse import parse
-from gateway.render.plain import PLAIN
 from gateway.render.telegram import TELEGRAM
-from gateway.render.tree import Block, Document
 from gateway.render.whatsapp import WHATSAPP
 
 _TEXT: Final[dict[str, tuple[TextRenderer, int]]] = {

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, assert_never
 
-from gateway.message import Part
-from gateway.render import limits, split, table
-from gateway.render.cut import units
-from gateway.render.layout import BOXES, RULE
-from gateway.render.plain import PLAIN
-from gateway.render.tree import (
+from gateway.markdown import limits, split, table
+from gateway.markdown.boundaries import units
+from gateway.markdown.plain import PLAIN
+from gateway.markdown.text_renderer import BOXES, RULE
+from gateway.markdown.tree import (
     Block,
     CodeBlock,
     Document,
@@ -31,6 +30,7 @@ from gateway.render.tree import (
     inline_text,
     without_links,
 )
+from gateway.message import Part
 
 Json: TypeAlias = dict[str, object]
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from gateway.render.inline import Mark
-from gateway.render.layout import TextRenderer
-from gateway.render.tree import Block, CodeBlock, Heading, Quote, Run, Table
+from gateway.markdown.inline import Mark
+from gateway.markdown.text_renderer import TextRenderer
+from gateway.markdown.tree import Block, CodeBlock, Heading, Quote, Run, Table
 
 _LINKABLE: Final = re.compile(r"(https?|mailto|tel):[^\s<>]+", re.IGNORECASE)
 """Without `tg:`, because `tg://user?id=…` calls the person of that id."""

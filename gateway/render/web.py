@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, assert_never
 
-from gateway.message import Part
-from gateway.render import inline, limits, split
-from gateway.render.inline import Mark
-from gateway.render.layout import BOXES
-from gateway.render.plain import PLAIN
-from gateway.render.tree import (
+from gateway.markdown import inline, limits, split
+from gateway.markdown.inline import Mark
+from gateway.markdown.plain import PLAIN
+from gateway.markdown.text_renderer import BOXES
+from gateway.markdown.tree import (
     Block,
     CodeBlock,
     Document,
@@ -24,6 +23,7 @@ from gateway.render.tree import (
     Run,
     Table,
 )
+from gateway.message import Part
 
 _LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
 

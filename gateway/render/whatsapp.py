@@ -8,10 +8,10 @@ invisible space.
 import re
 from typing import Final
 
-from gateway.render import inline
-from gateway.render.inline import Mark
-from gateway.render.layout import BREAK, TextRenderer, without_fences
-from gateway.render.tree import CodeBlock, Heading, Inline, Run
+from gateway.markdown import inline
+from gateway.markdown.inline import Mark
+from gateway.markdown.text_renderer import BREAK, TextRenderer, without_fences
+from gateway.markdown.tree import CodeBlock, Heading, Inline, Run
 
 _LINE_START: Final = re.compile(r"([-*>] |\d{1,9}\. )")
 _SIGNS: Final = {"*": "bold", "_": "italic", "~": "strike"}

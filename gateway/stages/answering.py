@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from gateway.auditing import audit
-from gateway.commands.typed import typed_under_answer
+from gateway.commands.typed_answers import typed_under_answer
 from gateway.exchange import Exchange
 from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
-from gateway.render.aside import render_aside
+from gateway.render.off_loop import render_off_loop
 from gateway.services import Services
 from gateway.stages.screening import screened_beneath
 from gateway.stages.tasking import settle_task
+from gateway.turn.audit import audit
 from gateway.turn.sentences import NO_ANSWER
 
 MAX_PARTS = 60
@@ -37,15 +37,15 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
     dialect = exchange.connected.manifest.dialect
     await typed_under_answer(exchange, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = await render_aside(exchange.answer or NO_ANSWER, dialect)
-    parts = parts or await render_aside(NO_ANSWER, dialect)
+    parts = await render_off_loop(exchange.answer or NO_ANSWER, dialect)
+    parts = parts or await render_off_loop(NO_ANSWER, dialect)
     beneath = await screened_beneath(exchange, exchange.answer, beneath_answer(exchange), services)
     if beneath.markdown:
         noted = f"{exchange.answer or NO_ANSWER}\n\n{beneath.markdown}"
-        parts = await render_aside(noted, dialect)
+        parts = await render_off_loop(noted, dialect)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *await render_aside(LEFT_OUT, dialect)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, dialect)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     exchange.outbound = address(
         exchange.id,
@@ -83,7 +83,7 @@ async def said_alone(exchange: Exchange, services: Services) -> tuple[Outbound, 
     return address(
         f"{exchange.id}:note",
         exchange.place,
-        await render_aside(note.markdown, exchange.connected.manifest.dialect),
+        await render_off_loop(note.markdown, exchange.connected.manifest.dialect),
         replace(note, private_to=exchange.last.author.id),
         reply_handle=exchange.reply_handle,
         person=str(exchange.who.person),

@@ -1,6 +1,6 @@
 """What the model reads: opened before the question is asked, and made to fit.
 
-`gateway/context/` decides; here is what it decides on, and what is kept of it.
+`gateway/turn/context/` decides; here is what it decides on, and what is kept of it.
 """
 
 import asyncio
@@ -12,40 +12,40 @@ from typing import Final
 import structlog
 
 from gateway.authorship import Material
-from gateway.context.assembler import assemble
-from gateway.context.blocks import (
-    NOTHING_TOLD,
-    Assembled,
-    BlockKind,
-    ContextParts,
-    Count,
-    KnowledgeItem,
-    Piece,
-    Said,
-    Task,
-    Told,
-    spoken,
-)
-from gateway.context.budgets import TokenBudget, budget_for
-from gateway.context.figures import told
-from gateway.context.once import assembled_once
-from gateway.context.steps import (
-    Opened,
-    leaving,
-    since,
-    sizes_of,
-    summary_in_time,
-    summed_up,
-)
 from gateway.conversation import ContextLimits
 from gateway.errors import StoreUnavailable
 from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
+from gateway.ports.prompt_blocks import (
+    NO_PROMPT_PARTS,
+    Assembled,
+    BlockKind,
+    ContextParts,
+    Count,
+    DialogueTurn,
+    KnowledgeItem,
+    PromptParts,
+    Section,
+    Task,
+    spoken,
+)
+from gateway.ports.stores import StoredTurn
 from gateway.remembering import TurnMemory
 from gateway.services import Services
-from gateway.stores import StoredTurn
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.block_usage import told
+from gateway.turn.context.budgets import TokenBudget, budget_for
+from gateway.turn.context.deduplication import assemble_deduplicated
+from gateway.turn.context.history_window import (
+    LoadedHistory,
+    leaving,
+    merged_summary,
+    since,
+    sizes_of,
+    summary_in_time,
+)
 from gateway.turn.prompt import PromptFacts, own_text, quotation, today_text, who_set
 from gateway.turn.tokens import counter, estimate, estimate_messages, estimate_tools
 from gateway.turn.types import TurnRequest
@@ -75,10 +75,12 @@ async def gather_context(exchange: Exchange, services: Services) -> Decision:
     sizes = sizes_of(kept, estimate)
     gone = leaving(kept, sizes, limits)
     if gone:
-        summary = summed_up(summary, kept[:gone], said_of(kept[:gone], exchange.place.audience))
+        summary = merged_summary(
+            summary, kept[:gone], said_of(kept[:gone], exchange.place.audience)
+        )
         await services.stores.notes.set_summary(exchange.key, summary, now)
         kept, sizes = kept[gone:], sizes[gone:]
-    exchange.opened = Opened(notes.task, summary, tuple(kept), tuple(sizes))
+    exchange.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
     if exchange.memory is not None:
         exchange.memory.reads(tuple(read_besides(exchange)))
     return Decision("context", True, "window", f"{len(kept)} of {len(earlier)} messages")
@@ -119,7 +121,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     memory = exchange.memory
     place = exchange.place
     facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
-    told_of = await memory.told() if memory is not None else NOTHING_TOLD
+    told_of = await memory.told() if memory is not None else NO_PROMPT_PARTS
     parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
     found = await recalled(exchange, memory, services) if memory is not None else ()
     total = budget.blocks_total
@@ -131,7 +133,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
     make = partial(assemble, budget=budget, count=count, ranks=services.policies.ranks, total=total)
-    made = assembled_once(parts, found, {message.id for message in exchange.messages}, make)
+    made = assemble_deduplicated(parts, found, {message.id for message in exchange.messages}, make)
     reserved = budget.grand_total - budget.blocks_total
     exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
     today = today_text(services.clock.now().date())
@@ -144,7 +146,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
         window=assistant.window,
         reference=exchange.id,
         calibration=known.latest(model),
-        system_now=today,
+        system_volatile=today,
     )
 
 
@@ -170,17 +172,19 @@ async def recalled(
     return ()
 
 
-def parts_of(own: str, told_of: Told, opened: Opened, audience: Audience) -> ContextParts:
+def parts_of(
+    own: str, told_of: PromptParts, opened: LoadedHistory, audience: Audience
+) -> ContextParts:
     """Everything that there is for the blocks but knowledge."""
     task, summary = opened.task, opened.summary
     return ContextParts(
         own=own,
         skills=told_of.skill,
-        personal=(Piece("soul", told_of.soul, 0.4), Piece("brief", told_of.brief, 0.6)),
+        personal=(Section("soul", told_of.soul, 0.4), Section("brief", told_of.brief, 0.6)),
         project=(
-            Piece("bible", told_of.bible, 0.5),
-            Piece("heartbeat", told_of.heartbeat, 0.2),
-            Piece("shared", told_of.shared, 0.3),
+            Section("bible", told_of.bible, 0.5),
+            Section("heartbeat", told_of.heartbeat, 0.2),
+            Section("shared", told_of.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",
@@ -203,22 +207,22 @@ def limits_of(services: Services) -> ContextLimits:
 # --- messages -----------------------------------------------------------------------------------
 
 
-def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[Said, ...]:
+def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
     """Stored turns as the model reads them. In a room each person's words carry their name, so
     that the model can tell people apart."""
     named = audience is not Audience.DIRECT
     return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
 
 
-def _said(turn: StoredTurn, named: bool) -> Said:
+def _said(turn: StoredTurn, named: bool) -> DialogueTurn:
     if turn.role == "assistant":
-        return Said(turn.message_id, turn.role, turn.text, turn.at)
+        return DialogueTurn(turn.message_id, turn.role, turn.text, turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
     words = turn.text or WORDLESS
     own = own_in_room(words) if named else own_words(words)
     shown = framed(turn.material, writer) if turn.material else ""
     text = f"{shown}\n{spoken(writer, own)}" if shown else spoken(writer, own)
-    return Said(turn.message_id, turn.role, text, turn.at, own, writer, shown)
+    return DialogueTurn(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:

@@ -4,7 +4,7 @@ from gateway.authorship import without_quotations
 from gateway.exchange import Exchange
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.remembering import REDACTION_NOTICE, Asker
+from gateway.remembering import REDACTION_NOTICE, Caller
 from gateway.services import Services
 from gateway.stages.redacting import kept_answer, kept_material, kept_of, redact_aside
 from gateway.stages.secret_notes import LATER, REMOVED, noted, secret_note
@@ -48,9 +48,9 @@ def note_of(exchange: Exchange, services: Services) -> str:
     return secret_note(kept_of(exchange, services), shown, kept_material(exchange, shown))
 
 
-def asker_of(exchange: Exchange, services: Services) -> Asker:
+def asker_of(exchange: Exchange, services: Services) -> Caller:
     """Who asks, as memory knows them."""
-    return Asker(
+    return Caller(
         id=exchange.id,
         principal=exchange.who,
         name=exchange.last.author.name,

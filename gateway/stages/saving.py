@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from gateway.exchange import Exchange
+from gateway.ports.stores import CompletedTurn, StoredTurn, UsageRow
 from gateway.services import Services
 from gateway.stages.redacting import kept_answer, kept_material, kept_of
-from gateway.stores import Completed, StoredTurn, UsageRow
 
 
-def completed(exchange: Exchange, services: Services, outcome: str) -> Completed:
+def completed(exchange: Exchange, services: Services, outcome: str) -> CompletedTurn:
     """Everything of the exchange that is kept, and what is still to be sent.
 
     Words are kept only where the model was asked and its answer is given; a refusal leaves a trace,
@@ -17,7 +17,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
     """
     answered = exchange.result is not None and not exchange.refused and not exchange.unkept
     person = str(exchange.principal.person) if exchange.principal is not None else ""
-    return Completed(
+    return CompletedTurn(
         key=exchange.key,
         turns=turns_of(exchange, services) if answered else (),
         usage=usage_of(exchange, services),
@@ -29,7 +29,7 @@ def completed(exchange: Exchange, services: Services, outcome: str) -> Completed
             one if one.person else replace(one, person=person) for one in exchange.outbound
         ),
         waiting=exchange.aftermath.turn if answered else None,
-        begun=services.deliverer.begun_at_once(exchange.outbound),
+        begun=services.deliverer.immediate_send_key(exchange.outbound),
     )
 
 

@@ -4,13 +4,13 @@ under them, the replies of commands, and the labels of buttons."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gateway.auditing import audit
 from gateway.exchange import Exchange
 from gateway.message import NOTHING_SAID, Button, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
 from gateway.services import Services
+from gateway.turn.audit import audit
 
 
 def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:

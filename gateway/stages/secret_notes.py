@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.authorship import Material
-from gateway.policy.kept_words import Kept
+from gateway.policy.history_redaction import RedactedMessages
 from gateway.remembering import REDACTION_NOTICE, Aftermath
 from safety.cut import REDACTED
 
@@ -27,7 +27,9 @@ LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
 """The same lines for a later direct message, where the message they are about does not stand."""
 
 
-def secret_note(kept: Kept, shown: Sequence[Material], kept_shown: Sequence[Material]) -> str:
+def secret_note(
+    kept: RedactedMessages, shown: Sequence[Material], kept_shown: Sequence[Material]
+) -> str:
     """The line for this message, empty where everything of it is kept. `shown` is the text of
     others in it, `kept_shown` the same as it is kept."""
     cut = any(

@@ -4,7 +4,7 @@ from typing import Final
 
 from gateway.exchange import Exchange
 from gateway.policy.decision import Decision
-from gateway.refusals import Sharing, sharing_of
+from gateway.policy.refusals import Sharing, sharing_of
 from gateway.services import Services
 
 DETAILS: Final[dict[Sharing, str]] = {

@@ -4,13 +4,13 @@ import asyncio
 from typing import Final, Self
 
 from gateway.authorship import text_of
-from gateway.context.steps import leaving, summed_up
-from gateway.context.summarising import summarised
 from gateway.exchange import Exchange
-from gateway.metering import Meter
+from gateway.ports.stores import StoredTurn
 from gateway.services import Services
 from gateway.stages.context import limits_of, said_of
-from gateway.stores import StoredTurn
+from gateway.turn.context.history_window import leaving, merged_summary
+from gateway.turn.context.model_summary import summarised
+from gateway.turn.metering import Meter
 from gateway.turn.tokens import estimate
 
 ANSWER: Final = 300
@@ -58,7 +58,7 @@ class Shortening:
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else None
         said = said_of(self._turns, self._exchange.place.audience)
-        summary = summed_up(self._exchange.opened.summary, self._turns, said, text)
+        summary = merged_summary(self._exchange.opened.summary, self._turns, said, text)
         now = self._services.clock.now()
         await self._services.stores.notes.set_summary(self._exchange.key, summary, now)
 

@@ -4,12 +4,12 @@ from typing import Final
 
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
-from gateway.context.task import NotedTask
 from gateway.exchange import Exchange
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.services import Services
+from gateway.turn.context.task import ProposedTask
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")
 SET: Final = "Task set: “{task}” · `/task end` ends it"
@@ -30,7 +30,7 @@ async def settle_task(exchange: Exchange, services: Services) -> None:
     exchange.note(await settled(noted, exchange, services))
 
 
-async def _set(noted: NotedTask, exchange: Exchange, services: Services) -> Decision:
+async def _set(noted: ProposedTask, exchange: Exchange, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
     await services.stores.notes.set_task(exchange.key, task, services.clock.now())
     told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
@@ -38,7 +38,7 @@ async def _set(noted: NotedTask, exchange: Exchange, services: Services) -> Deci
     return Decision("task", True, "set" if task else "ended")
 
 
-async def _asked(noted: NotedTask, exchange: Exchange, services: Services) -> Decision:
+async def _asked(noted: ProposedTask, exchange: Exchange, services: Services) -> Decision:
     line = in_one_line(noted.task.text)
     yes_and_no = confirmations.buttons(exchange.id, "Set task", "No task")
     direct = exchange.place.audience is Audience.DIRECT

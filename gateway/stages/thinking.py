@@ -2,22 +2,17 @@
 
 from functools import partial
 
-from gateway.auditing import AuditedTools
 from gateway.authorship import Material, text_of
-from gateway.context.task import SET_TASK, WithTask, may_set_task
 from gateway.errors import BadInput, DeliveryError
 from gateway.exchange import Exchange
-from gateway.live import live_answer
 from gateway.llm.prices import price_of, reserve
 from gateway.message import Attachment, ChatMessage
-from gateway.metering import Meter
-from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
-from gateway.ports import CanFetch, ContentBlock, ImageBlock, ToolProvider
-from gateway.presence import Presence
+from gateway.ports import CanFetchFiles, ContentBlock, ImageBlock, ToolProvider
+from gateway.ports.conversation_notes import ConversationTask
 from gateway.services import Services
 from gateway.stages.context import Question, turn_request
 from gateway.stages.overheard import OverheardTools
@@ -30,7 +25,12 @@ from gateway.turn.attachments import (
     text_in,
     to_content,
 )
+from gateway.turn.audit import AuditedTools
+from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
+from gateway.turn.live import live_answer
 from gateway.turn.loop import run_turn
+from gateway.turn.metering import Meter
+from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.prompt import user_content
 from gateway.turn.tokens import estimate
 from gateway.turn.toolbox import Toolbox
@@ -70,7 +70,7 @@ async def reserve_budget(exchange: Exchange, services: Services) -> Decision:
     asked = estimate(exchange.content) + estimate(text_of(exchange.material))
     tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
-    return await with_sharing(await exchange.meter.set_aside(most), exchange, services)
+    return await with_sharing(await exchange.meter.reserve_amount(most), exchange, services)
 
 
 async def read_attachments(exchange: Exchange, services: Services) -> Decision:
@@ -90,7 +90,7 @@ async def read_attachments(exchange: Exchange, services: Services) -> Decision:
     return Decision("attachments", True, "read", f"{read} of {len(attachments)}")
 
 
-async def fetched(files: CanFetch | None, attachment: Attachment) -> FetchedFile:
+async def fetched(files: CanFetchFiles | None, attachment: Attachment) -> FetchedFile:
     """The file with its bytes, or with the reason why there are none."""
     limit = bytes_to_fetch(attachment, FILE_LIMITS)
     if limit == 0 or files is None:
@@ -115,7 +115,7 @@ async def ask_model(exchange: Exchange, services: Services) -> Decision:
     exchange.live = live = live_answer(exchange, services)
     shortening = Shortening(exchange, services, meter, voice.model)
     held = sum(len(file.data) for file in exchange.files if isinstance(file, ImageBlock))
-    async with Presence(exchange, services), shortening:
+    async with ProgressIndicator(exchange, services), shortening:
         exchange.result = await run_turn(
             request,
             meter,
@@ -151,8 +151,8 @@ def tools_of(exchange: Exchange, services: Services) -> ToolProvider:
     may_set = may_set_task(who, audience) and not exchange.unkept
     if may_set and SET_TASK.name in permit((SET_TASK,)):
         last = exchange.last
-        by = SetTask("", str(who.person), last.author.name, last.id)
-        tools = exchange.tasks = WithTask(tools, by, exchange.contents, audience)
+        by = ConversationTask("", str(who.person), last.author.name, last.id)
+        tools = exchange.tasks = TaskTool(tools, by, exchange.contents, audience)
     return AuditedTools(tools, exchange, services)
 
 

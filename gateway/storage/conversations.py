@@ -11,10 +11,10 @@ from db.values import storable
 from db.work import Change, Execute, Fetch
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
-from gateway.notes import Notes
-from gateway.storage import notes
+from gateway.ports.conversation_notes import ConversationNotes
+from gateway.ports.stores import StoredTurn
+from gateway.storage import conversation_notes as notes
 from gateway.storage.codec import material_from_json, material_to_json
-from gateway.stores import StoredTurn
 
 COLUMNS: Final = "message_id, role, text, at, person, speaker, material"
 ADD: Final = Statement("""
@@ -86,7 +86,7 @@ def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
 
 
 class SqlConversations:
-    """Implements `gateway.stores.Conversations`."""
+    """Implements `gateway.ports.stores.Conversations`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -100,12 +100,14 @@ class SqlConversations:
         rows = await self._database.fetch(LATEST, {"conversation": str(key), "limit": limit})
         return [_turn(row) for row in reversed(rows)]
 
-    async def opened(self, key: ConversationKey, limit: int) -> tuple[list[StoredTurn], Notes]:
+    async def opened(
+        self, key: ConversationKey, limit: int
+    ) -> tuple[list[StoredTurn], ConversationNotes]:
         """The last turns, oldest first, with the notes; from the last one on that the summary
         stands for."""
         params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
 
-        def work() -> Work[tuple[list[StoredTurn], Notes]]:
+        def work() -> Work[tuple[list[StoredTurn], ConversationNotes]]:
             found, turns = yield from together(
                 Fetch(notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
             )

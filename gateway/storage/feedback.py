@@ -8,7 +8,7 @@ from db import Database, Statement, among
 from db.pruning import delete_some, deleting_some
 from db.times import micros
 from db.values import storable
-from gateway.feedback import Feedback, Rating, Thumbs
+from gateway.ports.feedback import Feedback, Rating, Thumbs
 
 PUT: Final = Statement("""
     INSERT INTO feedback (stands_at, person, tenant, exchange, rating, at)
@@ -27,7 +27,7 @@ PRUNE: Final = deleting_some("feedback", "stands_at, person", "at < :before", "a
 
 
 class SqlFeedback:
-    """Implements `gateway.feedback.FeedbackStore`."""
+    """Implements `gateway.ports.feedback.FeedbackStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

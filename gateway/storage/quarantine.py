@@ -8,8 +8,8 @@ from db import Database, Statement, Work, among, change, execute, fetch
 from db.fragments import in_byte_order
 from db.times import micros, time_of
 from db.values import storable
+from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import Owner, WorkKind
-from gateway.stores import Quarantined
 
 COLUMNS: Final = "kind, id, tenant, person, place, deaths, at"
 NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
@@ -35,7 +35,7 @@ DISCARD: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
 
 
 class SqlQuarantine:
-    """Implements `gateway.stores.QuarantineStore`."""
+    """Implements `gateway.ports.stores.QuarantineStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

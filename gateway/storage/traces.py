@@ -8,7 +8,7 @@ from db import Database, Row, Statement, Work, execute
 from db.pruning import delete_some, deleting_some
 from db.times import micros, time_of
 from gateway.policy.decision import Decision
-from gateway.stores import Trace
+from gateway.ports.stores import Trace
 
 COLUMNS: Final = (
     "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
@@ -55,7 +55,7 @@ def add_trace(trace: Trace) -> Work[None]:
 
 
 class SqlTraces:
-    """Implements `gateway.stores.Traces`."""
+    """Implements `gateway.ports.stores.Traces`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

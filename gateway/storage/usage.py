@@ -14,7 +14,7 @@ from db.times import micros
 from db.work import Fetch
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock, Usage
-from gateway.stores import UsageRow, UsageTotal
+from gateway.ports.stores import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
 """After this long a reservation belongs to a turn that died, and counts no more."""
@@ -83,7 +83,7 @@ def settle_usage(
 
 
 class SqlUsage:
-    """Implements `gateway.stores.UsageLedger`."""
+    """Implements `gateway.ports.stores.UsageLedger`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -102,7 +102,7 @@ class _Turn:
         self._retrying = Retrying(clock, patience, chance, pause or clock.sleep)
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
-        self._system = f"{request.system}\n\n{request.system_now}".strip()
+        self._system = f"{request.system}\n\n{request.system_volatile}".strip()
         self._room = request.window - request.max_tokens
         self._calibration = request.calibration
         self._pieces: list[str] = []
@@ -213,7 +213,7 @@ class _Turn:
             model=self._request.model,
             max_tokens=self._request.max_tokens,
             tool_choice="auto" if may_call or not self._offered else "none",
-            system_now=self._request.system_now,
+            system_volatile=self._request.system_volatile,
             settled=len(self._request.history) - fitted.dropped,
         )
         self._model_calls += 1
@@ -258,7 +258,7 @@ class _Turn:
 
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
-        if not finished.stood_in:  # which says nothing of how the model counts that was asked
+        if not finished.from_fallback:  # which says nothing of how the model counts that was asked
             prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
             self._calibration = learned(
                 self._calibration,

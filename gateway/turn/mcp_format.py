@@ -10,9 +10,9 @@ from gateway.ports import ToolSpec
 from gateway.turn.clip import clip
 from gateway.turn.written import own_words
 from safety.bounds import OutOfBounds
-from safety.injection import neutralise_markers
+from safety.injection_detection.detect import neutralise_markers
+from safety.role_markers import find_sentinels
 from safety.sanitize import sanitize
-from safety.sentinels import find_sentinels
 from safety.unicode import safe_unicode
 
 MAX_TOOL_NAME: Final = 64

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from gateway.authorship import Material
 from gateway.message import Place, Quote
-from gateway.notes import SetTask
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
+from gateway.ports.conversation_notes import ConversationTask
 from gateway.turn.written import clean_name, framed, own_in_room, own_words
 
 MAX_PERSONA: Final = 10_000
@@ -117,7 +117,7 @@ def said_in(place: Place, writer: str, text: str) -> str:
     return text if place.audience is Audience.DIRECT else said_by(writer, text)
 
 
-def who_set(task: SetTask) -> str:
+def who_set(task: ConversationTask) -> str:
     """Name and id of the person who set a task; nobody else can have the id."""
     name, person = clean_name(task.name), clean_name(task.person)
     return f"{name} ({person})" if name and person else name or person

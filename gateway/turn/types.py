@@ -41,7 +41,7 @@ class TurnRequest:
     model's context in tokens, `max_tokens` the length of one answer, the model's own thinking
     included (today's Claude models think by default, so 1,000 is too little for many answers).
     `reference` is a correlation id, which is all that a person gets to see of a failure.
-    `system_now` is the part of the system prompt that changes between turns.
+    `system_volatile` is the part of the system prompt that changes between turns.
     """
 
     system: str
@@ -52,7 +52,7 @@ class TurnRequest:
     window: int = 200_000
     reference: str = ""
     calibration: Calibration = field(default_factory=Calibration)
-    system_now: str = ""
+    system_volatile: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.authorship import Material, within_bounds
-from gateway.context.delimiters import escaped, tagged
+from gateway.turn.context.delimiters import escaped, tagged
 from safety.unicode import safe_unicode
 
 TAG: Final = "material"

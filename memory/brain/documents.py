@@ -14,16 +14,25 @@ from typing import Final, Literal
 from gateway.errors import BadInput
 from gateway.ports import Clock
 from memory.audit import Audit
-from memory.record import MAX_DOCUMENT, Evidence, Kind, Provenance, Record, Scope, Tier, new_id
-from memory.scope import Occasion, Reach, channel_of, system_reach
-from memory.store.ports import BrainStore, Document, Pending, ReviewStore, Version
-from memory.undoing import UNDO_FOR
+from memory.model.record import (
+    MAX_DOCUMENT,
+    Evidence,
+    Kind,
+    Provenance,
+    Record,
+    Scope,
+    Tier,
+    new_id,
+)
+from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
+from memory.ports import BrainStore, Document, ReviewItem, ReviewStore, Version
+from memory.service.undo import UNDO_FOR
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
-from memory.write.trust import CONFIDENCE, Way, derive_trust
-from safety.injection import detect_injection
+from memory.write.trust import CONFIDENCE, InputKind, derive_trust
+from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
-from safety.secrets import Level, Redaction, redact_secrets
+from safety.secret_detection.detect import Level, Redaction, redact_secrets
 from safety.unicode import safe_unicode
 
 SYSTEM: Final = "system"
@@ -74,14 +83,14 @@ class Brain:
         self._audit = audit
         self._clock = clock
 
-    async def parts(self, reach: Reach, there: Mapping[Document, Version]) -> BrainParts:
+    async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> BrainParts:
         """What the model reads of the documents that are `there`; a BIBLE there always is."""
         soul = there.get("soul")
         told = soul.content if soul else ""
         number = soul.number if soul else 0
-        if not reach.project:
+        if not access.project:
             return BrainParts(told, soul_number=number)
-        bible = there.get("bible") or await self._first_bible(reach)
+        bible = there.get("bible") or await self._first_bible(access)
         heartbeat = there.get("heartbeat")
         return BrainParts(
             told,
@@ -91,25 +100,25 @@ class Brain:
             bible.number if bible else 0,
         )
 
-    async def read(self, reach: Reach, document: Document) -> Version | None:
+    async def read(self, access: AccessScope, document: Document) -> Version | None:
         """The newest version; a BIBLE there always is. Raises `BadInput` where the document cannot
         be had here."""
-        _check_place(reach, document)
-        found = await self._store.read(reach, document)
-        return await self._first_bible(reach) if found is None and document == "bible" else found
+        _check_place(access, document)
+        found = await self._store.read(access, document)
+        return await self._first_bible(access) if found is None and document == "bible" else found
 
-    async def versions(self, reach: Reach, document: Document) -> list[Version]:
+    async def versions(self, access: AccessScope, document: Document) -> list[Version]:
         """All versions that are kept, newest first."""
-        _check_place(reach, document)
-        return await self._store.versions(reach, document, MAX_VERSIONS)
+        _check_place(access, document)
+        return await self._store.versions(access, document, MAX_VERSIONS)
 
     async def write(
         self,
-        occasion: Occasion,
-        reach: Reach,
+        request: RequestScope,
+        access: AccessScope,
         document: Literal["soul", "bible"],
         content: str,
-        way: Way,
+        way: InputKind,
         *,
         based_on: int | None = None,
         external: bool = False,
@@ -119,64 +128,80 @@ class Brain:
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
         """
-        _check_writable(reach, document)
+        _check_writable(access, document)
         # 100,000 characters may take half a second to read.
         redaction, text = await asyncio.to_thread(_prepared, content, document)
         injected = bool(detect_injection(text))
         levels = {finding.kind.level for finding in redaction.findings}
         if redaction.findings:
             kinds = " ".join(sorted({finding.kind.name for finding in redaction.findings}))
-            await self._audit.note("secret_redacted", occasion, target=document, kinds=kinds)
+            await self._audit.note("secret_redacted", request, target=document, kinds=kinds)
         notices = _notices(redaction.text, text, levels)
-        reason = _why_not(reach, document, way, injected=injected, levels=levels, external=external)
+        reason = _why_not(
+            access, document, way, injected=injected, levels=levels, external=external
+        )
         if reason:
             review = await self._propose(
-                *(occasion, reach, document, text, way, reason), injected, external=external
+                *(request, access, document, text, way, reason), injected, external=external
             )
             return BrainResult("proposed", None, review, notices)
         version = await self._store.write(
-            reach, document, text, reach.person, self._clock.now(), based_on=based_on
+            access, document, text, access.person, self._clock.now(), based_on=based_on
         )
         if version is None:
-            return BrainResult("conflict", await self._store.read(reach, document), "", notices)
+            return BrainResult("conflict", await self._store.read(access, document), "", notices)
         await self._audit.note(
-            "brain_write", occasion, target=document, version=version.number, size=len(text)
+            "brain_write", request, target=document, version=version.number, size=len(text)
         )
         return BrainResult("written", version, "", notices)
 
-    async def accept(self, occasion: Occasion, reach: Reach, pending: Pending) -> Version:
+    async def accept(
+        self, request: RequestScope, access: AccessScope, pending: ReviewItem
+    ) -> Version:
         """Write what was proposed, now that somebody who may has said yes.
 
         Raises `BadInput` where it cannot be written from here.
         """
         document: Literal["soul", "bible"] = "soul" if pending.target == "soul" else "bible"
-        result = await self.write(occasion, reach, document, pending.record.content, Way.EXPLICIT)
+        result = await self.write(
+            request, access, document, pending.record.content, InputKind.EXPLICIT
+        )
         if result.version is None:
             raise BadInput(f"The {document.upper()} cannot be written here.")
         return result.version
 
     async def take_back(
-        self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        document: Literal["soul", "bible"],
+        number: int,
     ) -> bool:
         """Delete the newest version, where it has this number and this person's turn wrote it
         within a day. Raises `BadInput` where the document cannot be written here."""
-        _check_writable(reach, document)
-        newest = await self._store.read(reach, document)
+        _check_writable(access, document)
+        newest = await self._store.read(access, document)
         if newest is None or self._clock.now() - newest.at > UNDO_FOR:
             return False
-        gone = await self._store.take_back(reach, document, number, reach.person)
+        gone = await self._store.take_back(access, document, number, access.person)
         if gone:
-            await self._audit.note("brain_write", occasion, target=document, taken_back=number)
+            await self._audit.note("brain_write", request, target=document, taken_back=number)
         return gone
 
     async def restore(
-        self, occasion: Occasion, reach: Reach, document: Literal["soul", "bible"], number: int
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        document: Literal["soul", "bible"],
+        number: int,
     ) -> BrainResult:
         """Make an earlier version the newest one again. Raises `BadInput` for an unknown one."""
-        _check_writable(reach, document)
-        for version in await self.versions(reach, document):
+        _check_writable(access, document)
+        for version in await self.versions(access, document):
             if version.number == number:
-                return await self.write(occasion, reach, document, version.content, Way.EXPLICIT)
+                return await self.write(
+                    request, access, document, version.content, InputKind.EXPLICIT
+                )
         raise BadInput(f"There is no version {number} of this {document.upper()}.")
 
     async def set_heartbeat(
@@ -185,7 +210,7 @@ class Brain:
         """Write a project's HEARTBEAT; only the program does."""
         content = redact_secrets(sanitize_brain_content(text)).text
         return await self._store.write(
-            system_reach(tenant, project),
+            system_access_scope(tenant, project),
             "heartbeat",
             content,
             SYSTEM,
@@ -195,27 +220,27 @@ class Brain:
 
     async def synced_at(self, tenant: str, project: str) -> datetime | None:
         """When the figures of a project's HEARTBEAT are from, None where there is none."""
-        kept = await self._store.read(system_reach(tenant, project), "heartbeat")
+        kept = await self._store.read(system_access_scope(tenant, project), "heartbeat")
         return kept.synced_at if kept else None
 
-    async def _first_bible(self, reach: Reach) -> Version | None:
+    async def _first_bible(self, access: AccessScope) -> Version | None:
         written = await self._store.write(
-            system_reach(reach.tenant, reach.project),
+            system_access_scope(access.tenant, access.project),
             "bible",
-            first_bible(reach.project),
+            first_bible(access.project),
             SYSTEM,
             self._clock.now(),
             based_on=0,
         )
-        return written or await self._store.read(reach, "bible")
+        return written or await self._store.read(access, "bible")
 
     async def _propose(
         self,
-        occasion: Occasion,
-        reach: Reach,
+        request: RequestScope,
+        access: AccessScope,
         document: Literal["soul", "bible"],
         text: str,
-        way: Way,
+        way: InputKind,
         reason: str,
         injected: bool,
         *,
@@ -223,10 +248,10 @@ class Brain:
     ) -> str:
         now = self._clock.now()
         derived = derive_trust(way, injection=injected)
-        place = occasion.place
+        place = request.place
         record = Record(
             id=new_id(),
-            tenant=reach.tenant,
+            tenant=access.tenant,
             scope=Scope.USER if document == "soul" else Scope.PROJECT,
             tier=Tier.SEMANTIC,
             kind=Kind.CONTEXT,
@@ -234,19 +259,19 @@ class Brain:
             provenance=Provenance(
                 derived.source,
                 derived.trust,
-                reach.person,
+                access.person,
                 now,
-                session=occasion.session,
-                room=reach.room,
+                session=request.session,
+                room=access.room,
                 channel=channel_of(place),
                 audience=place.audience,
                 external=external,
             ),
             evidence=Evidence(text[:200], now, CONFIDENCE[derived.trust]),
-            project=reach.project if document == "bible" else "",
+            project=access.project if document == "bible" else "",
         )
-        pending = Pending(f"rev-{record.id[4:]}", record, reason, now, target=document)
-        if not await self._reviews.add(reach, pending):
+        pending = ReviewItem(f"rev-{record.id[4:]}", record, reason, now, target=document)
+        if not await self._reviews.add(access, pending):
             raise BadInput("Too much waits for review already; try again when some is decided.")
         return pending.id
 
@@ -270,20 +295,20 @@ def heartbeat_text(version: Version, now: datetime) -> str:
     return f"{text}\n{OLD_FIGURES}" if now - version.synced_at > STALE_AFTER else text
 
 
-def _check_place(reach: Reach, document: Document) -> None:
-    if document == "soul" and not reach.private:
+def _check_place(access: AccessScope, document: Document) -> None:
+    if document == "soul" and not access.private:
         raise BadInput("A SOUL is private: ask for it in a direct message.")
-    if document != "soul" and not reach.project:
+    if document != "soul" and not access.project:
         raise BadInput("Which project? Choose one with `/project`.")
 
 
-def _check_writable(reach: Reach, document: Document) -> None:
+def _check_writable(access: AccessScope, document: Document) -> None:
     """A SOUL is not rewritten where others speak too, even where it may be shown."""
     if document == "heartbeat":
         raise BadInput("A HEARTBEAT is written by the program alone, from its source.")
-    if document == "soul" and reach.room:
+    if document == "soul" and access.room:
         raise BadInput("A SOUL is private: change it in a direct message.")
-    _check_place(reach, document)
+    _check_place(access, document)
 
 
 def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
@@ -299,18 +324,18 @@ def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
 
 
 def _why_not(
-    reach: Reach,
+    access: AccessScope,
     document: Document,
-    way: Way,
+    way: InputKind,
     *,
     injected: bool,
     levels: set[Level],
     external: bool,
 ) -> str:
     """Why somebody has to be asked first, empty for no reason."""
-    if document == "bible" and not reach.operates:
+    if document == "bible" and not access.operates:
         return "Only operators change it."
-    if way is Way.EXPLICIT:
+    if way is InputKind.EXPLICIT:
         return ""
     if injected:
         return "It reads like an instruction to me."

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from safety.cut import cut
 from safety.sanitize import sanitize
-from safety.secrets import redact_secrets
+from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 
 Figure: TypeAlias = int | float | str

@@ -9,8 +9,8 @@ from typing import Final
 
 from gateway.ports import AdapterState, Clock
 from memory.brain.documents import Brain
+from memory.brain.figure_sources import SECONDS, FigureSource, SourceFailed
 from memory.brain.heartbeat import Sample, narrative, read_figures
-from memory.brain.sources import SECONDS, FigureSource, SourceFailed
 
 COMPARED_DAYS: Final = 7
 """Changes are told against the oldest figures of so many days, of which each keeps its first."""

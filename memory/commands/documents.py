@@ -7,11 +7,11 @@ from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
-from gateway.remembering import Asker
+from gateway.remembering import Caller
 from memory.brain.documents import BrainResult, nearly_full
-from memory.brain.own import Writable
-from memory.commands import words
-from memory.handle import MemoryHandle
+from memory.commands import texts as words
+from memory.service.handle import MemoryHandle
+from memory.service.own_documents import Writable
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
@@ -30,28 +30,28 @@ class DocumentCommands:
     def __init__(self, sync_problem: SyncProblem) -> None:
         self._problem = sync_problem
 
-    async def soul(self, handle: MemoryHandle, asker: Asker, text: str) -> Reply:
+    async def soul(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """The person's own, where nobody reads along."""
-        if asker.place.audience is not Audience.DIRECT:
+        if caller.place.audience is not Audience.DIRECT:
             raise BadInput(words.ONLY_PRIVATE)
         return await _done(handle, "soul", text)
 
-    async def bible(self, handle: MemoryHandle, _asker: Asker, text: str) -> Reply:
+    async def bible(self, handle: MemoryHandle, _asker: Caller, text: str) -> Reply:
         """The project's; operators write it, what others write is proposed to them."""
         return await _done(handle, "bible", text)
 
     async def figures(self, handle: MemoryHandle) -> str:
         """How old the figures of the chosen project are; an operator learns why a sync failed."""
-        reach = handle.reach
-        if not reach.project:
+        access = handle.access
+        if not access.project:
             return ""
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
         told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else words.NO_FIGURES
-        problem = await self._problem(reach.tenant, reach.project)
+        problem = await self._problem(access.tenant, access.project)
         if not problem:
             return told
-        why = f": {words.one_line(problem)}" if reach.operates else "."
+        why = f": {words.one_line(problem)}" if access.operates else "."
         return f"{told} The last sync failed{why}"
 
 

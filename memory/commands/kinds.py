@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from memory.record import Kind
+from memory.model.record import Kind
 
 _FORMS: Final[tuple[tuple[Kind, str], ...]] = (
     (Kind.CORRECTION, r"\b(?:actually|correction|not .{1,40} but|no longer|instead of)\b"),

@@ -10,7 +10,7 @@ PAGE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Turning:
+class PageButton:
     """A choice that leads to another page; `number` counts from 1."""
 
     label: str
@@ -43,16 +43,16 @@ class Page(Generic[T]):
             return f"{last} of {self.total}"
         return f"{self.first}-{last} of {self.total}"
 
-    def turnings(self, room: int) -> tuple[Turning, ...]:
+    def turnings(self, room: int) -> tuple[PageButton, ...]:
         """At most `room` choices, with labels of at most 20 characters: the page before and the one
         after; where there is room for one alone it goes round, from the last page to the first."""
         if self.pages == 1 or room < 1:
             return ()
         after, before = self.number % self.pages + 1, self.number - 1
-        onward = Turning(self._named(after, "Next" if after > 1 else "First"), after)
+        onward = PageButton(self._named(after, "Next" if after > 1 else "First"), after)
         if room == 1:
             return (onward,)
-        back = (Turning(self._named(before, "Back"), before),) if before else ()
+        back = (PageButton(self._named(before, "Back"), before),) if before else ()
         return (*back, onward) if after > 1 else back
 
     def _named(self, number: int, word: str) -> str:

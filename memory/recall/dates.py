@@ -53,7 +53,7 @@ _RELATIVE: Final = re.compile(rf"\b(?:{'|'.join(_AGO)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionDates:
     """A date as far as it is named, None for what is not; or the days `first` to `last`."""
 
     year: int | None = None
@@ -75,7 +75,7 @@ class Asked:
         near = self.day is not None and abs(when.day - self.day) <= NEAR_DAYS
         return 1.0 if near else NAMED_MONTH
 
-    def names(self, other: "Asked") -> bool:
+    def names(self, other: "QuestionDates") -> bool:
         """Whether a date in a text is this one, as far as both say."""
         if self.month is None or self.month != other.month:
             return False
@@ -85,21 +85,21 @@ class Asked:
         )
 
 
-def dates_in(text: str, now: datetime) -> tuple[Asked, ...]:
+def dates_in(text: str, now: datetime) -> tuple[QuestionDates, ...]:
     """The dates that a text names, at most 8."""
-    found: dict[Asked, None] = {}
+    found: dict[QuestionDates, None] = {}
     for match in _RELATIVE.finditer(text):
         latest, earliest = _AGO[match[0].lower()]
         today = now.date()
         first, last = today - timedelta(days=earliest), today - timedelta(days=latest)
-        found[Asked(first=first, last=last)] = None
+        found[QuestionDates(first=first, last=last)] = None
     for match in _NUMERIC.finditer(text):
         found[_numeric(match)] = None
     found.update(dict.fromkeys(_in_words(_NUMERIC.sub(" ", text))))
     return tuple(found)[:MAX_DATES]
 
 
-def how_well(asked: tuple[Asked, ...], when: datetime, text: str) -> float:
+def how_well(asked: tuple[QuestionDates, ...], when: datetime, text: str) -> float:
     """How well what was written `when` fits the best of these dates, 0 to 1; 1 where the text
     names one of them."""
     told = dates_in(text, when) if _may_name(asked, text) else ()
@@ -108,7 +108,7 @@ def how_well(asked: tuple[Asked, ...], when: datetime, text: str) -> float:
     return max((one.fits(when.date()) for one in asked), default=0.0)
 
 
-def _may_name(asked: tuple[Asked, ...], text: str) -> bool:
+def _may_name(asked: tuple[QuestionDates, ...], text: str) -> bool:
     """Most texts do not, and looking closely at every candidate would take 4 ms."""
     folded = text.casefold()
     months = {one.month for one in asked if one.month is not None}
@@ -119,13 +119,13 @@ def _may_name(asked: tuple[Asked, ...], text: str) -> bool:
     )
 
 
-def _numeric(match: re.Match[str]) -> Asked:
+def _numeric(match: re.Match[str]) -> QuestionDates:
     year = match["y"] or match["y2"]
     month, day = int(match["m"] or match["m2"]), int(match["d"] or match["d2"])
-    return Asked(int(year) if year else None, month, day)
+    return QuestionDates(int(year) if year else None, month, day)
 
 
-def _in_words(text: str) -> list[Asked]:
+def _in_words(text: str) -> list[QuestionDates]:
     pieces = _PIECE.findall(text)
     years = [int(piece) for piece in pieces if _is_year(piece)]
     year = years[0] if years else None
@@ -137,8 +137,8 @@ def _in_words(text: str) -> list[Asked]:
         day = _day_beside(pieces, place)
         if piece.casefold() in _AMBIGUOUS and not (day or year or _is_in(pieces, place)):
             continue
-        found.append(Asked(year, month, day))
-    return found or [Asked(one) for one in years]
+        found.append(QuestionDates(year, month, day))
+    return found or [QuestionDates(one) for one in years]
 
 
 def _day_beside(pieces: list[str], place: int) -> int | None:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from memory.model.record import Record, Scope, Tier
+from memory.model.scope import AccessScope
 from memory.recall.dates import how_well
 from memory.recall.query import Question, holds
-from memory.recall.repeats import asks
+from memory.recall.repeated_questions import asks
 from memory.recall.rules import Weights
-from memory.record import Record, Scope, Tier
-from memory.scope import Reach
 
 MAX_NAME: Final = 60
 DAY: Final = 86_400
@@ -25,12 +25,12 @@ def weighed(
     scores: Mapping[str, float],
     records: Sequence[Record],
     question: Question,
-    reach: Reach,
+    access: AccessScope,
     now: datetime,
     weights: Weights,
 ) -> dict[str, float]:
     """The records' scores, each times what is known of it; 0 to 1 as before."""
-    meant = speaker_meant(question, records, reach)
+    meant = speaker_meant(question, records, access)
     found = {}
     for record in records:
         score = scores.get(record.id, 0.0) * _of_scope(record.scope, weights)
@@ -64,7 +64,7 @@ def speaker_of(record: Record) -> str:
 
 
 def speaker_meant(
-    question: Question, records: Sequence[Record], reach: Reach
+    question: Question, records: Sequence[Record], access: AccessScope
 ) -> Callable[[Record], bool] | None:
     """Tells the turns of whom the question is about, by name or by "I" and "you"; None when it
     is about nobody in particular."""
@@ -74,7 +74,7 @@ def speaker_meant(
     if named:
         return lambda record: speaker_of(record) in named
     if question.mine:
-        return lambda record: _is_own(record, reach)
+        return lambda record: _is_own(record, access)
     if question.yours:
         return lambda record: record.role == "assistant"
     return None
@@ -115,8 +115,8 @@ def _of_scope(scope: Scope, weights: Weights) -> float:
             return weights.everybody
 
 
-def _is_own(record: Record, reach: Reach) -> bool:
-    return record.role == "user" and record.provenance.person in reach.persons
+def _is_own(record: Record, access: AccessScope) -> bool:
+    return record.role == "user" and record.provenance.person in access.persons
 
 
 def _parts(name: str) -> frozenset[str]:

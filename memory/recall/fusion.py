@@ -10,7 +10,7 @@ is to know (`docs/recall.md`).
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memory.recall.ports import Hit
+from memory.ports.recall import Hit
 from memory.recall.rules import Arms, Fusion
 
 LEXICAL: Final = "bm25"

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from memory.record import Record, SourceType, Trust
+from memory.model.record import Record, SourceType, Trust
 
 PAST: Final = "past context"
 PAST_EXTERNAL: Final = "past context, from external content"

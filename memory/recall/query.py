@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from memory.recall.courtesies import without_courtesies
-from memory.recall.dates import Asked, dates_in
-from memory.recall.function_words import telling, unspaced_telling
-from memory.store.ports import Filter
+from memory.ports import Filter
+from memory.recall.dates import QuestionDates, dates_in
+from memory.text.courtesies import without_courtesies
+from memory.text.function_words import telling, unspaced_telling
 
 MAX_QUERY: Final = 2_000
 """Characters of a question that are looked at."""
@@ -72,7 +72,7 @@ class Question:
     words: tuple[str, ...]
     literals: tuple[str, ...]
     exact: bool
-    dates: tuple[Asked, ...]
+    dates: tuple[QuestionDates, ...]
     mine: bool
     yours: bool
 

@@ -14,19 +14,19 @@ from typing import Final, Protocol
 import structlog
 
 from gateway.errors import ModelError
-from memory.recall.context import Surroundings, lending
+from memory.model.recollection import Recollection, Stage
+from memory.model.record import Embedding, Record
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+from memory.ports.recall import Embedder, Hit, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, towards
 from memory.recall.labels import told
-from memory.recall.ports import Embedder, Hit, RecallStore, Reranker
-from memory.recall.provenance import Recollection, Stage
+from memory.recall.neighbours import Neighbours, lending
 from memory.recall.query import Query, Question, understood
-from memory.recall.repeats import silent_in
+from memory.recall.repeated_questions import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import reranked, scored
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
-from memory.record import Embedding, Record
-from memory.scope import Reach
-from memory.store.ports import Filter
 
 RERANK_SECONDS: Final = 1.0
 AT_ONCE: Final = 10_000
@@ -38,14 +38,14 @@ log = structlog.get_logger(__name__)
 class Memories(Protocol):
     """Single memories with their vectors; a `MemoryStore` is one."""
 
-    async def get(self, reach: Reach, memory_id: str) -> Record | None: ...
+    async def get(self, access: AccessScope, memory_id: str) -> Record | None: ...
 
 
 @dataclass(slots=True)
 class _Work:
     """One question on its way."""
 
-    reach: Reach
+    access: AccessScope
     query: Query
     question: Question
     wanted: Filter
@@ -65,7 +65,7 @@ class _Work:
 
 
 class Retriever:
-    """Finds what is remembered about something, for whoever a `Reach` was made for."""
+    """Finds what is remembered about something, for whoever a `AccessScope` was made for."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Retriever:
         self._count = count
         self._rests_until = 0.0
 
-    async def recall(self, reach: Reach, query: Query) -> Recollection:
+    async def recall(self, access: AccessScope, query: Query) -> Recollection:
         """What fits and may be seen here, best first, within the limits.
 
         Without a model, or where it fails or takes too long, by words alone, and a note says so.
@@ -96,7 +96,7 @@ class Retriever:
         wanted = replace(query.wanted, text="", unfinished=query.unfinished)
         if wanted.at is None:
             wanted = replace(wanted, at=query.at)
-        work = _Work(reach, query, question, wanted)
+        work = _Work(access, query, question, wanted)
         await self._ask_arms(work)
         with work.stage("fusion"):
             first = fused(work.arms, self._rules.arms)
@@ -106,7 +106,7 @@ class Retriever:
             with work.stage("feedback"):
                 first, around = await self._fed_back(work, first, around)
         with work.stage("scoring"):
-            scores = scored(first, around, question, reach, query.at, self._rules)
+            scores = scored(first, around, question, access, query.at, self._rules)
             records = around.records
             ordered = best_first(scores, records)
         judged = await self._judged(work, ordered)
@@ -138,7 +138,7 @@ class Retriever:
     async def _ask_words(self, work: _Work) -> None:
         with work.stage(LEXICAL):
             work.arms[LEXICAL] = await self._store.lexical(
-                work.reach, work.question.search, work.wanted, self._rules.arms.depth
+                work.access, work.question.search, work.wanted, self._rules.arms.depth
             )
 
     async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:
@@ -165,39 +165,39 @@ class Retriever:
 
     async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
         rules = self._rules.arms
-        found = await self._store.nearest(work.reach, vector, work.wanted, rules.depth)
+        found = await self._store.nearest(work.access, vector, work.wanted, rules.depth)
         return [hit for hit in found if hit.score >= rules.least_alike]
 
     # --- what is around -------------------------------------------------------------------------
 
-    async def _around(self, work: _Work, scores: Mapping[str, float]) -> Surroundings:
+    async def _around(self, work: _Work, scores: Mapping[str, float]) -> Neighbours:
         """The candidates' records; around the best ones the turns beside them as well, as far as
         they fit what is wanted."""
         weights = self._rules.weights
         best = lending(scores, weights)
         if not scores:
-            return Surroundings(())
+            return Neighbours(())
         others = sorted(scores.keys() - set(best))
-        found = await self._store.neighbours(work.reach, best, weights.span, others)
+        found = await self._store.neighbours(work.access, best, weights.span, others)
         beside = [one for one in found if one.id in scores or _fits(one, work.wanted)]
         silent = silent_in(work.question.text, beside)
-        return Surroundings(tuple(best), tuple(beside), silent=silent)
+        return Neighbours(tuple(best), tuple(beside), silent=silent)
 
     async def _alone(
         self, work: _Work, scores: Mapping[str, float], there: Sequence[Record]
     ) -> list[Record]:
         missing = sorted(scores.keys() - {record.id for record in there})
-        return await self._store.neighbours(work.reach, missing, 0) if missing else []
+        return await self._store.neighbours(work.access, missing, 0) if missing else []
 
     async def _fed_back(
-        self, work: _Work, scores: dict[str, float], around: Surroundings
-    ) -> tuple[dict[str, float], Surroundings]:
+        self, work: _Work, scores: dict[str, float], around: Neighbours
+    ) -> tuple[dict[str, float], Neighbours]:
         """The vector arm asked again, with the question moved towards what was found."""
         rules, asked = self._rules.arms, work.vector
         telling = scores.keys() - around.silent
         best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
         standing = {record.id for record in around.records if not record.role}
-        found = [await self._memories.get(work.reach, id_) for id_ in best if id_ in standing]
+        found = [await self._memories.get(work.access, id_) for id_ in best if id_ in standing]
         vectors = [
             one.embedding.vector
             for one in found

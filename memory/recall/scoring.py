@@ -3,25 +3,25 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from memory.recall.context import Surroundings, with_context
+from memory.model.scope import AccessScope
 from memory.recall.features import literal_first, weighed
+from memory.recall.neighbours import Neighbours, with_context
 from memory.recall.query import Question
 from memory.recall.rules import RecallRules
-from memory.scope import Reach
 
 
 def scored(
     fused: Mapping[str, float],
-    around: Surroundings,
+    around: Neighbours,
     question: Question,
-    reach: Reach,
+    access: AccessScope,
     now: datetime,
     rules: RecallRules,
 ) -> dict[str, float]:
     """Every record's score, 0 to 1."""
     records = around.records
     scores = with_context(fused, around, rules.weights)
-    scores = weighed(scores, records, question, reach, now, rules.weights)
+    scores = weighed(scores, records, question, access, now, rules.weights)
     return literal_first(scores, records, question.literals)
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from memory.model.recollection import Recalled
+from memory.model.record import Record, Scope, Tier
 from memory.recall.labels import label_of, told
-from memory.recall.provenance import Recalled
 from memory.recall.rules import Limits
-from memory.record import Record, Scope, Tier
-from safety.secrets import redact_secrets
+from safety.secret_detection.detect import redact_secrets
 
 SHORT: Final = 1_000
 """Characters of a text that is remembered without its secrets: of nearly every memory."""

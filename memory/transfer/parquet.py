@@ -6,9 +6,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 from gateway.errors import BadInput
-from memory.record import Record
-from memory.store.rows import SHAPES
-from memory.transfer.lines import CREATED, MAX_LINES, fields_of
+from memory.model.record import Record
+from memory.stores.rows import SHAPES
+from memory.transfer.line_format import CREATED, MAX_LINES, fields_of
 
 MAGIC: Final = b"PAR1"
 HEADER: Final = b"parley"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.remembering import REDACTION_NOTICE
-from memory.record import (
+from memory.model.record import (
     MAX_ARGUMENT,
     MAX_DOCUMENT,
     MAX_MEMORY,
@@ -20,15 +20,15 @@ from memory.record import (
     Tier,
     Trust,
 )
-from memory.write.trust import Derived, Way, derive_trust
+from memory.write.trust import Derived, InputKind, derive_trust
 from safety.bounds import Bounds, OutOfBounds, snapshot
-from safety.credential_text import looks_like_credential
 from safety.cut import REDACTED as MARKER
 from safety.cut import cut
-from safety.injection import Finding, detect_injection, neutralise_markers
+from safety.injection_detection.detect import Finding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
-from safety.secrets import Finding as Secret
-from safety.secrets import Level, redact_secrets
+from safety.secret_detection.credential_sentences import looks_like_credential
+from safety.secret_detection.detect import Finding as Secret
+from safety.secret_detection.detect import Level, redact_secrets
 from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
@@ -80,7 +80,7 @@ class Prepared:
 
 def prepare(
     draft: Draft,
-    way: Way,
+    way: InputKind,
     tier: Tier,
     *,
     fail_on_secret: bool = False,
@@ -135,7 +135,7 @@ def prepare(
     )
 
 
-def prepare_turn(text: str, way: Way) -> Prepared | Refusal:
+def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
     """The same for one side of a turn, which is a context and may be as long as a document."""
     draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
     return prepare(

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from memory.recall.courtesies import words_of
-from memory.record import MAX_MEMORY
-from memory.write.contractions import contracted
-from memory.write.sentence_ends import ITEM, LEADS, Span, only_asks, sentence_ends
-from memory.write.standalone import is_unspaced, stands_alone
-from memory.write.unmarked_questions import asks_unmarked
+from memory.model.record import MAX_MEMORY
+from memory.text.contractions import contracted
+from memory.text.courtesies import words_of
+from memory.text.sentences import ITEM, LEADS, Span, only_asks, sentence_ends
+from memory.text.standalone import is_unspaced, stands_alone
+from memory.text.unmarked_questions import asks_unmarked
 
 MIN_QUOTE: Final = 3
 """Letters and digits that a quote has at least; two where one of them is a syllable or a word."""

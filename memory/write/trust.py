@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.record import SourceType, Trust
+from memory.model.record import SourceType, Trust
 
 
-class Way(StrEnum):
+class InputKind(StrEnum):
     """How a text came in. The handle knows; no caller says so."""
 
     EXPLICIT = "explicit"
@@ -33,20 +33,20 @@ class Derived:
 
 
 _DERIVED: Final = {
-    Way.EXPLICIT: Derived(SourceType.EXPLICIT_SAVE, Trust.HIGH),
-    Way.OWN_WORDS: Derived(SourceType.USER_MESSAGE, Trust.HIGH),
-    Way.OTHERS_WORDS: Derived(SourceType.USER_MESSAGE, Trust.MEDIUM),
-    Way.ASSISTANT: Derived(SourceType.AI_INFERENCE, Trust.LOW),
-    Way.DOCUMENT: Derived(SourceType.TOOL_OUTPUT, Trust.HIGH),
-    Way.TOOL: Derived(SourceType.TOOL_OUTPUT, Trust.MEDIUM),
-    Way.WEB: Derived(SourceType.TOOL_OUTPUT, Trust.LOW),
-    Way.IMPORT: Derived(SourceType.IMPORT, Trust.LOW),
+    InputKind.EXPLICIT: Derived(SourceType.EXPLICIT_SAVE, Trust.HIGH),
+    InputKind.OWN_WORDS: Derived(SourceType.USER_MESSAGE, Trust.HIGH),
+    InputKind.OTHERS_WORDS: Derived(SourceType.USER_MESSAGE, Trust.MEDIUM),
+    InputKind.ASSISTANT: Derived(SourceType.AI_INFERENCE, Trust.LOW),
+    InputKind.DOCUMENT: Derived(SourceType.TOOL_OUTPUT, Trust.HIGH),
+    InputKind.TOOL: Derived(SourceType.TOOL_OUTPUT, Trust.MEDIUM),
+    InputKind.WEB: Derived(SourceType.TOOL_OUTPUT, Trust.LOW),
+    InputKind.IMPORT: Derived(SourceType.IMPORT, Trust.LOW),
 }
 CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
 """What a memory is believed at first; a verified citation raises it."""
 
 
-def derive_trust(way: Way, *, injection: bool = False, external: bool = False) -> Derived:
+def derive_trust(way: InputKind, *, injection: bool = False, external: bool = False) -> Derived:
     """Source and trust of a text; an injection finding takes the trust away. What came from outside
     is never of high trust: a file that somebody attached could be hostile (sources 001)."""
     derived = _DERIVED[way]

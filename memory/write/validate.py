@@ -6,31 +6,31 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.people import Audience, Principal
-from memory.record import Draft, Kind
-from memory.store.ports import Like
-from memory.write.grounding import Claim, Findings, WritePolicy, determine_tier, validation
-from memory.write.hedges import analyze_hedges
+from memory.grounding.decision import Claim, Findings, WritePolicy, determine_tier, validation
+from memory.grounding.hedges import analyze_hedges
+from memory.grounding.verifier import Checked
+from memory.model.record import Draft, Kind
+from memory.model.validation import ValidationResult
+from memory.ports import Duplicate
 from memory.write.prepare import Refusal, prepare
-from memory.write.result import ValidationResult
-from memory.write.trust import Way
-from memory.write.verify import Checked
+from memory.write.trust import InputKind
 
 WAYS: Final = {
-    "user": Way.OWN_WORDS,
-    "chat": Way.OWN_WORDS,
-    "conversation": Way.OWN_WORDS,
-    "user_message": Way.OWN_WORDS,
-    "manual": Way.EXPLICIT,
-    "explicit_save": Way.EXPLICIT,
-    "documentation": Way.DOCUMENT,
-    "adr": Way.DOCUMENT,
-    "commit": Way.DOCUMENT,
-    "file": Way.DOCUMENT,
-    "others": Way.OTHERS_WORDS,
-    "tool_output": Way.TOOL,
-    "web": Way.WEB,
-    "ai_synthesis": Way.ASSISTANT,
-    "ai_inference": Way.ASSISTANT,
+    "user": InputKind.OWN_WORDS,
+    "chat": InputKind.OWN_WORDS,
+    "conversation": InputKind.OWN_WORDS,
+    "user_message": InputKind.OWN_WORDS,
+    "manual": InputKind.EXPLICIT,
+    "explicit_save": InputKind.EXPLICIT,
+    "documentation": InputKind.DOCUMENT,
+    "adr": InputKind.DOCUMENT,
+    "commit": InputKind.DOCUMENT,
+    "file": InputKind.DOCUMENT,
+    "others": InputKind.OTHERS_WORDS,
+    "tool_output": InputKind.TOOL,
+    "web": InputKind.WEB,
+    "ai_synthesis": InputKind.ASSISTANT,
+    "ai_inference": InputKind.ASSISTANT,
 }
 """Where a text can come from, by name; a name that is not here is the assistant's inference."""
 OUTSIDE: Final = frozenset({"file", "others", "tool_output", "web"})
@@ -45,7 +45,7 @@ def validate(
     audience: Audience,
     *,
     citations: Sequence[Checked] = (),
-    duplicate: Like | None = None,
+    duplicate: Duplicate | None = None,
     duplicate_unchecked: bool = False,
     policy: WritePolicy = WritePolicy.GROUNDED,
     auto_approve_ai_synthesis: bool = False,
@@ -67,7 +67,7 @@ def validate(
         raise BadInput(
             f"memory_type: there is no {memory_type[:40]!r}; there are {known}"
         ) from None
-    way = WAYS.get(source, Way.ASSISTANT)
+    way = WAYS.get(source, InputKind.ASSISTANT)
     external = source in OUTSIDE
     prepared = prepare(Draft(content, kind), way, kind.tier, external=external)
     if isinstance(prepared, Refusal):

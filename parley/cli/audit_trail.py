@@ -12,12 +12,12 @@ from typing import Final, TypeVar
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from memory.audit import FIRST, first_broken
-from memory.store.ports import AuditTrail, Link
-from parley.audit_key import audit_key, audit_key_file
+from memory.ports import AuditTrail, Link
 from parley.cli.memory_access import readable
-from parley.cli.memory_shown import plain, print_json
-from parley.settings import Settings
-from parley.storage import Storage
+from parley.cli.memory_table import plain, print_json
+from parley.config import Settings
+from parley.security.audit_key import audit_key, audit_key_file
+from parley.wiring.storage import Storage
 
 PAGE: Final = 1_000
 NO_KEY: Final = (
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class ChainReport:
     """How many entries were looked at, the time of the first and the last of them, the number of
     the first that is not what was written (0 for none), the last one's number and hash."""
 
@@ -76,7 +76,7 @@ def show(
     return 0
 
 
-async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) -> Walked:
+async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) -> ChainReport:
     """Check every entry from `begin` on. Raises `BadInput` when there is no such entry."""
     previous, after = FIRST, begin - 1
     if after:
@@ -93,8 +93,8 @@ async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) 
         if sound:
             last, previous, after = sound[-1].entry.at, sound[-1].hash, sound[-1].number
         if broken:
-            return Walked(count, first, last, broken, after, previous)
-    return Walked(count, first, last, 0, after, previous)
+            return ChainReport(count, first, last, broken, after, previous)
+    return ChainReport(count, first, last, 0, after, previous)
 
 
 async def pages(trail: AuditTrail, after: int, page: int = PAGE) -> AsyncIterator[list[Link]]:
@@ -116,7 +116,7 @@ def _with_trail(settings: Settings, key: bytes, job: Callable[[AuditTrail], Awai
     return asyncio.run(run())
 
 
-def _words(walked: Walked) -> str:
+def _words(walked: ChainReport) -> str:
     if walked.broken:
         return (
             f"Entry {walked.broken} is not what was written, or one before it is missing."
@@ -132,7 +132,7 @@ def _words(walked: Walked) -> str:
     )
 
 
-def _values(walked: Walked) -> dict[str, object]:
+def _values(walked: ChainReport) -> dict[str, object]:
     return {
         "entries": walked.entries,
         "since": walked.since.isoformat() if walked.since else None,

@@ -8,11 +8,11 @@ from typing import Final
 
 from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.backup import back_up, restore, verify
-from parley.audit_key import audit_key_file
-from parley.key_file import read_key
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
-from parley.storage.schemas import SCHEMAS
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
+from parley.security.audit_key import audit_key_file
+from parley.security.key_file import read_key
+from parley.wiring.storage.schemas import SCHEMAS
 
 HOT_SUFFIX: Final = ".storage"
 """Added to the name of the copy where `storage.url` is a SQLite file of its own."""

@@ -7,18 +7,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateway.extensions import ExtensionRegistry
+from parley.cli.start_check import startup_problems
+from parley.config import Settings, SettingsError, load
+from parley.config.platforms import discover
+from parley.config.sections import MEMORY, sqlite_file
 from parley.extensions import load_extensions
-from parley.platforms import discover
-from parley.settings import Settings, SettingsError, load
-from parley.settings.sections import MEMORY, sqlite_file
-from parley.starting import problems_at_start
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
     """Load the configuration and say what it means; returns the exit status."""
     platforms = discover()
     settings = load(config, env, platforms)
-    problems = asyncio.run(problems_at_start(settings, platforms))
+    problems = asyncio.run(startup_problems(settings, platforms))
     if problems:
         raise SettingsError(problems)
     extensions = load_extensions(settings)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from parley.platforms import Discovery
-from parley.settings import Problem, Settings
-from parley.settings.load import DEFAULT_FOLDER
-from parley.settings.sections import MEMORY, sqlite_file
+from parley.config import Problem, Settings
+from parley.config.load import DEFAULT_FOLDER
+from parley.config.platforms import Discovery
+from parley.config.sections import MEMORY, sqlite_file
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)

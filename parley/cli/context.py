@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from gateway.context.figures import BlockFigures, Figures, read, warnings
-from gateway.stores import Trace
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
+from gateway.ports.stores import Trace
+from gateway.turn.context.block_usage import BlockFigures, Figures, read, warnings
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
 
 
 def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
@@ -73,7 +73,7 @@ def _missing(loss: str) -> str:
 
 
 async def _find(settings: Settings, message_id: str) -> list[Trace]:
-    from parley.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
+    from parley.wiring.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
 
     storage = Storage(settings, SystemClock())
     try:

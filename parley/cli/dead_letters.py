@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from gateway.stores import DeadLetter, DeadLetters, Trace, Traces
+from gateway.ports.stores import DeadLetter, DeadLetters, Trace, Traces
 from gateway.takeovers import GAVE_UP
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
 
 AT_ONCE: Final = 10_000
 """How many `--all` takes."""
@@ -106,7 +106,7 @@ def _with_outbox(config: Path | None, env: Mapping[str, str], job: Job[T]) -> T:
 
 
 async def _run(settings: Settings, job: Job[T]) -> T:
-    from parley.storage import Storage  # noqa: PLC0415 - opens nothing until it is needed
+    from parley.wiring.storage import Storage  # noqa: PLC0415 - opens nothing until it is needed
 
     storage = Storage(settings, SystemClock())
     outbox = storage.hot.dead

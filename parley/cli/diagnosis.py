@@ -16,9 +16,9 @@ from gateway.ports import (
     PlatformAdapter,
     WebhookHandler,
 )
-from parley.commands import offered_commands
-from parley.platforms import Discovery, adapter_class
-from parley.settings import Account, Settings
+from parley.config import Account, Settings
+from parley.config.platforms import Discovery, adapter_class
+from parley.wiring.commands import offered_commands
 
 SECONDS: Final = 20.0
 """How long one platform may take to answer all of its checks."""

@@ -18,9 +18,9 @@ from parley.cli import (
 from parley.cli.checks import Finding, Status
 from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
-from parley.platforms import Discovery, discover
-from parley.settings import Account, Settings, SettingsError, load
-from parley.starting import problems_at_start
+from parley.cli.start_check import startup_problems
+from parley.config import Account, Settings, SettingsError, load
+from parley.config.platforms import Discovery, discover
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:
@@ -58,7 +58,7 @@ async def _ask(settings: Settings, platforms: Discovery) -> list[Finding]:
 
 
 async def _at_start(settings: Settings, platforms: Discovery) -> list[Finding]:
-    return checks.refused(await problems_at_start(settings, platforms))
+    return checks.refused(await startup_problems(settings, platforms))
 
 
 async def _platforms(settings: Settings, platforms: Discovery) -> list[Finding]:

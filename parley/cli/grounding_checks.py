@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from memory.write.repositories import is_repository
-from memory.write.verify import GroundingSources
+from memory.grounding.repositories import is_repository
+from memory.grounding.verifier import GroundingSources
 from parley.cli.checks import Finding
-from parley.grounding import grounding_sources
-from parley.settings import Settings
-from safety.addresses import HostRule, may_connect
+from parley.config import Settings
+from parley.wiring.grounding import grounding_sources
+from safety.http.addresses import HostRule, may_connect
 
 SECONDS: Final = 3.0
 """For the address of one host."""

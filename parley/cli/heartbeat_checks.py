@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime
 
 from gateway.errors import ConfigurationError
+from memory.brain.figure_sources import SourceFailed
 from memory.brain.heartbeat import read_figures
-from memory.brain.sources import SourceFailed
 from parley.cli.checks import Finding
-from parley.heartbeats import AT_ONCE, external_source
-from parley.settings import Settings
-from parley.settings.memory import HeartbeatSource
+from parley.config import Settings
+from parley.config.memory import HeartbeatSource
+from parley.runtime.heartbeats import AT_ONCE, external_source
 
 
 async def heartbeats(settings: Settings) -> list[Finding]:

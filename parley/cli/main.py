@@ -16,7 +16,7 @@ import typer
 
 from parley.cli import audit, memory, models, outbox, quarantine
 from parley.cli.options import DEFAULT_CONFIG, AsJson, Config, chosen
-from parley.roles import Role
+from parley.runtime.roles import Role
 
 REFUSED: Final = 3
 MAX_DAYS: Final = 365
@@ -90,7 +90,9 @@ def init(
     """Write a configuration, platform by platform."""
     from parley.cli import wizard  # noqa: PLC0415
 
-    wishes = wizard.Wishes(config, tuple(platform or ()), tuple(assign or ()), yes, force, check)
+    wishes = wizard.InitOptions(
+        config, tuple(platform or ()), tuple(assign or ()), yes, force, check
+    )
     raise typer.Exit(wizard.run(wishes, os.environ))
 
 
@@ -192,7 +194,7 @@ def token(
         raise typer.Exit(token_module.show(at, os.environ))
     if person == "revoke":
         raise typer.Exit(token_module.revoke(which, at, os.environ))
-    asked = token_module.Asked(person, name, days)
+    asked = token_module.TokenRequest(person, name, days)
     raise typer.Exit(token_module.run(asked, at, os.environ))
 
 

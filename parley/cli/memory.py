@@ -9,7 +9,7 @@ import typer
 from parley.cli.options import AsJson, Config, chosen
 
 if TYPE_CHECKING:
-    from parley.cli.memory_access import Wanted
+    from parley.cli.memory_access import PersonOptions
 
 commands = typer.Typer(help="What is remembered of a person.", no_args_is_help=True)
 
@@ -38,7 +38,7 @@ def people(
     as_json: AsJson = False,
 ) -> None:
     """List of whom something is remembered, and how much; never what."""
-    from parley.cli import memory_deeds  # noqa: PLC0415 - start-up stays short
+    from parley.cli import memory_actions as memory_deeds  # noqa: PLC0415 - start-up stays short
 
     raise typer.Exit(memory_deeds.known(chosen(config), os.environ, tenant, as_json=as_json))
 
@@ -56,7 +56,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """Show the newest memories."""
-    from parley.cli import memory_deeds  # noqa: PLC0415
+    from parley.cli import memory_actions as memory_deeds  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.newest(wanted, limit, tier, superseded=superseded))
@@ -72,7 +72,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Show what fits, best first: by words, and by meaning where there is a model."""
-    from parley.cli import memory_deeds  # noqa: PLC0415
+    from parley.cli import memory_actions as memory_deeds  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.found(wanted, query, limit, superseded=superseded))
@@ -87,7 +87,7 @@ def clear(
     as_json: AsJson = False,
 ) -> None:
     """Delete what was said (episodic), what is known (semantic), or both."""
-    from parley.cli import memory_deeds  # noqa: PLC0415
+    from parley.cli import memory_actions as memory_deeds  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.clear(wanted, what, yes))
@@ -102,7 +102,7 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Delete what is about a topic."""
-    from parley.cli import memory_deeds  # noqa: PLC0415
+    from parley.cli import memory_actions as memory_deeds  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(memory_deeds.forget(wanted, topic, yes))
@@ -131,7 +131,7 @@ def export(
 
     wanted = whose(person, config, as_json)
     raise typer.Exit(
-        memory_files.give_out(
+        memory_files.export_memories(
             wanted,
             file,
             form,
@@ -155,7 +155,7 @@ def import_(
     from parley.cli import memory_files  # noqa: PLC0415
 
     wanted = whose(person, config, as_json)
-    raise typer.Exit(memory_files.take_in(wanted, file, key_file))
+    raise typer.Exit(memory_files.import_memories(wanted, file, key_file))
 
 
 @commands.command()
@@ -207,11 +207,11 @@ def validate(
     raise typer.Exit(memory_validate.run(wanted, text, memory_type, source))
 
 
-def whose(person: str, config: Path | None, as_json: bool) -> "Wanted":
+def whose(person: str, config: Path | None, as_json: bool) -> "PersonOptions":
     """What every command is told. Raises `typer.BadParameter` where nobody is named."""
-    from parley.cli.memory_access import Wanted  # noqa: PLC0415
+    from parley.cli.memory_access import PersonOptions  # noqa: PLC0415
 
     if person.count(":") < 2:
         told = "PLATFORM:ACCOUNT:ID has to be said, as `parley memory people` shows them"
         raise typer.BadParameter(told, param_hint="--person")
-    return Wanted(person, chosen(config), os.environ, as_json)
+    return PersonOptions(person, chosen(config), os.environ, as_json)

@@ -15,18 +15,18 @@ from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
-from gateway.ports import Belonging
-from gateway.remembering import Asker
-from memory.handle import Memory, MemoryHandle
-from memory.store.ports import Counted
+from gateway.ports import MembershipStatus
+from gateway.remembering import Caller
+from memory.ports import PersonCount
+from memory.service.handle import Memory, MemoryHandle
+from parley.cli.known_people import resolve_person
+from parley.config import Settings, load
+from parley.config.sections import MEMORY, sqlite_file
 from parley.extensions import load_extensions
-from parley.known_people import known_as
-from parley.policies import policies_of
-from parley.recall_models import recall_models
-from parley.remembering import wire_memory
-from parley.settings import Settings, load
-from parley.settings.sections import MEMORY, sqlite_file
-from parley.storage import Storage
+from parley.wiring.memory import wire_memory
+from parley.wiring.policies import policies_of
+from parley.wiring.recall_models import recall_models
+from parley.wiring.storage import Storage
 
 PLATFORM: Final = "cli"
 MAX_PEOPLE: Final = 100_000
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PersonOptions:
     """What every command is told: whose memory, and which configuration."""
 
     person: str
@@ -50,7 +50,7 @@ Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
 
 
 def with_memory(
-    wanted: Wanted, job: Job[T], *, stranger: bool = False, by_meaning: bool = False
+    wanted: PersonOptions, job: Job[T], *, stranger: bool = False, by_meaning: bool = False
 ) -> T:
     """The result of `job` with this person's memory; `by_meaning` loads the models of recall for
     it, which takes seconds.
@@ -62,28 +62,28 @@ def with_memory(
 
     async def run() -> T:
         async with _opened(settings, warm=by_meaning) as (storage, memory):
-            person = await known_as(typed, storage.stores.states) or typed
-            asker = _asker(settings, extensions, person)
-            known = await _known(storage, asker.principal.tenant)
+            person = await resolve_person(typed, storage.stores.states) or typed
+            caller = _asker(settings, extensions, person)
+            known = await _known(storage, caller.principal.tenant)
             if not stranger and str(person) not in {one.person for one in known}:
                 raise BadInput(f"Nothing is remembered of {wanted.person}. {WHO}")
-            return await job(await memory.for_principal(asker), settings)
+            return await job(await memory.for_principal(caller), settings)
 
     settings = readable(wanted.config, wanted.env)
     extensions = load_extensions(settings)
     return asyncio.run(run())
 
 
-class Believed:
+class AssumedMembership:
     """Implements `MembershipCheck` at the terminal, where no platform is connected: who was seen
     in a project lately counts as a member, because who runs this reads the database anyway."""
 
-    async def belongs(self, person: str, project: str) -> Belonging:
+    async def belongs(self, person: str, project: str) -> MembershipStatus:
         """Always a member."""
-        return Belonging.MEMBER
+        return MembershipStatus.MEMBER
 
 
-def people(config: Path | None, env: Mapping[str, str], tenant: str = "") -> list[Counted]:
+def people(config: Path | None, env: Mapping[str, str], tenant: str = "") -> list[PersonCount]:
     """Of whom of a tenant there is something, and how much; without one, of whom of the tenants of
     the configured accounts. Raises `BadInput` where these have none of their own."""
     settings = readable(config, env)
@@ -91,7 +91,7 @@ def people(config: Path | None, env: Mapping[str, str], tenant: str = "") -> lis
     if not tenants:
         raise BadInput("No account has a tenant of its own: name one with --tenant.")
 
-    async def run() -> list[Counted]:
+    async def run() -> list[PersonCount]:
         async with _opened(settings) as (storage, _):
             return [one for each in tenants for one in await _known(storage, each)]
 
@@ -146,7 +146,7 @@ async def _opened(
             storage.history,
             clock,
             models,
-            check=Believed(),
+            check=AssumedMembership(),
             working=storage.working,
         )
         if wired.memory is None or wired.consolidation is None:
@@ -162,14 +162,14 @@ async def _opened(
         await storage.stop()
 
 
-async def _known(storage: Storage, tenant: str) -> list[Counted]:
+async def _known(storage: Storage, tenant: str) -> list[PersonCount]:
     return await storage.memory.census.known(tenant, MAX_PEOPLE)
 
 
-def _asker(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Asker:
+def _asker(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
     place = _place(str(person))
     role = role_of(person, policies_of(settings).roles)
-    return Asker(
+    return Caller(
         id=f"{PLATFORM}:{person}",
         principal=Principal(extensions.tenant_of_person(person), person, role),
         name=str(person),

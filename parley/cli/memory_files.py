@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Final
 
 from gateway.errors import BadInput
-from memory.handle import MemoryHandle
-from memory.transfer.exporting import ExportWish, Form, export
-from memory.transfer.importing import Fate, Told, bring_in, needs_key
-from memory.transfer.sealing import MAX_KEY, check_key
-from parley.cli.memory_access import Wanted, with_memory
-from parley.cli.memory_shown import print_json
-from parley.settings import Settings
+from memory.service.handle import MemoryHandle
+from memory.transfer.encryption import MAX_KEY, check_key
+from memory.transfer.exporter import ExportOptions, Form, export
+from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
+from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_table import print_json
+from parley.config import Settings
 
 KEY_VARIABLE: Final = "PARLEY_EXPORT_KEY"
 NO_KEY: Final = f"There is nobody to ask for the key: --key-file FILE, or {KEY_VARIABLE}."
-FAILED: Final = frozenset({Fate.REFUSED, Fate.UNREADABLE})
+FAILED: Final = frozenset({LineOutcome.REFUSED, LineOutcome.UNREADABLE})
 
 
-def give_out(
-    wanted: Wanted,
+def export_memories(
+    wanted: PersonOptions,
     file: Path,
     form: Form,
     *,
@@ -33,7 +33,7 @@ def give_out(
 ) -> int:
     """Write the person's own memories into a file."""
     key = key_from(wanted.env, key_file, twice=True) if sealed or key_file else ""
-    wish = ExportWish(file, form, key, embeddings, force)
+    wish = ExportOptions(file, form, key, embeddings, force)
 
     async def job(handle: MemoryHandle, _: Settings) -> int:
         return await export(handle, wish)
@@ -47,10 +47,10 @@ def give_out(
     return 0
 
 
-def take_in(wanted: Wanted, file: Path, key_file: Path | None) -> int:
+def import_memories(wanted: PersonOptions, file: Path, key_file: Path | None) -> int:
     """Bring in a file, and say of each line what became of it; 1 when one was not taken."""
     key = key_from(wanted.env, key_file, twice=False) if needs_key(file) else ""
-    counts: Counter[Fate] = Counter()
+    counts: Counter[LineOutcome] = Counter()
 
     async def job(handle: MemoryHandle, settings: Settings) -> None:
         async for told in bring_in(handle, file, key, turns=settings.memory.episodic):
@@ -84,7 +84,7 @@ def key_from(env: Mapping[str, str], key_file: Path | None, *, twice: bool) -> s
     return key
 
 
-def _tell(wanted: Wanted, told: Told) -> None:
+def _tell(wanted: PersonOptions, told: LineReport) -> None:
     if wanted.as_json:
         values = {"line": told.line, "fate": told.fate.value, "reason": told.reason, "id": told.id}
         print_json([values])

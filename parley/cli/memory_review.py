@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.errors import BadInput
-from memory.handle import MemoryHandle
-from memory.store.ports import Pending
-from memory.write.outcome import Outcome
-from parley.cli.asking import choice
-from parley.cli.memory_access import Wanted, with_memory
-from parley.cli.memory_shown import plain, print_json, show_decided, show_waiting
-from parley.settings import Settings
+from memory.model.outcome import Outcome
+from memory.ports import ReviewItem
+from memory.service.handle import MemoryHandle
+from parley.cli.confirm import choice
+from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_table import plain, print_json, show_decided, show_waiting
+from parley.config import Settings
 
 MAX_WAITING: Final = 100
 MIN_ID: Final = 8
 """Characters of an id that name it, when no other one begins so."""
 
 
-def review(wanted: Wanted, approve: Sequence[str], reject: Sequence[str]) -> int:
+def review(wanted: PersonOptions, approve: Sequence[str], reject: Sequence[str]) -> int:
     """Decide the named ones, or each one by one; without a terminal they are only shown."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int:
@@ -33,7 +33,7 @@ def review(wanted: Wanted, approve: Sequence[str], reject: Sequence[str]) -> int
     return with_memory(wanted, job)
 
 
-def history(wanted: Wanted) -> int:
+def history(wanted: PersonOptions) -> int:
     """Print what was decided, the latest first."""
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
@@ -45,8 +45,8 @@ def history(wanted: Wanted) -> int:
 
 async def _named(
     handle: MemoryHandle,
-    waiting: Sequence[Pending],
-    wanted: Wanted,
+    waiting: Sequence[ReviewItem],
+    wanted: PersonOptions,
     approve: Sequence[str],
     reject: Sequence[str],
 ) -> int:
@@ -65,7 +65,7 @@ async def _named(
     return status
 
 
-async def _asked(handle: MemoryHandle, waiting: Sequence[Pending]) -> int:
+async def _asked(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
     status = 0
     for number, pending in enumerate(waiting, 1):
         sys.stdout.write(
@@ -82,7 +82,7 @@ async def _asked(handle: MemoryHandle, waiting: Sequence[Pending]) -> int:
     return status
 
 
-async def _decide(handle: MemoryHandle, pending: Pending, *, keep: bool) -> tuple[bool, str]:
+async def _decide(handle: MemoryHandle, pending: ReviewItem, *, keep: bool) -> tuple[bool, str]:
     if not keep:
         await handle.reject(pending.id)
         return True, "Not kept."
@@ -90,7 +90,7 @@ async def _decide(handle: MemoryHandle, pending: Pending, *, keep: bool) -> tupl
     return result.outcome is Outcome.STORED, result.reason
 
 
-def _one(waiting: Sequence[Pending], name: str) -> Pending:
+def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:
     found = [one for one in waiting if one.id == name]
     if not found and len(name) >= MIN_ID:
         found = [one for one in waiting if one.id.startswith(name)]

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gateway.errors import BadInput
-from memory.handle import MemoryHandle
-from memory.write.result import IngestionTier, ValidationResult
+from memory.model.validation import IngestionTier, ValidationResult
+from memory.service.handle import MemoryHandle
 from memory.write.validate import WAYS
-from parley.cli.memory_access import Wanted, with_memory
-from parley.cli.memory_shown import print_json
-from parley.settings import Settings
+from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_table import print_json
+from parley.config import Settings
 
 TOLD: Final[Mapping[IngestionTier, str]] = {
     IngestionTier.AUTO_APPROVE: "stored at once",
@@ -19,7 +19,7 @@ TOLD: Final[Mapping[IngestionTier, str]] = {
 }
 
 
-def run(wanted: Wanted, text: str, memory_type: str, source: str) -> int:
+def run(wanted: PersonOptions, text: str, memory_type: str, source: str) -> int:
     """Print the tier, the reason and every check; 0 in the first tier only."""
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
@@ -29,13 +29,13 @@ def run(wanted: Wanted, text: str, memory_type: str, source: str) -> int:
 
     result = with_memory(wanted, job, stranger=True)
     if wanted.as_json:
-        print_json([line_of(result)])
+        print_json([sender_for(result)])
     else:
         sys.stdout.writelines(f"{line}\n" for line in told(result))
     return int(not result.approved)
 
 
-def line_of(result: ValidationResult) -> dict[str, object]:
+def sender_for(result: ValidationResult) -> dict[str, object]:
     """The result as a JSON object."""
     return {
         "tier": result.tier.value,

@@ -7,9 +7,9 @@ from typing import Final
 import httpx
 
 from parley.cli.checks import Finding
-from parley.policies import model_name
-from parley.settings import Settings
-from parley.settings.sections import ModelChoice
+from parley.config import Settings
+from parley.config.sections import ModelChoice
+from parley.wiring.policies import model_name
 
 SECONDS: Final = 10.0
 ANTHROPIC: Final = "https://api.anthropic.com"

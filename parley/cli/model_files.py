@@ -11,15 +11,15 @@ from typing import Final
 
 from gateway.clock import SystemClock
 from gateway.errors import ParleyError, StoreUnavailable
-from memory.models.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
-from memory.models.openai import DEFAULT_MODEL
-from memory.models.runtime import INSTALL, installed
+from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
+from memory.embeddings.openai import DEFAULT_MODEL
+from memory.embeddings.runtime import INSTALL, installed
 from parley.cli.checks import Finding
-from parley.pulling import PUBLISHED, Progress, PullFailed, pull
-from parley.recall_models import advice_for, models_folder, problem_of
-from parley.settings import Settings, SettingsError, load
-from parley.settings.sections import MEMORY, sqlite_file
-from parley.storage import Storage
+from parley.cli.model_download import PUBLISHED, DownloadFailed, Progress, pull
+from parley.config import Settings, SettingsError, load
+from parley.config.sections import MEMORY, sqlite_file
+from parley.wiring.recall_models import advice_for, models_folder, problem_of
+from parley.wiring.storage import Storage
 
 BY_WORDS: Final = "memories are found by their words"
 
@@ -57,7 +57,7 @@ def show(folder: Path | None, config: Path | None, env: Mapping[str, str], *, as
     return 0
 
 
-def pull_all(
+def download_all(
     names: tuple[str, ...],
     folder: Path | None,
     published: str,
@@ -82,7 +82,7 @@ def pull_all(
         try:
             with _bar() as progress:
                 fetched = pull(model, models, progress, published or PUBLISHED)
-        except PullFailed as error:
+        except DownloadFailed as error:
             sys.stderr.write(f"{model.name}: {error}\n")
             return 1
         what = f"fetched, {len(fetched)} files" if fetched else "is here already"

@@ -38,4 +38,4 @@ def pull(
     from parley.cli import model_files  # noqa: PLC0415
 
     names = tuple(name or ())
-    raise typer.Exit(model_files.pull_all(names, folder, published, chosen(config), os.environ))
+    raise typer.Exit(model_files.download_all(names, folder, published, chosen(config), os.environ))

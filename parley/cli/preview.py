@@ -8,8 +8,8 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.message import Part
 from gateway.render import render
-from parley.platforms import discover
-from parley.settings.problems import suggestion
+from parley.config.platforms import discover
+from parley.config.problems import suggestion
 
 MAX_BYTES: Final = 1024 * 1024
 

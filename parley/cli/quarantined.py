@@ -10,11 +10,11 @@ from gateway.clock import SystemClock
 from gateway.crash_loop.deaths import Deaths
 from gateway.crash_loop.guard import MAX_LISTED
 from gateway.errors import BadInput
+from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import WorkItem, WorkKind
-from gateway.stores import Quarantined
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
-from parley.storage import Storage
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
+from parley.wiring.storage import Storage
 
 MEANINGS: Final[Mapping[WorkKind, str]] = {
     "message": "A message. Its author was told, where that was possible, and its text is deleted.",

@@ -4,12 +4,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from memory.handle import MemoryHandle
-from memory.recall.provenance import Recalled, Recollection
+from memory.model.recollection import Recalled, Recollection
 from memory.recall.query import Query
-from parley.cli.memory_access import Wanted, with_memory
-from parley.cli.memory_shown import plain, print_json
-from parley.settings import Settings
+from memory.service.handle import MemoryHandle
+from parley.cli.memory_access import PersonOptions, with_memory
+from parley.cli.memory_table import plain, print_json
+from parley.config import Settings
 
 NOTHING: Final = "Nothing fits."
 NOTES: Final[Mapping[str, str]] = {
@@ -22,21 +22,21 @@ NOTES: Final[Mapping[str, str]] = {
 }
 
 
-def run(wanted: Wanted, query: str, limit: int) -> int:
+def run(wanted: PersonOptions, query: str, limit: int) -> int:
     """Print the candidates, best first; 1 when there are none."""
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
-        return await handle.look_up(Query(query, handle.occasion.at, limit=limit))
+        return await handle.look_up(Query(query, handle.request.at, limit=limit))
 
     found = with_memory(wanted, job, by_meaning=True)
     if wanted.as_json:
-        print_json([line_of(one) for one in found.results])
+        print_json([sender_for(one) for one in found.results])
     else:
         sys.stdout.writelines(f"{line}\n" for line in described(found))
     return 0 if found.results else 1
 
 
-def line_of(one: Recalled) -> Mapping[str, object]:
+def sender_for(one: Recalled) -> Mapping[str, object]:
     """A candidate as a JSON object."""
     return {
         "id": one.id,
@@ -75,6 +75,6 @@ def _looked_at(found: Recollection) -> str:
     text = f"{found.candidates} candidates from {' and '.join(found.arms) or 'nowhere'}"
     if found.left_out:
         text += f", {found.left_out} beyond the limits"
-    if found.echoes:
-        text += f", {found.echoes} only repeat the question or another one"
+    if found.repeats:
+        text += f", {found.repeats} only repeat the question or another one"
     return text

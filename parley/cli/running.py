@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from parley.cli.checks import Finding
-from parley.http.ports import tried
-from parley.settings import Settings
+from parley.config import Settings
+from parley.http.tcp_ports import tried
 
 SECONDS: Final = 3.0
 MAX_ANSWER: Final = 100_000

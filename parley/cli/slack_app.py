@@ -4,7 +4,7 @@ import sys
 
 from adapters.slack.app_manifest import app_manifest
 from gateway.errors import BadInput
-from parley.commands import offered_commands
+from parley.wiring.commands import offered_commands
 
 
 def run(name: str, url: str) -> int:

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from parley.platforms import discover
-from parley.roles import Role
-from parley.settings import load
+from parley.config import load
+from parley.config.platforms import discover
+from parley.runtime.roles import Role
 
 
 def start(
@@ -19,6 +19,6 @@ def start(
     settings = load(config, env, platforms)
     if not settings.accounts():
         sys.stderr.write("No platform has its credentials yet; `parley init` sets one up.\n")
-    from parley import serving  # noqa: PLC0415 -- loads the whole program
+    from parley.runtime import serve as serving  # noqa: PLC0415 -- loads the whole program
 
     return serving.run(settings, role, platform)

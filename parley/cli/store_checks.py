@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.errors import ConfigurationError, StoreUnavailable
 from parley.cli.checks import Finding
-from parley.settings import Settings
-from parley.storage.schemas import SCHEMAS
+from parley.config import Settings
+from parley.wiring.storage.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    from gateway.storage.postgres.standing import Standing
+    from gateway.storage.postgres.status import PostgresStatus
 
 SECONDS: Final = 10.0
 """How long one store may take to answer everything."""
@@ -102,12 +102,12 @@ def _persistence(kept: bool, fsync: str) -> Finding:
 
 
 async def _postgres(url: str) -> list[Finding]:
-    from gateway.storage.postgres.standing import standing  # noqa: PLC0415 - as above
+    from gateway.storage.postgres.status import standing  # noqa: PLC0415 - as above
 
     return of_postgres(await standing(url, SCHEMAS))
 
 
-def of_postgres(found: "Standing") -> list[Finding]:
+def of_postgres(found: "PostgresStatus") -> list[Finding]:
     """What the server says of itself."""
     few = "Raise max_connections, or put fewer processes on it."
     new, free = found.version_number >= MINIMUM_POSTGRES, found.free_connections
@@ -125,7 +125,7 @@ def of_postgres(found: "Standing") -> list[Finding]:
     ]
 
 
-def _tables(found: "Standing") -> Finding:
+def _tables(found: "PostgresStatus") -> Finding:
     name = "PostgreSQL: tables"
     if not found.writable:
         advice = "Point database.url to the primary server, or lift default_transaction_read_only."

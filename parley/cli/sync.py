@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from parley.settings import Settings, load
+from parley.config import Settings, load
 
 
 def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
@@ -22,9 +22,9 @@ def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
 async def _sync(settings: Settings, project: str) -> str:
     # Opens nothing until it is needed, and is not loaded for other commands.
     from parley.extensions import load_extensions  # noqa: PLC0415 - start-up stays short
-    from parley.heartbeats import wire_heartbeats  # noqa: PLC0415
-    from parley.remembering import wire_memory  # noqa: PLC0415
-    from parley.storage import Storage  # noqa: PLC0415
+    from parley.runtime.heartbeats import wire_heartbeats  # noqa: PLC0415
+    from parley.wiring.memory import wire_memory  # noqa: PLC0415
+    from parley.wiring.storage import Storage  # noqa: PLC0415
 
     clock = SystemClock()
     storage = Storage(settings, clock)

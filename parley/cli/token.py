@@ -14,14 +14,14 @@ from typing import Final, TypeVar
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
-from memory.store.ports.tokens import MAX_NAME, KeptToken, TokenStore
+from memory.ports.api_tokens import MAX_NAME, ApiToken, TokenStore
+from parley.cli.known_people import resolve_stored_person
+from parley.config import Settings, load
+from parley.config.sections import MEMORY
 from parley.extensions import load_extensions
-from parley.known_people import looked_up
-from parley.settings import Settings, load
-from parley.settings.sections import MEMORY
-from parley.storage.long_lived import open_long_lived
-from parley.token_key import token_key
-from parley.tokens import Holder, issue, person_of
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue, person_of
+from parley.wiring.storage.long_lived import open_long_lived
 
 ID_BYTES: Final = 6
 NOBODY_LISTS: Final = "The database is in the gateway's own memory: nothing is listed there."
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TokenRequest:
     """For whom a token is, and how it is called; without a name its id is its name."""
 
     person: str
@@ -43,13 +43,13 @@ class Asked:
     days: int = 30
 
 
-def run(asked: Asked, config: Path | None, env: Mapping[str, str]) -> int:
+def run(asked: TokenRequest, config: Path | None, env: Mapping[str, str]) -> int:
     """Print a token for this person. Raises `BadInput` for somebody of no account of ours, and for
     a name that is taken."""
     settings = _loaded(config, env)
     typed = person_of(asked.person)
     _check_account(settings, typed.platform, typed.account)
-    known = asyncio.run(looked_up(typed, settings))
+    known = asyncio.run(resolve_stored_person(typed, settings))
     if known is None:
         raise BadInput(NOBODY_YET.format(person=typed))
     tenant = load_extensions(settings).tenant_of_person(known)
@@ -60,10 +60,10 @@ def run(asked: Asked, config: Path | None, env: Mapping[str, str]) -> int:
     if settings.database.url == MEMORY:
         id_ = name = ""
     else:
-        kept = KeptToken(id_, name, tenant, str(known), now, until)
+        kept = ApiToken(id_, name, tenant, str(known), now, until)
         if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
-    sys.stdout.write(f"{issue(key, Holder(known, tenant, until, id_))}\n")
+    sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_))}\n")
     called = f" `parley token revoke {name}` takes it back." if name else ""
     sys.stderr.write(
         f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Whoever has it is them.{called}\n"

@@ -5,8 +5,8 @@ import difflib
 
 from gateway.turn.mcp_probe import Probed, probe
 from parley.cli.checks import Finding
-from parley.policies import mcp_servers_of, rules_for_tools_of
-from parley.settings import Settings
+from parley.config import Settings
+from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
 
 
 async def tool_servers(settings: Settings) -> list[Finding]:

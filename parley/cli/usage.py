@@ -11,16 +11,16 @@ from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import AS_OF
+from gateway.observe.spending import SpendingReader, SpendingSummary
 from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
 from parley.cli.memory_access import person_of, readable, tenants_of_accounts
-from parley.cli.memory_shown import print_json
+from parley.cli.memory_table import print_json
+from parley.config import Settings
 from parley.extensions import load_extensions
-from parley.policies import policies_of
-from parley.remembering import wire_memory
-from parley.settings import Settings
-from parley.spending import Spending, Spent
-from parley.storage import Storage
+from parley.wiring.memory import wire_memory
+from parley.wiring.policies import policies_of
+from parley.wiring.storage import Storage
 
 PRICED: Final = f"by the prices of {AS_OF} and those of budgets.prices"
 NOTHING: Final = "Nothing was spent in this time."
@@ -49,7 +49,7 @@ def run(
     return 0
 
 
-def lines_of(spent: Spent) -> dict[str, object]:
+def lines_of(spent: SpendingSummary) -> dict[str, object]:
     """It as a JSON object; amounts in millionths of a dollar."""
     return {
         "micros": spent.micros,
@@ -61,7 +61,7 @@ def lines_of(spent: Spent) -> dict[str, object]:
     }
 
 
-def told(spent: Spent) -> Iterator[str]:
+def told(spent: SpendingSummary) -> Iterator[str]:
     """It in words, line by line."""
     for one in spent.totals:
         usage = one.usage
@@ -90,12 +90,14 @@ def _tenant_of(settings: Settings, extensions: ExtensionRegistry, person: Person
     return tenants[0]
 
 
-async def _spent(settings: Settings, tenant: str, person: PersonId | None, days: int) -> Spent:
+async def _spent(
+    settings: Settings, tenant: str, person: PersonId | None, days: int
+) -> SpendingSummary:
     clock = SystemClock()
     storage = Storage(settings, clock)
     stores = storage.stores
     wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
-    spending = Spending(stores.usage, wired.humans, policies_of(settings).budgets, clock)
+    spending = SpendingReader(stores.usage, wired.humans, policies_of(settings).budgets, clock)
     try:
         await storage.start(exclusive=False)
         if person is None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from gateway.clock import SystemClock
-from gateway.feedback import DOWN, UP, Thumbs
-from gateway.stores import Trace
-from parley.settings import Settings, load
-from parley.settings.sections import sqlite_file
+from gateway.ports.feedback import DOWN, UP, Thumbs
+from gateway.ports.stores import Trace
+from parley.config import Settings, load
+from parley.config.sections import sqlite_file
 
 NEXT: Final[Mapping[str, str]] = {
     "access": "The section `access` of the configuration decides on this.",
@@ -70,7 +70,7 @@ def described(trace: Trace, thumbs: Thumbs | None = None) -> str:
 
 
 async def _find(settings: Settings, message_id: str) -> tuple[list[Trace], dict[str, Thumbs]]:
-    from parley.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
+    from parley.wiring.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
 
     storage = Storage(settings, SystemClock())
     try:

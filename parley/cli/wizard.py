@@ -12,21 +12,21 @@ import typer
 
 from gateway.errors import ConfigurationError
 from gateway.ports import AdapterManifest, Check
+from parley.cli.config_writer import Answers, assigned, write
 from parley.cli.diagnosis import diagnose
-from parley.cli.guidance import Credential, Guidance, guidance_for, variable
-from parley.cli.written import Answers, assigned, write
-from parley.commands import offered_commands
-from parley.platforms import OWN_PLATFORMS, Discovery, discover
-from parley.settings import Account, SettingsError, from_mapping
-from parley.settings.problems import suggestion
-from parley.settings.yaml_file import Value
+from parley.cli.platform_guide import Credential, Guidance, guidance_for, variable
+from parley.config import Account, SettingsError, from_mapping
+from parley.config.platforms import OWN_PLATFORMS, Discovery, discover
+from parley.config.problems import suggestion
+from parley.config.yaml_file import Value
+from parley.wiring.commands import offered_commands
 
 MAX_TRIES: Final = 5
 MODEL_KEY: Final = "ANTHROPIC_API_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class InitOptions:
     """What was asked for on the command line."""
 
     config: Path
@@ -41,7 +41,7 @@ class Wishes:
 class Session:
     """What the questions go by, and what was answered so far."""
 
-    wishes: Wishes
+    wishes: InitOptions
     env: Mapping[str, str]
     platforms: Discovery
     answers: Answers = field(default_factory=Answers)
@@ -56,7 +56,7 @@ class Session:
         return str(self.answers.section("assistant").get("name", "Parley"))
 
 
-def run(wishes: Wishes, env: Mapping[str, str]) -> int:
+def run(wishes: InitOptions, env: Mapping[str, str]) -> int:
     """Ask, check, write; 1 when something was refused or does not work."""
     session = Session(wishes, env, discover())
     if not _may_write(wishes):
@@ -80,7 +80,7 @@ def _say(text: str = "") -> None:
     sys.stdout.flush()
 
 
-def _may_write(wishes: Wishes) -> bool:
+def _may_write(wishes: InitOptions) -> bool:
     if not wishes.config.exists() or wishes.force:
         return True
     if wishes.yes:

@@ -15,7 +15,7 @@ from rich.console import Console
 from gateway.errors import ParleyError, StartError, StoreUnavailable
 from gateway.observe.logs import configure_logs
 from parley.demo.player import Outcome, Player
-from parley.demo.running import ASSISTANT, Demo, running
+from parley.demo.run import ASSISTANT, Demo, running
 from parley.demo.story import STORY
 from parley.demo.terminal import show_outcome, show_summary
 

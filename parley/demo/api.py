@@ -18,7 +18,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
-from parley.demo.gateway import DemoGateway
+from parley.demo.demo_gateway import DemoGateway
 from parley.demo.view import room_view, world_view
 from parley.demo.world import Refused, Where, World
 from simulators.base import NotSupported, SimFile

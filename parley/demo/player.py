@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.stores import Trace
-from parley.demo.gateway import DemoGateway
+from gateway.ports.stores import Trace
+from parley.demo.demo_gateway import DemoGateway
 from parley.demo.story import Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall

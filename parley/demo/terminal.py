@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.policy.decision import Decision
-from gateway.stores import Trace
+from gateway.ports.stores import Trace
 from parley.demo.player import Outcome
-from parley.demo.view import BACKGROUND, unfolded
+from parley.demo.view import BACKGROUND, expanded_body
 from parley.demo.world import DIRECT, TITLES, Seen
 from simulators.base import ApiCall
 
@@ -46,7 +46,7 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
         console.print(_line("gateway", Text(tally(outcome.traces), "bold"), style="dim"))
     for trace in outcome.traces[-MAX_TRACES:]:
         console.print(_line("gateway", _decisions(trace, console.width - INDENT), style="dim"))
-    sent = telling_calls(outcome.calls)
+    sent = shown_calls(outcome.calls)
     for call in sent:
         console.print(_line(platform, _request(call), style=colour))
     for answer in outcome.answers[-2:]:
@@ -78,7 +78,7 @@ def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
     console.print(table)
 
 
-def telling_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
+def shown_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
     """The requests worth showing: one of each kind that carries text, the last ones."""
     telling = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
     return telling[-2:]
@@ -156,7 +156,7 @@ def _request(call: ApiCall) -> Group:
 
 def block_kinds(call: ApiCall) -> str:
     """The types of a Slack message's blocks, in order; empty for anything else."""
-    blocks = unfolded(call.body.get("blocks"))
+    blocks = expanded_body(call.body.get("blocks"))
     if not isinstance(blocks, list):
         return ""
     return ", ".join(str(block.get("type")) for block in blocks if isinstance(block, dict))

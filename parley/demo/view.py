@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from gateway.stores import Trace
+from gateway.ports.stores import Trace
 from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
 from simulators.base import ApiCall, SimRoom
 
@@ -88,14 +88,14 @@ def call_view(call: ApiCall) -> dict[str, object]:
 def readable_body(body: Mapping[str, object]) -> str:
     """A request's body as JSON; JSON inside of form fields is unfolded."""
     return json.dumps(
-        {key: unfolded(value) for key, value in body.items()},
+        {key: expanded_body(value) for key, value in body.items()},
         indent=2,
         ensure_ascii=False,
         default=lambda value: f"<{type(value).__name__}>",
     )
 
 
-def unfolded(value: object) -> object:
+def expanded_body(value: object) -> object:
     """What a form field holds: the value behind its JSON, or the field itself."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:

@@ -17,7 +17,7 @@ from typing import Final
 
 from aiohttp import StreamReader, web
 
-from parley.http.addresses import Network, forwarded_for, is_one_of, share_key
+from parley.http.client_address import Network, forwarded_for, is_one_of, rate_limit_key
 
 SWEEP_SECONDS: Final = 0.25
 """How often deadlines are looked at."""
@@ -151,7 +151,7 @@ class Connections:
         """Take a new connection in; False when there is no room and none can be ended for it."""
         peer = connection.transport.get_extra_info("peername")
         host = str(peer[0]) if peer else ""
-        connection.address = "" if is_one_of(host, self._trusted) else share_key(host)
+        connection.address = "" if is_one_of(host, self._trusted) else rate_limit_key(host)
         if not self._counted(connection):
             return False
         if len(self._open) >= self._most and not self._end_oldest():

@@ -14,12 +14,12 @@ from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
-from memory.handle import MemoryHandle
-from memory.record import Record
-from memory.store.ports import Filter
-from parley.token_key import token_key
-from parley.tokens import Holder, issue
+from gateway.remembering import Caller
+from memory.model.record import Record
+from memory.ports import Filter
+from memory.service.handle import MemoryHandle
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue
 from simulators.base import PlatformSimulator, Shown, SimFile, SimPerson, SimRoom
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
@@ -266,8 +266,8 @@ class Scene:
         person = self.person_id(name)
         place = Place(person.platform, person.account, person.id, Audience.DIRECT)
         who = Principal(tenant, person, Role.MEMBER)
-        asker = Asker(f"check {self.tag}", who, name, place, f"check {name}", SystemClock().now())
-        return await memory.for_principal(asker)
+        caller = Caller(f"check {self.tag}", who, name, place, f"check {name}", SystemClock().now())
+        return await memory.for_principal(caller)
 
     async def records(self, name: str) -> list[Record]:
         """Everything that is kept of a person as memory, turns included."""
@@ -294,7 +294,7 @@ class Scene:
         """A person's token for the API, as `parley token` prints it."""
         key = token_key(self.stage.app.settings).made()
         until = SystemClock().now() + timedelta(days=days)
-        return issue(key, Holder(self.person_id(name), tenant, until))
+        return issue(key, TokenClaims(self.person_id(name), tenant, until))
 
     async def http(
         self, method: str, path: str, *, by: str = "mallory", token: str = "", **more: Any

@@ -38,7 +38,7 @@ class CountingServer:
         return web.Response(text="internal")
 
 
-class LoopWatch:
+class EventLoopMonitor:
     """The longest piece of work that kept the loop from turning, in seconds of processor time.
 
     Processor time, because a busy machine makes every piece longer by the clock.
@@ -56,9 +56,9 @@ class LoopWatch:
 
 
 @contextmanager
-def watched_loop() -> Iterator[LoopWatch]:
+def watched_loop() -> Iterator[EventLoopMonitor]:
     """Measures while the block runs."""
-    watch = LoopWatch()
+    watch = EventLoopMonitor()
     task = asyncio.get_running_loop().create_task(watch._watch())
     try:
         yield watch

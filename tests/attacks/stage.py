@@ -20,9 +20,9 @@ from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, PersonId
 from parley.app import App
-from parley.garbage import set_aside
-from parley.settings import from_mapping
-from parley.settings.secrets import secret_values
+from parley.config import from_mapping
+from parley.config.secrets import secret_values
+from parley.runtime.garbage import freeze_startup_objects
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator, SimPerson
 from simulators.discord import DiscordSimulator
@@ -164,14 +164,14 @@ async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[
         port = await stack.enter_async_context(simulated(platforms))
         settings = _settings(kind, platforms, folder, port, server, hits, database)
         believed = timedelta(seconds=BELIEVED_SECONDS)
-        stack.enter_context(patch("gateway.membership.BELIEVED_FOR", believed))
+        stack.enter_context(patch("gateway.outbound.membership.BELIEVED_FOR", believed))
         app = App(from_mapping(settings), extensions=ExtensionRegistry(tenant_provider=ByAccount()))
         configure_logs("json", logging.INFO, stream=log)
         await app.start()
         stack.push_async_callback(app.stop)
         stack.callback(gc.set_threshold, *gc.get_threshold())
         stack.callback(gc.unfreeze)
-        set_aside()  # as `parley run` does
+        freeze_startup_objects()  # as `parley run` does
         assert not app.supervisor.errors, app.supervisor.errors
         for platform in platforms.values():
             await platform.wait_connected()

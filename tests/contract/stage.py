@@ -25,8 +25,8 @@ from gateway.message import (
 )
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.storage.codec import event_from_json, event_to_json
-from parley.http.webhooks import WebhookListener
-from parley.platforms import adapter_class
+from parley.config.platforms import adapter_class
+from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
 from tests.contract.variants import HostedPlatform, Variant
 from tests.support.patience import PATIENCE

@@ -11,14 +11,14 @@ from typing import Final
 
 from gateway.ports import (
     CanAnswerInline,
+    CanCheckMembership,
     CanClearButtons,
     CanDelete,
     CanEdit,
-    CanFetch,
+    CanFetchFiles,
     CanMarkRead,
     CanReact,
     CanShowLive,
-    CanTellMembers,
     CanType,
     Capabilities,
 )
@@ -33,9 +33,9 @@ PROTOCOLS: Final = {
     "read_marks": CanMarkRead,
     "reactions": CanReact,
     "inline_queries": CanAnswerInline,
-    "files_in": CanFetch,
+    "files_in": CanFetchFiles,
     "live": CanShowLive,
-    "tells_members": CanTellMembers,
+    "tells_members": CanCheckMembership,
     "clears_buttons": CanClearButtons,
 }
 

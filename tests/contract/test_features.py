@@ -11,13 +11,13 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.ports import (
+    CanCheckMembership,
     CanDelete,
     CanEdit,
-    CanFetch,
+    CanFetchFiles,
     CanMarkRead,
     CanReact,
     CanShowLive,
-    CanTellMembers,
     CanType,
     LiveView,
 )
@@ -56,7 +56,7 @@ async def test_who_belongs_to_a_room_is_a_member_and_strangers_are_not(stage: St
     room = stage.platform.room("general")
     place = (await stage.hear("hello", room, mention=True)).place
     space = place.workspace_id or place.channel_id
-    assert isinstance(stage.adapter, CanTellMembers)
+    assert isinstance(stage.adapter, CanCheckMembership)
     assert await stage.adapter.is_member(space, stage.person.id)
     nobody, nowhere = "999999999999", "999999999999"
     for wanted, who in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
@@ -137,7 +137,7 @@ async def test_a_file_is_named_first_and_fetched_within_a_bound(
     message = await stage.sink.message("look")
     (attachment,) = message.attachments
     assert (attachment.kind == "image") == (file.mime == "image/png")
-    assert isinstance(stage.adapter, CanFetch)
+    assert isinstance(stage.adapter, CanFetchFiles)
     assert await stage.adapter.fetch(attachment, len(file.data)) == file.data
     with pytest.raises(BadInput):
         await stage.adapter.fetch(attachment, len(file.data) - 1)

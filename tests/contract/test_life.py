@@ -9,17 +9,17 @@ from gateway.errors import DeliveryError, StartError
 from gateway.message import Attachment, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import (
+    CanCheckLiveness,
     CanDelete,
     CanEdit,
-    CanFetch,
+    CanFetchFiles,
     CanMarkRead,
-    CanProve,
     CanReact,
-    CanRevive,
+    CanReconnect,
     CanType,
     PlatformAdapter,
 )
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from tests.contract.stage import Sink, Stage, make_adapter, on_stage
 from tests.contract.variants import HostedPlatform, Variant
 from tests.support.patience import PATIENCE
@@ -45,7 +45,7 @@ async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[Base
     if isinstance(adapter, CanReact):
         tries.append(adapter.react(place, "1", "👍"))  # type: ignore[arg-type]
         tries.append(adapter.unreact(place, "1", "👍"))  # type: ignore[arg-type]  # found by its method
-    if isinstance(adapter, CanFetch):
+    if isinstance(adapter, CanFetchFiles):
         tries.append(adapter.fetch(Attachment("other", "1"), 10))  # type: ignore[arg-type]
     async with asyncio.timeout(PATIENCE):
         results = await asyncio.gather(*tries, return_exceptions=True)
@@ -120,11 +120,11 @@ def _keeps_a_line_open(variant: Variant) -> bool:
 @pytest.mark.where.with_args(_keeps_a_line_open)
 async def test_a_connection_says_whether_it_is_alive_and_can_be_revived(stage: Stage) -> None:
     adapter = stage.adapter
-    assert isinstance(adapter, CanProve)
+    assert isinstance(adapter, CanCheckLiveness)
     await stage.hear("before")
     assert adapter.alive().ok, adapter.alive().detail
-    if isinstance(adapter, CanRevive):
-        await adapter.revive()
+    if isinstance(adapter, CanReconnect):
+        await adapter.reconnect()
         await stage.platform.say(stage.person, stage.room, "meanwhile")
         await stage.sink.message("meanwhile")
     await stage.hear("after")

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from gateway.ports import AccountSettings, PlatformAdapter
 from gateway.render import render
-from parley.platforms import GROUP, OWN_PLATFORMS, adapter_class
+from parley.config.platforms import GROUP, OWN_PLATFORMS, adapter_class
 from simulators.base import Fault
 from tests.contract.stage import Stage
 from tests.contract.variants import VARIANTS, Variant
@@ -32,7 +32,7 @@ HEAVY: Final = (
 LIGHT: Final = (
     *(f"adapters.{platform}.manifest" for platform in OWN_PLATFORMS),
     *(f"adapters.{platform}.parse" for platform in OWN_PLATFORMS),
-    "adapters.signatures",
+    "adapters.shared.signatures",
 )
 ONE_OF_EACH: Final = list({v.manifest.platform: v for v in VARIANTS.values()}.values())
 each = pytest.mark.parametrize("known", ONE_OF_EACH, ids=lambda v: str(v.manifest.platform))

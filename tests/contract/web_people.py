@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp import web
 
 from gateway.ports import PlatformAdapter
-from parley.accounts import ServesPages
+from parley.wiring.accounts import ServesPages
 from simulators.base import ApiCall, Shown, ShownButton, SimFile, SimPerson, SimRoom
 from tests.contract.people import DirectPeople
 

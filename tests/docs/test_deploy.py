@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parley.http.local import OPEN_PATHS
-from parley.settings import load
-from parley.settings.reference import own_platforms
+from parley.config import load
+from parley.config.reference_page import own_platforms
+from parley.http.local_listener import OPEN_PATHS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "deploy.md").read_text("utf-8")

@@ -4,7 +4,7 @@ import re
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.observe.gauges import Gauges, Now
+from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.metrics import Metrics
 from gateway.storage.redis.client import RedisClient
 from gateway.storage.redis.keys import Keys
@@ -24,7 +24,7 @@ def table(text: str) -> set[str]:
 
 def test_every_figure_is_described_and_every_described_one_exists() -> None:
     metrics = Metrics({"slack"})
-    metrics.registry.register(Gauges(Now))
+    metrics.registry.register(Gauges(GaugeReadings))
     families = text_string_to_metric_families(metrics.page().decode())
     exist = {
         f"{family.name}_total" if family.type == "counter" else family.name

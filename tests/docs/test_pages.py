@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.main import app
-from parley.settings.reference import own_platforms
+from parley.config.reference_page import own_platforms
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

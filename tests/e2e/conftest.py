@@ -40,7 +40,7 @@ def loaded_library() -> None:
 @pytest.fixture(autouse=True)
 def patient_slack_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other half of `patient_slack`: the adapter leaves nothing to be delivered again."""
-    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+    monkeypatch.setattr("adapters.slack.receive.ACK_SECONDS", PATIENCE)
 
 
 VARIANTS: Final[Mapping[str, Callable[[], PlatformSimulator]]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from simulators.base import PlatformSimulator, Shown, SimRoom
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory.commands import forgetting, words
+from memory.commands import forget as forgetting
+from memory.commands import texts as words
 from simulators.base import Shown
 from tests.e2e.conftest import ROOMS, only
 from tests.e2e.harness import Lab, by_bot

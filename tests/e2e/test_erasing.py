@@ -40,7 +40,7 @@ def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
     """The tables in which one of these words still stands."""
     names = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     found = set()
-    # The pages of the full-text index are rewritten later: tests/memory/store/test_deleted.py.
+    # The pages of the full-text index are rewritten later: tests/memory/stores/test_deleted.py.
     for table in (name for name in names if not name.startswith("memories_text")):
         for row in db.execute(f'SELECT * FROM "{table}"'):
             text = " ".join(

@@ -83,8 +83,8 @@ class Scene:
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """People wait for the first sign; tests need not."""
-    monkeypatch.setattr("gateway.presence.FIRST_AFTER", 0.02)
-    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", 0.1)
+    monkeypatch.setattr("gateway.turn.progress_indicator.FIRST_AFTER", 0.02)
+    monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", 0.1)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ async def test_on_telegram_a_direct_message_is_a_draft_first(
 async def test_an_answer_that_is_there_at_once_is_sent_and_nothing_else(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", PATIENCE)
+    monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", PATIENCE)
     scene.model.write(BEGUN, MORE, END)
     scene.model.end()
     await scene.ask()

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
@@ -43,8 +43,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
-    monkeypatch.setattr("gateway.presence.FIRST_AFTER", 0.02)
-    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", 0.1)
+    monkeypatch.setattr("gateway.turn.progress_indicator.FIRST_AFTER", 0.02)
+    monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", 0.1)
     held = HeldModel()
     monkeypatch.setattr("parley.app.build_provider", lambda *_: held)
     return held

@@ -11,12 +11,12 @@ import pytest
 from gateway.errors import FormatRejected
 from gateway.message import Place
 from gateway.observe.correlation import correlation_id
+from gateway.observe.log_redaction import OURS, REDACTED
 from gateway.observe.logs import configure_logs
-from gateway.observe.withheld import OURS, REDACTED
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.stores import UsageRow
-from parley.settings.secrets import secret_values
+from gateway.ports.stores import UsageRow
+from parley.config.secrets import secret_values
 from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab

@@ -30,8 +30,8 @@ ASKED = {
 @pytest.fixture(autouse=True)
 def _asked_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     import_module("anthropic")  # seconds on a busy machine, which are no part of any answer
-    monkeypatch.setattr("gateway.membership.BELIEVED_FOR", timedelta(0))
-    monkeypatch.setattr("gateway.membership.DOUBTED_FOR", timedelta(0))
+    monkeypatch.setattr("gateway.outbound.membership.BELIEVED_FOR", timedelta(0))
+    monkeypatch.setattr("gateway.outbound.membership.DOUBTED_FOR", timedelta(0))
 
 
 def operated(platform: PlatformSimulator) -> Mapping[str, object]:
@@ -104,7 +104,7 @@ def told_the_word(model: AnthropicSimulator) -> bool:
 async def test_an_event_that_somebody_left_counts_at_once(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.membership.BELIEVED_FOR", timedelta(hours=1))
+    monkeypatch.setattr("gateway.outbound.membership.BELIEVED_FOR", timedelta(hours=1))
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
         room = await written(lab)
         ada = await at_home(lab, room)
@@ -122,7 +122,7 @@ async def test_an_event_that_somebody_left_counts_at_once(
 async def test_discord_tells_of_a_departure_where_the_intent_is_on(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.membership.BELIEVED_FOR", timedelta(hours=1))
+    monkeypatch.setattr("gateway.outbound.membership.BELIEVED_FOR", timedelta(hours=1))
     plain = DiscordSimulator.settings
     intent = {"members_intent": True}
     monkeypatch.setattr(DiscordSimulator, "settings", lambda sim: plain(sim) | intent)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from tests.e2e.conftest import VARIANTS, only
@@ -35,7 +35,7 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture
 async def model(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AnthropicSimulator]:
     for kept in ("BELIEVED_FOR", "DOUBTED_FOR"):
-        monkeypatch.setattr(f"gateway.membership.{kept}", timedelta(0))
+        monkeypatch.setattr(f"gateway.outbound.membership.{kept}", timedelta(0))
     simulator = AnthropicSimulator()
     await simulator.start()
     yield simulator

@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from adapters.discord.raw import mappings
+from adapters.discord.json_readers import mappings
 from simulators.base import Shown, SimFile, SimPerson, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.e2e.conftest import DELETIONS, EDITS, ROOMS, only, open_lab_with_model

@@ -40,7 +40,7 @@ async def test_the_next_model_answers_once(
     variant: str, tmp_path: Path, kind: FaultKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is shown already is never begun anew; a slow machine would show some of it."""
-    monkeypatch.setattr("gateway.delivery.live.answer.FIRST_AFTER", LAUNCH)
+    monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", LAUNCH)
     first = AnthropicSimulator(reply=lambda _: LONG)
     second = AnthropicSimulator(reply=lambda _: LONG)
     first.faults.add(Fault("*", kind, times=9, delay=2.0 if kind == "slow" else 0.0))
@@ -61,7 +61,7 @@ async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
 ) -> None:
     """More failures than one round of attempts: on the old limit of two this was an apology."""
     monkeypatch.setattr("gateway.turn.retrying.FIRST_PAUSE", 0.2)
-    monkeypatch.setattr("gateway.delivery.live.answer.HELD_AFTER", 0.3)
+    monkeypatch.setattr("gateway.outbound.live.answer.HELD_AFTER", 0.3)
     model = AnthropicSimulator(reply=lambda _: LONG)
     model.faults.add(Fault("*", "server_error", times=8))
     await model.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot, configuration, simulated
@@ -37,8 +37,8 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watch looks often enough for an outage that is short enough for a test."""
-    monkeypatch.setattr("parley.store_watch.EVERY", 0.1)
-    monkeypatch.setattr("parley.store_watch.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.1)
+    monkeypatch.setattr("parley.runtime.store_health.ANSWER_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("how", ["held", "killed"])

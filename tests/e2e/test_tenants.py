@@ -16,10 +16,10 @@ from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.budgets import Budgets, accounts_for
 from parley.app import App
+from parley.config import from_mapping
 from parley.extensions import load_extensions
-from parley.settings import from_mapping
-from parley.token_key import token_key
-from parley.tokens import Holder, issue
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue
 from simulators.anthropic import Answer, AnthropicSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
@@ -118,7 +118,7 @@ async def setup(tmp_path: Path, database: str) -> AsyncIterator[Setup]:
 async def memories(lab: Lab, person: PersonId, tenant: str) -> tuple[int, str]:
     """What the HTTP interface gives for a token of this tenant."""
     clock, settings = lab.app.services.clock, lab.app.settings
-    holder = Holder(person, tenant, clock.now() + timedelta(hours=1))
+    holder = TokenClaims(person, tenant, clock.now() + timedelta(hours=1))
     headers = {"Authorization": f"Bearer {issue(token_key(settings).made(), holder)}"}
     url = f"{lab.app.local.base_url}/api/v1/brain/memories"
     async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parley.app import App
-from parley.settings import from_mapping
+from parley.config import from_mapping
 from tests.e2e.harness import FAST, LIFTED
 from tests.examples.installing import install
 from tests.examples.test_lines_adapter import EXAMPLE, PASSWORD, a_person

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from memory.scope import Reach
-from memory.store.ports import Filter
+from memory.model.scope import AccessScope
+from memory.ports import Filter
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
@@ -47,10 +47,10 @@ async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
         assert embedder is not None
         await embedded(lab, embedder.model, len(TELLS))
         person = (await stores.census.known("default", 10))[0].person
-        reach = Reach("default", person, (person,), "", "", private=True, operates=False)
+        access = AccessScope("default", person, (person,), "", "", private=True, operates=False)
         query = (await embedder.embed(["When does she go hiking?"]))[0]
-        best = (await stores.recall.nearest(reach, query, Filter(own_only=True), 3))[0]
-        found = await stores.memories.get(reach, best.id)
+        best = (await stores.recall.nearest(access, query, Filter(own_only=True), 3))[0]
+        found = await stores.memories.get(access, best.id)
         assert found is not None
         assert "walks in the hills" in found.content
 

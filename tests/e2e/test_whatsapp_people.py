@@ -12,9 +12,9 @@ import yaml
 from gateway.errors import BadInput
 from gateway.people import PersonId
 from parley.app import App
-from parley.known_people import known_as
-from parley.token_key import token_key
-from parley.tokens import Holder, issue
+from parley.cli.known_people import resolve_person
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue
 from simulators.base import SimPerson
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import Lab, app_on, configuration, running, simulated
@@ -40,13 +40,13 @@ def talk(lab: Lab, person: SimPerson) -> Talk:
 
 async def known(app: App, id_: str) -> PersonId | None:
     """Whom `parley token whatsapp:main:ID` is for."""
-    return await known_as(PersonId("whatsapp", "main", id_), app.storage.stores.states)
+    return await resolve_person(PersonId("whatsapp", "main", id_), app.storage.stores.states)
 
 
 async def memories(app: App, person: PersonId) -> str:
     """What HTTP gives for this person's token."""
     until = app.services.clock.now() + timedelta(days=1)
-    token = issue(token_key(app.settings).made(), Holder(person, "default", until))
+    token = issue(token_key(app.settings).made(), TokenClaims(person, "default", until))
     url = f"{app.local.base_url}/api/v1/brain/memories"
     headers = {"Authorization": f"Bearer {token}"}
     async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:
@@ -119,7 +119,7 @@ async def test_a_number_that_is_one_persons_key_and_anothers_number_is_refused(l
 async def test_nobody_is_known_who_has_not_written(lab: Lab) -> None:
     assert await known(lab.app, "4915550999999") is None
     other = replace(PersonId("whatsapp", "main", "4915550999999"), platform="telegram")
-    assert await known_as(other, lab.app.storage.stores.states) == other
+    assert await resolve_person(other, lab.app.storage.stores.states) == other
 
 
 async def test_the_command_line_takes_either(tmp_path: Path) -> None:

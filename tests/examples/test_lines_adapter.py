@@ -13,8 +13,8 @@ from gateway.errors import Permanent, StartError, StoreUnavailable, Transient
 from gateway.message import InboundEvent, MessageReceived, Outbound, OutboundFile, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
-from parley.platforms import adapter_class, discover
-from parley.settings import from_mapping
+from parley.config import from_mapping
+from parley.config.platforms import adapter_class, discover
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, started_alone
 from tests.support.patience import PATIENCE

@@ -16,7 +16,7 @@ from gateway.people import Audience
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelRequest, TextBlock
-from gateway.remembering import Asker, Forgetful, TurnMemory
+from gateway.remembering import Caller, Forgetful, TurnMemory
 from gateway.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
@@ -39,11 +39,11 @@ class Listening(Forgetful):
     """Notes who asked, and what else the model read."""
 
     def __init__(self) -> None:
-        self.askers: list[Asker] = []
+        self.askers: list[Caller] = []
         self.read: list[Material] = []
 
-    async def turn(self, asker: Asker) -> TurnMemory:
-        self.askers.append(asker)
+    async def turn(self, caller: Caller) -> TurnMemory:
+        self.askers.append(caller)
         return self
 
     def reads(self, material: object) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.rate_limits import RateLimits
+from gateway.ports.stores import CompletedTurn
 from gateway.services import Policies
-from gateway.stores import Completed
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
 
@@ -22,7 +22,7 @@ class Holding:
         journal = g.services.stores.journal
         complete = journal.complete
 
-        async def late(done: Completed) -> bool:
+        async def late(done: CompletedTurn) -> bool:
             if done.outbound and not self.asked.is_set():
                 self.asked.set()
                 await self.open.wait()

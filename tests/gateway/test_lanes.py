@@ -8,8 +8,8 @@ import pytest
 from gateway.errors import StoreUnavailable
 from gateway.lanes import MAX_COLLECTED, Lanes, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
+from gateway.ports.stores import InboxEntry
 from gateway.slots import Slots
-from gateway.stores import InboxEntry
 from gateway.uninterrupted import uninterrupted
 from tests.support.clock import settle
 from tests.support.messages import AT, direct, received

@@ -23,8 +23,8 @@ from gateway.pipeline import Pipeline
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
+from gateway.ports.stores import InboxEntry
 from gateway.services import Assistant, Policies, Voice
-from gateway.stores import InboxEntry
 from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received

@@ -12,12 +12,12 @@ from gateway.message import InlineQueried, MessageAuthor, MessageEdited, Message
 from gateway.people import Audience, PersonId
 from gateway.pipeline import Pipeline
 from gateway.policy.access import AccessPolicy
-from gateway.policy.arrivals import LEAST, MAX_SENDERS, TOLD_PER_MINUTE, Arrivals
+from gateway.policy.intake_limits import LEAST, MAX_SENDERS, TOLD_PER_MINUTE, IntakeLimits
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, RateLimits
+from gateway.ports.stores import RING_EACH, RING_SENDERS, InboxEntry, ring_slot
 from gateway.services import Policies
 from gateway.slots import Slots
 from gateway.stages.admission import check_limits, identify
-from gateway.stores import RING_EACH, RING_SENDERS, InboxEntry, ring_slot
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -147,7 +147,7 @@ async def test_inline_queries_are_limited_for_one_person_and_refused_to_the_bloc
 
 
 def test_senders_are_counted_apart_and_bounded() -> None:
-    arrivals = Arrivals(5)
+    arrivals = IntakeLimits(5)
     assert sum(arrivals.stored("eve", 0.0) for _ in range(100)) == LEAST
     assert arrivals.stored("ben", 0.0)
     assert sum(arrivals.stored("eve", 60.0) for _ in range(100)) == 10
@@ -155,7 +155,7 @@ def test_senders_are_counted_apart_and_bounded() -> None:
     for number in range(MAX_SENDERS + 100):
         arrivals.stored(str(number), 61.0)
     assert len(arrivals._held) == MAX_SENDERS
-    assert all(Arrivals(0).stored("eve", 0.0) for _ in range(1000))
+    assert all(IntakeLimits(0).stored("eve", 0.0) for _ in range(1000))
 
 
 def test_the_ring_of_refusals_is_bounded_for_one_sender_and_for_all() -> None:

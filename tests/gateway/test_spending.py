@@ -25,8 +25,8 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
+from gateway.ports.stores import StoredTurn, UsageRow
 from gateway.services import Assistant, Policies
-from gateway.stores import StoredTurn, UsageRow
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway
@@ -108,7 +108,7 @@ async def test_an_answer_that_cannot_be_rendered_was_paid_for_all_the_same(
 ) -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
-        monkeypatch.setattr("gateway.stages.answering.render_aside", None)
+        monkeypatch.setattr("gateway.stages.answering.render_off_loop", None)
         await g.take(received("hello"))
         assert "Something went wrong" in g.texts[0]
         assert await spent(g) == 120

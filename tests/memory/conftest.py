@@ -7,7 +7,7 @@ import pytest
 
 from gateway.remembering import WaitingTurn
 from gateway.storage.waiting_turns import put_waiting_turn
-from parley.storage.memory_stores import memory_stores
+from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database

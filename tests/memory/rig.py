@@ -6,37 +6,37 @@ from dataclasses import dataclass, field, replace
 
 from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
-from gateway.context.blocks import KnowledgeItem, Told
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.ports import Belonging, ToolProvider
-from gateway.remembering import Aftermath, Asker, TurnMemory, WaitingTurn
+from gateway.ports import MembershipStatus, ToolProvider
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.ports.stores import QuarantineStore
+from gateway.remembering import Aftermath, Caller, TurnMemory, WaitingTurn
 from gateway.spoken import History
-from gateway.storage.history import SqlHistory
+from gateway.storage.own_messages import SqlHistory
 from gateway.storage.quarantine import SqlQuarantine
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.waiting_turns import put_waiting_turn
-from gateway.stores import QuarantineStore
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
-from memory.commands.linking import LinkCommands
-from memory.commands.people_commands import MemoryCommands
-from memory.commands.questions import Questions
-from memory.consolidation import Consolidation, Said, waiting_turn
-from memory.handle import Memory, MemoryHandle, MemoryParts
-from memory.links import Links
-from memory.people import People, ProjectRules
-from memory.plans import Plans
+from memory.commands.command_set import MemoryCommands
+from memory.commands.link import LinkCommands
+from memory.commands.open_questions import Questions
+from memory.grounding.citations import Citation
+from memory.grounding.decision import Grounding
+from memory.grounding.verifier import Reason, Verification
+from memory.model.plans import Plans
+from memory.model.scope import AccessScope
+from memory.ports import AuditEntry
 from memory.recall.retriever import Retriever
-from memory.scope import Reach
-from memory.store.ports import AuditEntry
-from memory.turn import Remembrance
-from memory.write.citations import Citation
-from memory.write.grounding import Grounding
+from memory.service.handle import Memory, MemoryHandle, MemoryParts
+from memory.service.links import Links
+from memory.service.people import People, ProjectRules
+from memory.turns.memory_port import Remembrance
+from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.path import WritePath, WriteRules
-from memory.write.verify import Reason, Verification
-from parley.storage.memory_stores import MemoryStores, memory_stores
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -78,11 +78,11 @@ class Members:
     silent: set[tuple[str, str]] = field(default_factory=set)
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    async def belongs(self, person: str, project: str) -> Belonging:
+    async def belongs(self, person: str, project: str) -> MembershipStatus:
         self.asked.append((person, project))
         if (person, project) in self.silent:
-            return Belonging.UNKNOWN
-        return Belonging.GONE if (person, project) in self.gone else Belonging.MEMBER
+            return MembershipStatus.UNKNOWN
+        return MembershipStatus.GONE if (person, project) in self.gone else MembershipStatus.MEMBER
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Rig:
     tenant: str = "default"
     asked: int = 0
 
-    def asker(
+    def caller(
         self,
         name: str = "ada",
         *,
@@ -117,12 +117,12 @@ class Rig:
         message: str = "",
         shows: tuple[Material, ...] = (),
         outside: bool = False,
-    ) -> Asker:
+    ) -> Caller:
         """Somebody who wants something."""
         self.asked += 1
         person = PersonId(at.platform, at.account, name)
         place = replace(at, channel_id=f"{name}-dm") if at.audience is Audience.DIRECT else at
-        return Asker(
+        return Caller(
             id=f"exchange-{self.asked}",
             principal=Principal(self.tenant, person, role, outside),
             name=name.title(),
@@ -134,7 +134,7 @@ class Rig:
             material=shows,
         )
 
-    async def link(self, maker: Asker, redeemer: Asker) -> None:
+    async def link(self, maker: Caller, redeemer: Caller) -> None:
         """Both confirm that they become one person."""
         step = await self.links.redeem(redeemer, await self.links.offer(maker))
         assert step.request is not None, step
@@ -145,22 +145,22 @@ class Rig:
         self, handle: MemoryHandle, turn_id: str, said: str, answer: str, *, external: bool = False
     ) -> None:
         """A turn was answered."""
-        turn = Said(handle.occasion, said, answer, external)
-        await self.keep(waiting_turn(turn_id, turn, handle.reach))
+        turn = TurnText(handle.request, said, answer, external)
+        await self.keep(waiting_turn(turn_id, turn, handle.access))
 
-    async def documents(self, reach: Reach) -> BrainParts:
+    async def documents(self, access: AccessScope) -> BrainParts:
         """What the model reads of the documents when this person asks next."""
-        room = reach.project if reach.room else None
-        arrival = await self.stores.people.arrive(
-            reach.tenant, reach.person, "asking", self.clock.now(), room
+        room = access.project if access.room else None
+        arrival = await self.stores.people.start_turn(
+            access.tenant, access.person, "asking", self.clock.now(), room
         )
-        return await self.brain.parts(reach, arrival.documents)
+        return await self.brain.parts(access, arrival.documents)
 
     async def handle(
         self, name: str = "ada", *, at: Place = DIRECT, says: str = "", role: Role = Role.MEMBER
     ) -> MemoryHandle:
         """Memory for somebody."""
-        return await self.memory.for_principal(self.asker(name, at=at, says=says, role=role))
+        return await self.memory.for_principal(self.caller(name, at=at, says=says, role=role))
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Keeping:
     def reads(self, material: Sequence[Material]) -> None:
         self.turn.reads(material)
 
-    async def told(self) -> Told:
+    async def told(self) -> PromptParts:
         return await self.turn.told()
 
     @property
@@ -206,8 +206,8 @@ class KeptRemembrance(Remembrance):
 
     keep: Callable[[WaitingTurn], Awaitable[None]]
 
-    async def turn(self, asker: Asker) -> TurnMemory:
-        return Keeping(await super().turn(asker), self.keep)
+    async def turn(self, caller: Caller) -> TurnMemory:
+        return Keeping(await super().turn(caller), self.keep)
 
 
 @asynccontextmanager

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
-from gateway.remembering import Asker
+from gateway.remembering import Caller
 from memory.audit import first_broken
-from memory.handle import MemoryHandle
-from memory.record import Draft, Kind, Tier
-from memory.store.ports import AuditEntry, Filter, Link
-from memory.write.outcome import Outcome
-from parley.remembering import WiredMemory, wire_memory
-from parley.settings import from_mapping
-from parley.storage import Storage
+from memory.model.outcome import Outcome
+from memory.model.record import Draft, Kind, Tier
+from memory.ports import AuditEntry, Filter, Link
+from memory.service.handle import MemoryHandle
+from parley.config import from_mapping
+from parley.wiring.memory import WiredMemory, wire_memory
+from parley.wiring.storage import Storage
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server
@@ -58,7 +58,7 @@ class Audited:
     async def handle(self, says: str = "", message: str = "m1") -> MemoryHandle:
         assert self.memory.memory is not None
         return await self.memory.memory.for_principal(
-            Asker(
+            Caller(
                 id=f"exchange of {message}",
                 principal=Principal("default", PersonId("telegram", "main", "ada"), Role.MEMBER),
                 name="Ada",

@@ -12,18 +12,18 @@ from typing import ClassVar
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.delivery.fallback import REPEAT_NOTE
 from gateway.errors import StartError
 from gateway.lanes import MAX_COLLECTED, MAX_WAITING
 from gateway.message import MessageReceived, Outbound, Receipt
-from gateway.observe.observer import Attempt, Unobserved
+from gateway.observe.observer import NoObserver, SendAttempt
+from gateway.outbound.fallback import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
+from gateway.ports.stores import InboxEntry
 from gateway.routing import MAX_CONTROL_TASKS
-from gateway.stores import InboxEntry
 from parley.app import MAX_UNFINISHED, App
-from parley.serving import serve
-from parley.settings import Settings, from_mapping
+from parley.config import Settings, from_mapping
+from parley.runtime.serve import serve
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import message, place
@@ -83,7 +83,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture(autouse=True)
 def one_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parley.accounts.adapter_class", lambda manifest: Account)
+    monkeypatch.setattr("parley.wiring.accounts.adapter_class", lambda manifest: Account)
 
 
 @pytest.fixture
@@ -130,10 +130,10 @@ async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings
 
 
 async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
-    class Watcher(Unobserved):
-        sent: ClassVar[list[Attempt]] = []
+    class Watcher(NoObserver):
+        sent: ClassVar[list[SendAttempt]] = []
 
-        def attempted(self, attempt: Attempt) -> None:
+        def attempted(self, attempt: SendAttempt) -> None:
             self.sent.append(attempt)
 
     app = App(settings, observers=[Watcher()])
@@ -179,7 +179,7 @@ async def test_the_end_finishes_what_runs(app: App) -> None:
 async def test_the_end_comes_in_time_and_the_next_start_goes_on(
     app: App, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.delivery.deliverer.SEND_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.outbound.deliverer.SEND_SECONDS", 0.05)
     await app.start()
     Account.made.hangs_in = "send"
     await Account.made.ask("m1")
@@ -244,7 +244,7 @@ async def test_a_signal_ends_it_also_while_an_account_hangs(
             super().__init__(settings, context)
             self.hangs_in = "connect"
 
-    monkeypatch.setattr("parley.accounts.adapter_class", lambda manifest: Hanging)
+    monkeypatch.setattr("parley.wiring.accounts.adapter_class", lambda manifest: Hanging)
     serving = asyncio.create_task(serve(settings))
     await eventually(lambda: hasattr(Account, "made") and isinstance(Account.made, Hanging))
     await Account.made.begun.wait()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from parley.settings import load
-from parley.settings.reference import own_platforms
+from parley.config import load
+from parley.config.reference_page import own_platforms
 from tests.parley.cli.kit import ROOT, environment
 
 PAGES = [
@@ -84,6 +84,6 @@ def test_the_reference_can_be_written_as_the_page_says(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     copy = tmp_path / "configuration.md"
     copy.write_text(re.sub(r"^\| `.*$", "| stale |", page, flags=re.MULTILINE), "utf-8")
-    module = (sys.executable, "-m", "parley.settings.reference", str(copy))
+    module = (sys.executable, "-m", "parley.config.reference_page", str(copy))
     subprocess.run(module, env=environment(None), check=True)
     assert copy.read_text("utf-8") == page

@@ -23,9 +23,9 @@ from gateway.extensions import (
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
-from gateway.stores import UsageRow
+from gateway.ports.stores import UsageRow
+from parley.config import SettingsError, from_mapping
 from parley.extensions import GROUP, load_extensions
-from parley.settings import SettingsError, from_mapping
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, parley_alone
 from tests.support.for_each import for_each

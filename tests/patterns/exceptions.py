@@ -16,7 +16,9 @@ class Exempt:
 
 _SIMULATORS: Final = "stands for a platform in tests and demo; a deployment does not import it"
 _HEADERS: Final = "reads one header of at most 8,190 bytes (aiohttp's and h11's own bound)"
-_HTML: Final = "raw HTML is off (`html: False` in gateway/render/syntax.py): the rule returns first"
+_HTML: Final = (
+    "raw HTML is off (`html: False` in gateway/markdown/syntax.py): the rule returns first"
+)
 _OPERATOR: Final = "reads what the operator or this program writes, never a message"
 
 EXEMPT: Final = (

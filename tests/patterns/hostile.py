@@ -4,23 +4,23 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.discord.words import _MARK as DISCORD_MARK
-from adapters.slack import words as slack
-from adapters.telegram.entities import Me, read_text
-from adapters.whatsapp.content import command_in
-from gateway.commands.spoken import _WRITTEN as SPOKEN
-from gateway.render.heal import heal
+from adapters.discord.message_text import _MARK as DISCORD_MARK
+from adapters.slack import message_text as slack
+from adapters.telegram.message_text import BotIdentity, read_text
+from adapters.whatsapp.messages import command_in
+from gateway.commands.text_commands import _WRITTEN as SPOKEN
+from gateway.markdown.unfinished import close_unfinished
+from memory.grounding.citations import find_citations
+from memory.grounding.hedges import analyze_hedges
+from memory.grounding.pages import as_text
 from memory.recall.dates import dates_in
 from memory.recall.query import Query, understood
-from memory.store.terms import asked, filed
-from memory.write.citations import find_citations
-from memory.write.hedges import analyze_hedges
-from memory.write.pages import as_text
-from memory.write.similarity import words
+from memory.text.similarity import words
+from memory.text.terms import asked, filed
 from memory.write.statement import find_statement
-from safety.injection import detect_injection, neutralise_markers
+from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
-from safety.secrets import redact_secrets
+from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode
 
 PUMPS: Final = (
@@ -105,7 +105,7 @@ STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "Telegram's entities": (
         40_000,
         lambda text: read_text(
-            text, [{"type": "mention", "offset": 0, "length": 2}] * 100, Me("1", "me")
+            text, [{"type": "mention", "offset": 0, "length": 2}] * 100, BotIdentity("1", "me")
         ),
     ),
     "WhatsApp's command": (40_000, command_in),
@@ -115,7 +115,7 @@ STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "injections": (10_000, detect_injection),
     "markers": (10_000, neutralise_markers),
     "secrets": (40_000, redact_secrets),
-    "healing": (12_000, heal),
+    "healing": (12_000, close_unfinished),
     "filing": (10_000, filed),
     "asking": (10_000, lambda text: asked(text, unfinished=True)),
     "query": (2_000, lambda text: understood(Query(text, NOW))),

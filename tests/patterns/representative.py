@@ -42,7 +42,7 @@ def _stream_filters() -> None:
     patterns.AnyOf(shapes).may_begin("key-ab")
     assert all(shape.beginning and shape.in_one_word for shape in shapes)
     assert shapes[0].find("key-abcdef")
-    secrets = importlib.import_module("safety.secrets")
+    secrets = importlib.import_module("safety.secret_detection.detect")
     secrets.redact_secrets(
         "our password is correcthorse, 1234567890abcdefABCDEF and my pin: 123456"
     )
@@ -59,8 +59,8 @@ def _offline_model() -> None:
 
 
 def _settings() -> None:
-    explain = importlib.import_module("parley.settings.explain")
-    model = importlib.import_module("parley.settings.document").Settings
+    explain = importlib.import_module("parley.config.explain")
+    model = importlib.import_module("parley.config.settings").Settings
     explainer = explain.Explainer(model, {"unknown": "some-hidden-text"}, {}, ())
     explainer._hidden("not some-hidden-text", ("unknown",))
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from gateway.message import Part
-from gateway.render import aside
-from gateway.render.aside import DIRECT, render_aside
+from gateway.render import off_loop as aside
+from gateway.render.off_loop import DIRECT, render_off_loop
 from tests.patterns.hostile import PUMPS, STEPS, long
 
 TIMES_AS_MANY = 6
@@ -75,8 +75,8 @@ async def test_a_long_text_is_rendered_beside_the_loop(monkeypatch: pytest.Monke
         return [Part(markdown, dialect)]
 
     monkeypatch.setattr(aside, "render", render)
-    await render_aside("a" * DIRECT, "discord")
-    await render_aside("a" * (DIRECT + 1), "discord")
+    await render_off_loop("a" * DIRECT, "discord")
+    await render_off_loop("a" * (DIRECT + 1), "discord")
     assert [thread == threading.get_ident() for thread in threads] == [True, False]
 
 
@@ -99,7 +99,7 @@ def frozen_heap() -> Iterator[None]:
 
 async def held(markdown: str, platform: str) -> float:
     """The longest time in seconds for which the loop did not turn."""
-    rendering = asyncio.create_task(render_aside(markdown, platform))
+    rendering = asyncio.create_task(render_off_loop(markdown, platform))
     longest, before = 0.0, time.monotonic()
     while not rendering.done():
         await asyncio.sleep(0.001)

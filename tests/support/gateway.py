@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
-from gateway.commands.control import Control
-from gateway.delivery.deliverer import Deliverer, DeliveryRules, Line
-from gateway.delivery.pacing import Pacer
+from gateway.commands.handler import CommandHandler
 from gateway.extensions import ExtensionRegistry
 from gateway.intake import Intake
 from gateway.lanes import Overlap
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
+from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.pacing import Pacer
 from gateway.pipeline import Pipeline
-from gateway.policy.loop_guard import LoopGuard
+from gateway.policy.bot_loops import BotLoopGuard
 from gateway.ports import (
     AdapterManifest,
     Capabilities,
@@ -32,22 +32,22 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.stores import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.remembering import Forgetful, Remembering
 from gateway.routing import Router
 from gateway.services import Assistant, Connected, Policies, Services, Stores
 from gateway.slots import Slots
+from gateway.storage.conversation_notes import SqlConversationNotes
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.feedback import SqlFeedback
-from gateway.storage.notes import SqlNotes
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.journal import SqliteJournal
 from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.storage.traces import SqlTraces
 from gateway.storage.usage import SqlUsage
-from gateway.stores import Trace
 from gateway.turn.toolbox import Toolbox
 from gateway.workplace import LocalWorkplace
 from tests.support.adapter import MANIFEST, RecordingAdapter
@@ -157,7 +157,7 @@ async def gateway(
     inbox, outbox = SqliteInbox(held, clock), SqliteOutbox(held, clock)
     adapter = adapter or RecordingAdapter(capabilities)
     manifest: AdapterManifest = replace(MANIFEST, capabilities=adapter.capabilities)
-    line = Line(adapter, Pacer(SendPace(), clock))
+    line = AccountSender(adapter, Pacer(SendPace(), clock))
     line.connected.set()
 
     def count(what: str, detail: str = "") -> None:
@@ -174,17 +174,17 @@ async def gateway(
             buckets=SqliteBuckets(held, clock),
             states=SqliteAdapterStates(held, clock),
             conversations=SqlConversations(held),
-            notes=SqlNotes(held),
+            notes=SqlConversationNotes(held),
             usage=SqlUsage(held, clock),
             traces=SqlTraces(held),
             feedback=SqlFeedback(held),
-            journal=SqliteJournal(held, held, clock),
+            journal=SqliteUnitOfWork(held, held, clock),
         ),
         provider=model,
         toolbox=Toolbox(tools),
         connected={("test", "main"): Connected.of(manifest, adapter)},
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
-        loop_guard=LoopGuard(),
+        loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
         commands=COMMANDS,
         clock=clock,
@@ -196,7 +196,9 @@ async def gateway(
         slots=Slots(concurrency),
     )
     pipeline = Pipeline(services)
-    router = Router(pipeline, Control(services, pipeline), slots=services.slots, overlap=overlap)
+    router = Router(
+        pipeline, CommandHandler(services, pipeline), slots=services.slots, overlap=overlap
+    )
     intake = Intake(services, LocalWorkplace(router))
     yield Gateway(intake, router, services, adapter, model, clock, traces, counts, held)
     await router.stop()

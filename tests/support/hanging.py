@@ -75,9 +75,9 @@ def in_intake() -> None:
 
 def in_parser() -> None:
     """Where the delivery is parsed."""
-    import adapters.telegram.intake  # noqa: PLC0415
+    import adapters.telegram.receive  # noqa: PLC0415
 
-    in_front(adapters.telegram.intake, "parse")
+    in_front(adapters.telegram.receive, "parse")
 
 
 def in_memory() -> None:

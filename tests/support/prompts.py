@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from gateway.context.assembler import assemble
-from gateway.context.budgets import LARGE, budget_for
-from gateway.context.steps import Opened
 from gateway.people import Audience
 from gateway.remembering import TurnMemory
 from gateway.stages.context import parts_of
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.budgets import LARGE, budget_for
+from gateway.turn.context.history_window import LoadedHistory
 from gateway.turn.tokens import estimate
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:
     """The whole prompt of a turn, with what is recalled for the question."""
-    parts = parts_of("You are Parley.", await turn.told(), Opened(), Audience.DIRECT)
+    parts = parts_of("You are Parley.", await turn.told(), LoadedHistory(), Audience.DIRECT)
     parts = replace(parts, knowledge=tuple(await turn.knowledge(question)))
     return assemble(parts, budget_for(LARGE * 4), estimate).text

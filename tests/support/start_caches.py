@@ -16,14 +16,14 @@ import pytest
 
 from db.migrations import Schema, migrate_sqlite
 from gateway.ports import AdapterManifest
-from parley.settings.document import Settings, settings_model
+from parley.config.settings import Settings, settings_model
 
 
 def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make starts of this process use them."""
-    monkeypatch.setattr("parley.platforms.entry_points", _installed)
+    monkeypatch.setattr("parley.config.platforms.entry_points", _installed)
     monkeypatch.setattr("parley.extensions.entry_points", _installed)
-    load = import_module("parley.settings.load")  # the package has a function of this name
+    load = import_module("parley.config.load")  # the package has a function of this name
     monkeypatch.setattr(load, "settings_model", _cached_settings_model())
     monkeypatch.setattr("db.sqlite.migrate_sqlite", _copied_tables())
 

@@ -1,14 +1,14 @@
 """Turns that were answered, and wait for memory."""
 
 from gateway.conversation import ConversationKey
+from gateway.ports.stores import CompletedTurn, Trace, UnitOfWork
 from gateway.remembering import WaitingTurn
-from gateway.stores import Completed, Journal, Trace
-from memory.consolidation import Said, waiting_turn
-from memory.handle import MemoryHandle
+from memory.service.handle import MemoryHandle
+from memory.write.consolidation import TurnText, waiting_turn
 
 
 async def answered(
-    journal: Journal,
+    journal: UnitOfWork,
     handle: MemoryHandle,
     turn_id: str,
     said: str,
@@ -17,13 +17,13 @@ async def answered(
     external: bool = False,
 ) -> None:
     """A turn with this person is over."""
-    turn = waiting_turn(turn_id, Said(handle.occasion, said, answer, external), handle.reach)
+    turn = waiting_turn(turn_id, TurnText(handle.request, said, answer, external), handle.access)
     await journal.complete(over(turn))
 
 
-def over(turn: WaitingTurn) -> Completed:
+def over(turn: WaitingTurn) -> CompletedTurn:
     """An exchange of which nothing but the waiting turn is kept."""
     key = ConversationKey(turn.tenant, "telegram", "main", "", "c")
     told = (turn.id, turn.id, "telegram", "main", str(key), "message", turn.at, (), "answered", 1.0)
     trace = Trace(*told)
-    return Completed(key, (), (), (), trace, (), (), turn)
+    return CompletedTurn(key, (), (), (), trace, (), (), turn)

@@ -12,7 +12,7 @@ MAX_VALUE = 4_000
 
 
 class RedisAdapterStates:
-    """Implements `gateway.stores.AdapterStates`."""
+    """Implements `gateway.ports.stores.AdapterStates`."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client

@@ -49,7 +49,7 @@ return answer
 
 
 class RedisBuckets:
-    """Implements `gateway.stores.Buckets`."""
+    """Implements `gateway.ports.stores.Buckets`."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client

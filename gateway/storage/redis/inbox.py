@@ -13,12 +13,12 @@ import structlog
 
 from gateway.message import Outbound
 from gateway.ports import Clock
+from gateway.ports.stores import InboxEntry
 from gateway.storage.codec import event_from_json, event_to_json
-from gateway.storage.lifetimes import KEEP_OPEN
 from gateway.storage.redis.client import RedisClient, Script, milliseconds
 from gateway.storage.redis.keys import GROUP, PARTITIONS, RING, Keys, partition_of
 from gateway.storage.redis.outbox import APPEND, SENDS, append_arguments, append_keys
-from gateway.stores import InboxEntry
+from gateway.storage.retention import KEEP_OPEN
 
 WORK = "work"
 """The kind of lease that the reader of a partition holds."""
@@ -106,7 +106,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisInbox:
-    """Implements `gateway.stores.Inbox`. `finished` is told the ids that are done."""
+    """Implements `gateway.ports.stores.Inbox`. `finished` is told the ids that are done."""
 
     def __init__(
         self,

@@ -60,14 +60,14 @@ end
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LeaseChange:
     """What a renewal brought: positions of streams."""
 
     gained: frozenset[int]
     lost: frozenset[int]
 
 
-class Leases:
+class StreamLeases:
     """The leases of one process on streams of one kind, known by their position in `names`.
 
     `shared`: every living process is due an equal share; otherwise whoever comes first has all.
@@ -105,7 +105,7 @@ class Leases:
         """How many streams more than its share this process has."""
         return max(0, len(self.owned) - self.share)
 
-    async def renew(self) -> Change:
+    async def renew(self) -> LeaseChange:
         """Say that this process lives, extend its leases, take what is free and due."""
         asked = time.monotonic()
         self.share, kept, gained = await self._client.run(
@@ -117,7 +117,9 @@ class Leases:
         self.owned = {*kept, *gained}
         self._valid_until = asked + self._seconds
         # A lease that ran out and came back may have been somebody else's in between.
-        return Change(frozenset(gained) | (self.owned - before), frozenset(before - self.owned))
+        return LeaseChange(
+            frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
+        )
 
     async def release(self, positions: Collection[int]) -> None:
         """Hand streams back."""

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
+from gateway.ports.stores import DeadLetter, OutboxEntry
 from gateway.storage.codec import outbound_from_json, outbound_to_json
-from gateway.storage.lifetimes import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 from gateway.storage.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.storage.redis.keys import GROUP, RING, Keys
-from gateway.stores import DeadLetter, OutboxEntry
+from gateway.storage.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 
 AT_ONCE = 500
 """Sends that one call looks at, to forget them."""
@@ -165,7 +165,7 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
 
 
 class RedisOutbox:
-    """Implements `gateway.stores.Outbox`. `settled` is told the keys that wait no more."""
+    """Implements `gateway.ports.stores.Outbox`. `settled` is told the keys that wait no more."""
 
     def __init__(
         self,

@@ -14,11 +14,11 @@ from time import monotonic
 import structlog
 
 from gateway import errors
+from gateway.background_tasks import BackgroundTasks
 from gateway.errors import Ambiguous, BadInput, ParleyError, StoreUnavailable, Transient
 from gateway.storage.redis.client import LONGEST_WAIT, Argument, RedisClient, Script, milliseconds
-from gateway.storage.redis.feed import FIRST_PAUSE, LONGEST_PAUSE
 from gateway.storage.redis.keys import Keys
-from gateway.tasks import Tasks
+from gateway.storage.redis.stream_reader import FIRST_PAUSE, LONGEST_PAUSE
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of a payload and of a result."""
@@ -125,7 +125,7 @@ class RpcServer:
         self._calls = self._keys.calls(account)
         self._handlers = handlers
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
-        self._tasks = Tasks("call_failed")
+        self._tasks = BackgroundTasks("call_failed")
 
     async def run(self) -> None:
         """Answer until cancelled; outlives Redis being gone."""

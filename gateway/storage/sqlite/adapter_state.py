@@ -13,7 +13,7 @@ MAX_VALUE = 4_000
 
 
 class SqliteAdapterStates:
-    """Implements `gateway.stores.AdapterStates`."""
+    """Implements `gateway.ports.stores.AdapterStates`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database

@@ -14,7 +14,7 @@ KEEP_BUCKETS = 60.0
 
 
 class SqliteBuckets:
-    """Implements `gateway.stores.Buckets`."""
+    """Implements `gateway.ports.stores.Buckets`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database

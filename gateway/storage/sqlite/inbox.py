@@ -9,11 +9,11 @@ import structlog
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound
 from gateway.ports import Clock
+from gateway.ports.stores import InboxEntry
 from gateway.storage.codec import event_from_json, event_to_json, readable
-from gateway.storage.lifetimes import KEEP_OPEN
+from gateway.storage.retention import KEEP_OPEN
 from gateway.storage.sqlite.outbox import insert_outbound
 from gateway.storage.sqlite.pruning import delete_some
-from gateway.stores import InboxEntry
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ def finish_events(
 
 
 class SqliteInbox:
-    """Implements `gateway.stores.Inbox`. A finished event keeps its id until it expires, and
+    """Implements `gateway.ports.stores.Inbox`. A finished event keeps its id until it expires, and
     nothing of what was written."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:

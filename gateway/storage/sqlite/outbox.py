@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from db.sqlite import SqliteDatabase
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
+from gateway.ports.stores import DeadLetter, OutboxEntry
 from gateway.storage.codec import outbound_from_json, outbound_to_json, readable
-from gateway.storage.lifetimes import KEEP_DEAD, KEEP_RECEIPTS
+from gateway.storage.retention import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.storage.sqlite.pruning import delete_some
-from gateway.stores import DeadLetter, OutboxEntry
 
 MAX_REASON = 500
 
@@ -32,7 +32,7 @@ def insert_outbound(
 
 
 class SqliteOutbox:
-    """Implements `gateway.stores.Outbox`."""
+    """Implements `gateway.ports.stores.Outbox`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database

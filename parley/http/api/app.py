@@ -6,22 +6,22 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from gateway.remembering import Asker
+from gateway.observe.spending import SpendingReader
+from gateway.remembering import Caller
 from memory.brain.documents import Brain
-from memory.handle import Memory
-from parley.http.api.choices import choice_operations
+from memory.service.handle import Memory
+from parley.http.api.authentication import Authenticator
 from parley.http.api.documents import document_operations
-from parley.http.api.entry import Entrance
-from parley.http.api.errors import Refused, one_form
+from parley.http.api.errors import Refused, error_middleware
 from parley.http.api.memories import memory_operations
 from parley.http.api.models import MAX_ID, Nothing
 from parley.http.api.openapi import PATH, describe
 from parley.http.api.operations import AnyOperation, Call
-from parley.http.api.reading import read_body, read_query
+from parley.http.api.parsing import read_body, read_query
+from parley.http.api.privacy import choice_operations
 from parley.http.api.transfer import transfer_operations
 from parley.http.api.usage import usage_operations
-from parley.http.local import ENTRY
-from parley.spending import Spending
+from parley.http.local_listener import ENTRY
 
 OPERATIONS: Final = (
     *document_operations(),
@@ -30,7 +30,7 @@ OPERATIONS: Final = (
     *transfer_operations(),
     *usage_operations(),
 )
-_ASKER: Final = web.RequestKey("parley.asker", Asker)
+_ASKER: Final = web.RequestKey("parley.asker", Caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class MemoryApi:
 
     memory: Memory
     brain: Brain
-    entrance: Entrance
-    spending: Spending
+    entrance: Authenticator
+    spending: SpendingReader
     turns: bool = True
 
     def app(self) -> web.Application:
         """An application to be served under `openapi.PREFIX`."""
-        app = web.Application(middlewares=[one_form, self._known])
+        app = web.Application(middlewares=[error_middleware, self._known])
         app.router.add_route("GET", PATH, _description)
         for operation in OPERATIONS:
             app.router.add_route(operation.method, operation.path, self._handler(operation))
@@ -56,7 +56,7 @@ class MemoryApi:
         """Nothing is answered to whoever is not known, not even that there is nothing."""
         local = request.match_info.handler is _description and request[ENTRY].allowed
         if not local:
-            request[_ASKER] = await self.entrance.asker(request)
+            request[_ASKER] = await self.entrance.caller(request)
         return await handler(request)
 
     def _handler(self, operation: AnyOperation) -> Handler:

@@ -3,13 +3,13 @@
 from functools import partial
 from typing import Final, Literal
 
-from gateway.errors import NotThere
+from gateway.errors import NotFound
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
-from memory.handle import MemoryHandle
-from memory.record import MAX_DOCUMENT
-from memory.scope import Reach
-from memory.store.ports import Document, Version
-from memory.write.trust import Way
+from memory.model.record import MAX_DOCUMENT
+from memory.model.scope import AccessScope
+from memory.ports import Document, Version
+from memory.service.handle import MemoryHandle
+from memory.write.trust import InputKind
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     Author,
@@ -63,17 +63,17 @@ def document_operations() -> tuple[AnyOperation, ...]:
 
 async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """SOUL, BIBLE and HEARTBEAT at once."""
-    reach = call.handle.reach
-    soul = await call.brain.read(reach, "soul")
-    bible = await call.brain.read(reach, "bible") if reach.project else None
-    heartbeat = await call.brain.read(reach, "heartbeat") if reach.project else None
+    access = call.handle.access
+    soul = await call.brain.read(access, "soul")
+    bible = await call.brain.read(access, "bible") if access.project else None
+    heartbeat = await call.brain.read(access, "heartbeat") if access.project else None
     return Answer(
         200,
         BrainOut(
-            project=reach.project or None,
-            soul=told(reach, soul) if soul else None,
-            bible=told(reach, bible) if bible else None,
-            heartbeat=told(reach, heartbeat) if heartbeat else None,
+            project=access.project or None,
+            soul=told(access, soul) if soul else None,
+            bible=told(access, bible) if bible else None,
+            heartbeat=told(access, heartbeat) if heartbeat else None,
             plan=await plan_of(call.handle),
         ),
     )
@@ -85,9 +85,9 @@ async def plan_of(handle: MemoryHandle) -> PlanOut:
     return PlanOut(count=use.count, limit=use.limit)
 
 
-def told(reach: Reach, version: Version) -> DocumentOut:
+def told(access: AccessScope, version: Version) -> DocumentOut:
     """A version as it is answered; nobody learns other people's ids."""
-    author: Author = "you" if version.author in reach.persons else "other"
+    author: Author = "you" if version.author in access.persons else "other"
     return DocumentOut(
         document=version.document,
         version=version.number,
@@ -161,18 +161,18 @@ async def read(document: Document, call: Call, _query: Plain, _body: Nothing) ->
     """The newest version."""
     found = await call.brain.read(_reach(call, document), document)
     if found is None:
-        raise NotThere(f"There is no {document.upper()} yet.")
-    return Answer(200, told(call.handle.reach, found))
+        raise NotFound(f"There is no {document.upper()} yet.")
+    return Answer(200, told(call.handle.access, found))
 
 
 async def write(document: Writable, call: Call, _query: Plain, body: DocumentBody) -> Answer:
     """A new version, or a proposal of one."""
     result = await call.brain.write(
-        call.handle.occasion,
+        call.handle.request,
         _reach(call, document),
         document,
         body.content,
-        Way.EXPLICIT,
+        InputKind.EXPLICIT,
         based_on=body.based_on,
     )
     return _became(call, document, result)
@@ -186,7 +186,7 @@ async def versions(document: Writable, call: Call, query: VersionsQuery, _body: 
     return Answer(
         200,
         VersionsOut(
-            versions=[told(call.handle.reach, each) for each in page],
+            versions=[told(call.handle.access, each) for each in page],
             next=page[-1].number if len(older) > len(page) else None,
         ),
     )
@@ -194,20 +194,20 @@ async def versions(document: Writable, call: Call, query: VersionsQuery, _body: 
 
 async def restore(document: Writable, call: Call, _query: Plain, body: RestoreBody) -> Answer:
     """An earlier version as the newest."""
-    reach = _reach(call, document)
-    kept = await call.brain.versions(reach, document)
+    access = _reach(call, document)
+    kept = await call.brain.versions(access, document)
     if body.version not in {each.number for each in kept}:
-        raise NotThere(f"There is no version {body.version} of this {document.upper()}.")
-    result = await call.brain.restore(call.handle.occasion, reach, document, body.version)
+        raise NotFound(f"There is no version {body.version} of this {document.upper()}.")
+    result = await call.brain.restore(call.handle.request, access, document, body.version)
     return _became(call, document, result)
 
 
-def _reach(call: Call, document: Document) -> Reach:
+def _reach(call: Call, document: Document) -> AccessScope:
     """What this person reaches, where the document can be had there. Raises `Refused`."""
-    reach = call.handle.reach
-    if document != "soul" and not reach.project:
+    access = call.handle.access
+    if document != "soul" and not access.project:
         raise Refused(404, "no_project", NO_PROJECT, "query.project")
-    return reach
+    return access
 
 
 def _became(call: Call, document: Writable, result: BrainResult) -> Answer:
@@ -220,7 +220,7 @@ def _became(call: Call, document: Writable, result: BrainResult) -> Answer:
         200 if result.written == "written" else 202,
         WrittenOut(
             outcome="written" if result.written == "written" else "proposed",
-            document=told(call.handle.reach, version) if version else None,
+            document=told(call.handle.access, version) if version else None,
             review_id=result.review_id or None,
             notices=list(result.notices),
         ),

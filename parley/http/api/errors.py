@@ -8,8 +8,8 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from gateway.errors import BadInput, NotThere, StoreUnavailable
-from parley.http.denials import DENIED, Denied
+from gateway.errors import BadInput, NotFound, StoreUnavailable
+from parley.http.denied_requests import DENIED, Denied
 
 RETRY_SECONDS: Final = 5
 """When to come again where the database was away."""
@@ -39,13 +39,13 @@ def refusal(refused: Refused) -> web.Response:
 
 
 @web.middleware
-async def one_form(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def error_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Whatever goes wrong is told in the one form."""
     try:
         return await handler(request)
     except Refused as refused:
         return refusal(refused)
-    except NotThere as error:
+    except NotFound as error:
         return refusal(Refused(404, "not_found", str(error)))
     except BadInput as error:
         return refusal(Refused(422, "refused", str(error)))

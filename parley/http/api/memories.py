@@ -2,11 +2,11 @@
 
 from typing import Final, Literal
 
-from gateway.errors import NotThere
-from memory.record import Draft, Record, Tier
-from memory.scope import Reach
-from memory.store.ports import Filter, Pending
-from memory.write.outcome import Outcome, WriteResult
+from gateway.errors import NotFound
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft, Record, Tier
+from memory.model.scope import AccessScope
+from memory.ports import Filter, ReviewItem
 from parley.http.api.documents import plan_of
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
@@ -155,7 +155,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
     """A page of what may be seen. Working memory is one page, and has no words to search."""
     if query.tier is Tier.WORKING:
         kept = (await call.handle.working())[: query.limit]
-        shown = [told(call.handle.reach, record) for record in kept]
+        shown = [told(call.handle.access, record) for record in kept]
         return Answer(200, MemoriesOut(memories=shown, next=None, plan=await plan_of(call.handle)))
     if query.after is not None and await call.handle.get(query.after) is None:
         raise Refused(404, "not_found", NO_MEMORY, "query.after")
@@ -174,7 +174,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
     return Answer(
         200,
         MemoriesOut(
-            memories=[told(call.handle.reach, record) for record in page],
+            memories=[told(call.handle.access, record) for record in page],
             next=page[-1].id if len(found) > len(page) else None,
             plan=await plan_of(call.handle),
         ),
@@ -185,15 +185,15 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """One memory."""
     record = await call.handle.get(call.item)
     if record is None:
-        raise NotThere(NO_MEMORY)
-    return Answer(200, told(call.handle.reach, record))
+        raise NotFound(NO_MEMORY)
+    return Answer(200, told(call.handle.access, record))
 
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Delete it; what is seen and belongs to others is refused in so many words."""
     if not await call.handle.delete([call.item]):
         if await call.handle.get(call.item) is None:
-            raise NotThere(NO_MEMORY)
+            raise NotFound(NO_MEMORY)
         raise Refused(403, "not_yours", "Only operators delete what everybody reads.", "path.id")
     return Answer(204)
 
@@ -223,7 +223,7 @@ async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
 async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     """What waits."""
     found = await call.handle.waiting(query.limit)
-    return Answer(200, ReviewsOut(reviews=[_review(call.handle.reach, each) for each in found]))
+    return Answer(200, ReviewsOut(reviews=[_review(call.handle.access, each) for each in found]))
 
 
 async def decisions(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
@@ -247,7 +247,7 @@ async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
     return Answer(200, DecidedOut(id=call.item, decision="rejected"))
 
 
-def told(reach: Reach, record: Record) -> MemoryOut:
+def told(access: AccessScope, record: Record) -> MemoryOut:
     """A memory as it is answered; nobody learns other people's ids."""
     said = record.provenance
     return MemoryOut(
@@ -259,7 +259,7 @@ def told(reach: Reach, record: Record) -> MemoryOut:
         project=record.project or None,
         tags=list(record.tags),
         behavioral=record.behavioral,
-        yours=said.person in reach.persons,
+        yours=said.person in access.persons,
         role=record.role or None,
         source=said.source.value,
         trust=said.trust.value,
@@ -275,13 +275,13 @@ def told(reach: Reach, record: Record) -> MemoryOut:
     )
 
 
-def _target(pending: Pending) -> Literal["soul", "bible"] | None:
+def _target(pending: ReviewItem) -> Literal["soul", "bible"] | None:
     if not pending.target:
         return None
     return "soul" if pending.target == "soul" else "bible"
 
 
-def _decision(pending: Pending) -> DecisionOut:
+def _decision(pending: ReviewItem) -> DecisionOut:
     return DecisionOut(
         id=pending.id,
         decision="approved" if pending.state == "approved" else "rejected",
@@ -295,7 +295,7 @@ def _decision(pending: Pending) -> DecisionOut:
     )
 
 
-def _review(reach: Reach, pending: Pending) -> ReviewOut:
+def _review(access: AccessScope, pending: ReviewItem) -> ReviewOut:
     record = pending.record
     return ReviewOut(
         id=pending.id,
@@ -303,7 +303,7 @@ def _review(reach: Reach, pending: Pending) -> ReviewOut:
         target=_target(pending),
         type=record.kind,
         scope=record.scope,
-        yours=record.provenance.person in reach.persons,
+        yours=record.provenance.person in access.persons,
         reason=pending.reason,
         checks_failed=list(pending.failed),
         submitted_at=pending.submitted_at,

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from parley.http.api.models import MAX_ID, ErrorOut
 from parley.http.api.operations import AnyOperation
-from parley.http.api.reading import JSON
+from parley.http.api.parsing import JSON
 
 PREFIX: Final = "/api/v1"
 PATH: Final = "/openapi.json"

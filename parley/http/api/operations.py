@@ -9,10 +9,10 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from gateway.observe.spending import SpendingReader
 from memory.brain.documents import Brain
-from memory.handle import MemoryHandle
+from memory.service.handle import MemoryHandle
 from parley.http.api.models import Given, Nothing, Plain
-from parley.spending import Spending
 
 Q = TypeVar("Q", bound=Plain)
 B = TypeVar("B", bound=Given)
@@ -30,7 +30,7 @@ class Call:
 
     handle: MemoryHandle
     brain: Brain
-    spending: Spending
+    spending: SpendingReader
     item: str = ""
     turns: bool = True
 

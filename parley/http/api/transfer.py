@@ -3,9 +3,9 @@
 from typing import Final
 
 from gateway.errors import BadInput
-from memory.commands.importing import taken_in
-from memory.transfer.exporting import personal_file
-from memory.transfer.importing import Told
+from memory.commands.import_file import taken_in
+from memory.transfer.exporter import personal_file
+from memory.transfer.importer import LineReport
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     MAX_FILE,
@@ -68,5 +68,5 @@ async def bring_in(call: Call, _query: Plain, body: ImportBody) -> Answer:
     return Answer(200, ImportOut(entries=[_entry(one) for one in told]))
 
 
-def _entry(told: Told) -> EntryOut:
+def _entry(told: LineReport) -> EntryOut:
     return EntryOut(line=told.line, outcome=told.fate.value, reason=told.reason, id=told.id or None)

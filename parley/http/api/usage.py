@@ -23,8 +23,8 @@ def usage_operations() -> tuple[AnyOperation, ...]:
 
 async def usage(call: Call, query: UsageQuery, _body: Nothing) -> Answer:
     """Of all linked identities together."""
-    reach, person = call.handle.reach, call.handle.occasion.principal.person
-    spent = await call.spending.of(reach.tenant, person, reach.persons, query.days)
+    access, person = call.handle.access, call.handle.request.principal.person
+    spent = await call.spending.of(access.tenant, person, access.persons, query.days)
     models = [
         ModelUsageOut(
             model=one.model,

@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.discord import catchup, seen
-from adapters.discord.seen import Seen, Where
+from adapters.discord import catch_up as catchup
+from adapters.discord import read_positions as seen
+from adapters.discord.read_positions import ChannelRef, ReadPositions
 from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
 from gateway.message import MessageReceived, Place
@@ -199,7 +200,7 @@ async def test_a_channel_that_is_gone_is_forgotten(
     async with connected(sim, state=state) as rig:
         await sim.wait_until(lambda: any(c.status == 404 for c in sim.calls))
     sim.world.channels[room.id] = gone
-    memory = Seen(state)
+    memory = ReadPositions(state)
     await memory.open()
     assert memory.places() == []
     await memory.close()
@@ -261,7 +262,7 @@ class CountingState:
 
 async def test_many_messages_cost_few_writes() -> None:
     state = CountingState()
-    memory = Seen(state)
+    memory = ReadPositions(state)
     await memory.open()
     place = Place("discord", "main", "5", Audience.DIRECT)
     for number in range(1, 5_000):
@@ -270,16 +271,16 @@ async def test_many_messages_cost_few_writes() -> None:
             await asyncio.sleep(0)
     await memory.close()
     assert state.writes <= 4
-    again = Seen(state)
+    again = ReadPositions(state)
     await again.open()
-    assert again.places() == [(Where("5"), 4_999)]
+    assert again.places() == [(ChannelRef("5"), 4_999)]
     assert again.latest == 4_999
     await again.close()
 
 
 async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
     state = CountingState()
-    memory = Seen(state)
+    memory = ReadPositions(state)
     await memory.open()
     base = 10**19
     for number in range(seen.MAX_PLACES + 100):
@@ -288,7 +289,7 @@ async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
         )
         memory.passed(place, str(base + number), addressed=True)
     await memory.close()
-    again = Seen(state)
+    again = ReadPositions(state)
     await again.open()
     kept = [where.channel_id for where, _ in again.places()]
     assert kept == [str(base + number) for number in reversed(range(100, seen.MAX_PLACES + 100))]
@@ -297,7 +298,7 @@ async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
 
 async def test_what_could_not_be_written_is_written_later() -> None:
     state = CountingState()
-    memory = Seen(state)
+    memory = ReadPositions(state)
     await memory.open()
     memory.passed(Place("discord", "main", "5", Audience.DIRECT), "7", addressed=True)
     state.down = True
@@ -312,7 +313,7 @@ async def test_what_could_not_be_written_is_written_later() -> None:
 async def test_a_broken_memory_is_an_empty_one(value: str) -> None:
     state = CountingState()
     state.values = {"read:0": value, "read:latest": "nonsense"}
-    memory = Seen(state)
+    memory = ReadPositions(state)
     await memory.open()
     assert memory.places() == []
     assert memory.latest == 0

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.discord import parse as public_parse
-from adapters.discord.bot import Bot, ChannelFacts
-from adapters.discord.interactions import Handle
+from adapters.discord.bot import BotIdentity, ChannelFacts
+from adapters.discord.interactions import InteractionHandle
 from adapters.discord.parse import parse
 from gateway.authorship import Material
 from gateway.message import (
@@ -83,7 +83,7 @@ class Town:
         return OWN_ROLE if guild_id == GUILD else ""
 
 
-ME = Bot(user_id=BOT, account="main", session="s1", directory=Town())
+ME = BotIdentity(user_id=BOT, account="main", session="s1", directory=Town())
 
 
 def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:
@@ -330,8 +330,8 @@ def test_a_command_carries_its_arguments_and_its_handle() -> None:
     (found,) = parse(event("INTERACTION_CREATE", command()), ME)
     assert isinstance(found, CommandInvoked)
     assert (found.name, found.arguments, found.author.name) == ("ask", "why?", "Annie")
-    handle = Handle.read(found.reply_handle)
-    assert handle == Handle(
+    handle = InteractionHandle.read(found.reply_handle)
+    assert handle == InteractionHandle(
         "command", "420000000000000001", found.event_id, "secret-interaction-token"
     )
     options = [{"type": 1, "name": "set", "options": [{"type": 4, "name": "n", "value": 3}]}]

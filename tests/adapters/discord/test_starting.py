@@ -5,15 +5,15 @@ import asyncio
 import pytest
 
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.connection import Connection
 from adapters.discord.manifest import MANIFEST, DiscordSettings
+from adapters.discord.socket import Connection
 from gateway.errors import StartError
 from gateway.message import MessageReceived
 from gateway.ports import (
     CanDelete,
     CanDiagnose,
     CanEdit,
-    CanFetch,
+    CanFetchFiles,
     CanReact,
     CanType,
     PlatformAdapter,
@@ -45,7 +45,7 @@ def test_the_adapter_is_what_its_manifest_says(sim: DiscordSimulator) -> None:
         CanDelete,
         CanType,
         CanReact,
-        CanFetch,
+        CanFetchFiles,
         CanDiagnose,
     ):
         assert isinstance(adapter, ability)
@@ -133,7 +133,7 @@ async def test_a_token_taken_away_while_connected_ends_the_connection(
 async def test_an_account_that_stays_deaf_says_so(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.connection.DEAF_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.discord.socket.DEAF_SECONDS", 0.2)
     async with connected(sim) as rig:
         await sim.stop()
         with pytest.raises(StartError, match="No connection to Discord") as caught:

@@ -11,12 +11,12 @@ from typing import Literal, TypeVar
 
 import pytest
 
-from adapters.slack.adapter import SlackAdapter
+from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import SlackSettings
 from gateway.errors import StoreUnavailable
 from gateway.message import InboundEvent, MessageReceived
 from gateway.ports import AdapterContext
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal
 from simulators.slack import SlackSimulator
 from tests.support.patience import PATIENCE

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.slack import socket
-from adapters.slack.adapter import SlackAdapter
+from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import MANIFEST, SlackSettings
 from gateway.errors import StartError
 from gateway.message import MessageReceived, Outbound, Part, Place
@@ -17,13 +17,13 @@ from gateway.ports import (
     CanDelete,
     CanDiagnose,
     CanEdit,
-    CanFetch,
+    CanFetchFiles,
     CanReact,
     CanShowLive,
     CanType,
     PlatformAdapter,
 )
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault
 from simulators.slack import SlackSimulator
 from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, SystemClock, connected
@@ -50,7 +50,7 @@ async def slack() -> AsyncIterator[SlackSimulator]:
 def test_the_adapter_has_what_its_capabilities_declare(slack: SlackSimulator) -> None:
     adapter = an_adapter(slack)
     assert isinstance(adapter, PlatformAdapter)
-    for ability in (CanEdit, CanDelete, CanReact, CanFetch, CanDiagnose, CanType, CanShowLive):
+    for ability in (CanEdit, CanDelete, CanReact, CanFetchFiles, CanDiagnose, CanType, CanShowLive):
         assert isinstance(adapter, ability)
     assert adapter.capabilities == MANIFEST.capabilities
 

@@ -7,12 +7,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from adapters.slack.adapter import SlackAdapter
 from adapters.slack.app_manifest import EVENTS, SCOPES, app_manifest
 from adapters.slack.client import is_slack, proxy_for
 from adapters.slack.compose import compose
+from adapters.slack.connection import SlackAdapter
+from adapters.slack.conversation_queues import ConversationQueues
 from adapters.slack.emoji import character, name_of
-from adapters.slack.lanes import Lanes
 from adapters.slack.manifest import MANIFEST, SlackSettings
 from gateway.commands.catalogue import REGISTERED
 from gateway.errors import FormatRejected
@@ -151,7 +151,7 @@ class TestEmoji:
 
 class TestLanes:
     async def test_one_key_in_order_others_beside_it(self) -> None:
-        lanes, log, gate = Lanes(), [], asyncio.Event()
+        lanes, log, gate = ConversationQueues(), [], asyncio.Event()
 
         async def visit(key: str, name: str, wait: bool) -> None:
             async with lanes.turn(key):
@@ -172,7 +172,7 @@ class TestLanes:
         assert await lanes.drained(0.01)
 
     async def test_nothing_is_kept_of_a_lane_that_is_empty(self) -> None:
-        lanes = Lanes()
+        lanes = ConversationQueues()
         for key in range(100):
             async with lanes.turn(str(key)):
                 pass

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import adapters.slack
-from adapters.slack.frame import Me
+from adapters.slack.event_context import BotIdentity
+from adapters.slack.message_text import MAX_NODES, text_of_blocks
 from adapters.slack.parse import parse
-from adapters.slack.words import MAX_NODES, text_of_blocks
 from gateway.authorship import Material
 from gateway.message import (
     MAX_CONTENT,
@@ -130,7 +130,7 @@ class TestMessages:
         assert not (heard.mentions_others)
 
     def test_names_known_already_are_used(self) -> None:
-        me = Me("second", BOT, "B0BOT", TEAM, {"U0BEN": "Ben", ANNA: "Anna"})
+        me = BotIdentity("second", BOT, "B0BOT", TEAM, {"U0BEN": "Ben", ANNA: "Anna"})
         heard = received(callback(message("<@U0BEN>!")), me)
         assert (heard.content, heard.author.name, heard.place.account) == (
             "@Ben!",
@@ -279,7 +279,7 @@ class TestMessages:
     def test_the_installation_decides_the_workspace(self) -> None:
         grid = callback(message(), team_id="T0HOST", enterprise_id="E0ORG")
         assert received(grid).place.workspace_id == TEAM
-        assert received(grid, Me(team_id="T0MINE")).place.workspace_id == "T0MINE"
+        assert received(grid, BotIdentity(team_id="T0MINE")).place.workspace_id == "T0MINE"
 
 
 class TestForms:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.frame import Me
+from adapters.slack.event_context import BotIdentity
 from adapters.slack.parse import parse
 from gateway.message import (
     ButtonPressed,
@@ -164,19 +164,19 @@ class TestWhoIsFromOutside:
         ],
     )
     def test_an_author_of_another_team_and_a_guest(self, more: dict[str, Any]) -> None:
-        for me in (None, Me(team_id=TEAM)):
+        for me in (None, BotIdentity(team_id=TEAM)):
             (event,) = parse(callback(message(**more)), me)
             assert isinstance(event, MessageReceived)
             assert event.message.author.outside
 
     @pytest.mark.parametrize("more", [{}, {"user_team": TEAM}, {"team": "E0ORG"}])
     def test_an_author_of_the_bots_own_team_is_not(self, more: dict[str, Any]) -> None:
-        (event,) = parse(callback(message(**more)), Me(team_id=TEAM))
+        (event,) = parse(callback(message(**more)), BotIdentity(team_id=TEAM))
         assert isinstance(event, MessageReceived)
         assert not event.message.author.outside
 
     def test_a_press_and_a_command_of_another_team(self) -> None:
-        me = Me(team_id=TEAM)
+        me = BotIdentity(team_id=TEAM)
         (ours,) = parse({**COMMAND, "team_id": TEAM}, me)
         (theirs,) = parse({**COMMAND, "team_id": "T0OTHER"}, me)
         assert isinstance(ours, CommandInvoked)
@@ -196,7 +196,7 @@ class TestAUserThatChanged:
     )
     def test_who_is_deactivated_or_a_guest_left_the_workspace(self, about: dict[str, Any]) -> None:
         changed = {"type": "user_change", "user": {"id": ANNA, **about}, "event_ts": TS}
-        (event,) = parse(callback(changed), Me(user_id=BOT, team_id=TEAM))
+        (event,) = parse(callback(changed), BotIdentity(user_id=BOT, team_id=TEAM))
         assert isinstance(event, MembershipChanged)
         assert (event.member.id, event.joined, event.is_self) == (ANNA, False, False)
         assert event.whole_workspace
@@ -204,4 +204,6 @@ class TestAUserThatChanged:
 
     @pytest.mark.parametrize("user", [{"id": ANNA}, {"deleted": True}, {}, "U0ANNA", None])
     def test_other_changes_are_nothing(self, user: object) -> None:
-        assert parse(callback({"type": "user_change", "user": user}), Me(team_id=TEAM)) == []
+        assert (
+            parse(callback({"type": "user_change", "user": user}), BotIdentity(team_id=TEAM)) == []
+        )

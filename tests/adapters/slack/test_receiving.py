@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.intake import ACK_SECONDS
+from adapters.slack.receive import ACK_SECONDS
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -186,7 +186,7 @@ async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ACK_SECONDS < VERIFY_SECONDS, "Slack's own patience"
-    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", 0.1)
+    monkeypatch.setattr("adapters.slack.receive.ACK_SECONDS", 0.1)
     anna = rig.slack.person("Anna")
     rig.sink.hold = asyncio.Event()
     for courier in (rig.slack.sockets, rig.slack.http):
@@ -201,7 +201,7 @@ async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
 async def test_messages_of_a_channel_stay_in_order(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.slack.intake.ACK_SECONDS", PATIENCE)
+    monkeypatch.setattr("adapters.slack.receive.ACK_SECONDS", PATIENCE)
     rig.slack.sockets.ack_within = rig.slack.http.ack_within = PATIENCE
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     texts = [str(number) for number in range(50)]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
-from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.message import InboundEvent, Outbound, Part, Place

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.telegram.adapter import public_url
+from adapters.telegram.connection import public_url
 from gateway.errors import (
     StartError,
     Transient,

@@ -12,7 +12,7 @@ def test_an_empty_section_is_off() -> None:
     settings = TelegramSettings()
     assert not settings.configured()
     assert settings.missing() == ()
-    assert MANIFEST.load == "adapters.telegram.adapter:TelegramAdapter"
+    assert MANIFEST.load == "adapters.telegram.connection:TelegramAdapter"
 
 
 def test_polling_needs_a_token_only() -> None:

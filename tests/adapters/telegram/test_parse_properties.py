@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.telegram.albums import album_of, merged
 from adapters.telegram.parse import kind_of, parse
-from adapters.telegram.polling import lane_of
+from adapters.telegram.polling import ordering_key
 from gateway.message import ChatMessage, MessageReceived
 from tests.adapters.telegram.updates import ME, entity, samples, update
 
@@ -72,7 +72,7 @@ def look(payload: Any) -> None:
         merged(events * 2)
     assert kind_of(payload)
     album_of(payload)
-    lane_of(payload)
+    ordering_key(payload)
 
 
 @settings(max_examples=200, deadline=None)

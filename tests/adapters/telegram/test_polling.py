@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.telegram.intake import Intake
-from adapters.telegram.polling import DEAF_SECONDS, LONGEST_PAUSE, Poller, lane_of
-from adapters.telegram.transport import make_bot
+from adapters.telegram.client import make_bot
+from adapters.telegram.polling import DEAF_SECONDS, LONGEST_PAUSE, Poller, ordering_key
+from adapters.telegram.receive import Receiver
 from gateway.errors import StartError
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
@@ -45,7 +45,7 @@ async def run_until_dead(
     def count(what: str, detail: str = "") -> None:
         counts[what] += 1
 
-    poller = Poller(bot, Intake("main", ME, Sink(), count, answer), clock)
+    poller = Poller(bot, Receiver("main", ME, Sink(), count, answer), clock)
     if unreachable:
         await sim.stop()
     try:
@@ -86,9 +86,9 @@ async def test_a_revoked_token_is_the_end_at_once() -> None:
 
 
 def test_a_lane_is_a_chat_or_else_a_person() -> None:
-    assert lane_of(update(text="x")) == "11"
+    assert ordering_key(update(text="x")) == "11"
     pressed = {"id": "1", "from": {"id": 3}, "message": message("x", chat={"id": -5})}
-    assert lane_of(update("callback_query", pressed)) == "-5"
-    assert lane_of(update("inline_query", {"from": {"id": 3}})) == "3"
-    assert lane_of({"update_id": 1}) == ""
-    assert all(lane_of(one) for one in samples())
+    assert ordering_key(update("callback_query", pressed)) == "-5"
+    assert ordering_key(update("inline_query", {"from": {"id": 3}})) == "3"
+    assert ordering_key({"update_id": 1}) == ""
+    assert all(ordering_key(one) for one in samples())

@@ -18,7 +18,7 @@ from gateway.message import (
     place_of,
 )
 from gateway.render import render
-from parley.http.local import LocalListener
+from parley.http.local_listener import LocalListener
 from tests.adapters.web.conftest import context
 from tests.parley.demo.browser import TELEPHONE, needs_chromium, window
 

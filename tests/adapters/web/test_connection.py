@@ -19,7 +19,7 @@ from gateway.message import (
     Place,
 )
 from gateway.people import Audience
-from gateway.ports import CanDelete, CanEdit, CanFetch, CanType, PlatformAdapter
+from gateway.ports import CanDelete, CanEdit, CanFetchFiles, CanType, PlatformAdapter
 from tests.adapters.web.conftest import Inbox, answer, context
 from tests.support.patience import PATIENCE
 
@@ -42,7 +42,7 @@ def test_the_page_is_off_until_it_is_switched_on() -> None:
 
 def test_it_is_what_its_manifest_says(adapter: WebAdapter) -> None:
     assert isinstance(adapter, PlatformAdapter)
-    for ability in (CanEdit, CanDelete, CanType, CanFetch):
+    for ability in (CanEdit, CanDelete, CanType, CanFetchFiles):
         assert isinstance(adapter, ability)
     assert adapter.capabilities == MANIFEST.capabilities
     assert MANIFEST.load == f"{WebAdapter.__module__}:{WebAdapter.__name__}"

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.web.conversation import Conversation, Conversations, Line
-from adapters.web.files import FileShelf
+from adapters.web.conversation import Conversation, Conversations, PageMessage
+from adapters.web.files import FileStore
 from gateway.errors import BadInput
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)
 
 
-def line(name: str, text: str = "x") -> Line:
-    return Line(name, "person", NOW, text)
+def line(name: str, text: str = "x") -> PageMessage:
+    return PageMessage(name, "person", NOW, text)
 
 
 def test_the_oldest_lines_go_first() -> None:
@@ -59,7 +59,7 @@ def test_the_quietest_conversation_is_forgotten_unless_a_page_looks_at_it() -> N
 
 
 def test_the_shelf_forgets_the_oldest_and_keeps_owners_apart() -> None:
-    shelf = FileShelf(max_bytes=10)
+    shelf = FileStore(max_bytes=10)
     first = shelf.add("web-a", "one", "text/plain", b"123456")
     second = shelf.add("web-a", "two", "text/plain", b"123456")
     assert shelf.get(first.id, "web-a") is None

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from adapters.whatsapp.adapter import WhatsAppAdapter
+from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import WhatsAppSettings
 from gateway.errors import StoreUnavailable
 from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
 from tests.support.patience import PATIENCE
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.whatsapp.identity import UNCONFIRMED, Identities, under_key
-from adapters.whatsapp.parse import Identity, Moved
+from adapters.whatsapp.parse import Identity, IdentityChange
 from gateway.message import MessageAuthor, MessageReceived
 from gateway.people import KnownIds
 from gateway.ports import kept_ids
@@ -30,7 +30,7 @@ class Rig:
         return await self.identities.key(Identity(user_id, phone))
 
     async def moved(self, before: Identity, after: Identity) -> bool:
-        return await self.identities.moved(Moved(before, after))
+        return await self.identities.moved(IdentityChange(before, after))
 
     async def silence(self, time: timedelta) -> None:
         await self.clock.advance(time.total_seconds() + 1)

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from adapters.whatsapp.adapter import WhatsAppAdapter
+from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
 from tests.support.for_each import for_each
 

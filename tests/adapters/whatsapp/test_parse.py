@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adapters.whatsapp
-from adapters.whatsapp.parse import Moved, parse, read
+from adapters.whatsapp.parse import IdentityChange, parse, read
 from gateway.authorship import Material
 from gateway.message import (
     ButtonPressed,
@@ -301,7 +301,7 @@ def test_statuses_are_no_events() -> None:
 
 def test_a_changed_number_names_both_identities() -> None:
     (move,) = read(EXAMPLES[13]).moves
-    assert isinstance(move, Moved)
+    assert isinstance(move, IdentityChange)
     assert (move.before.phone, move.after.user_id) == (PHONE, "DE.2")
 
 

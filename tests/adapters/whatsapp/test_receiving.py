@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.whatsapp.adapter import WhatsAppAdapter
+from adapters.whatsapp.connection import WhatsAppAdapter
 from gateway.errors import BadInput, ConfigurationError, StartError
 from gateway.message import (
     Attachment,
@@ -16,7 +16,7 @@ from gateway.message import (
     WhatsAppExtras,
 )
 from gateway.people import Audience
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 from simulators.whatsapp.errors import GraphError

@@ -4,10 +4,17 @@ import asyncio
 
 import pytest
 
-from adapters.whatsapp.adapter import WhatsAppAdapter
+from adapters.whatsapp.connection import WhatsAppAdapter
 from gateway.errors import Ambiguous, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
-from gateway.ports import CanDiagnose, CanFetch, CanMarkRead, CanReact, CanType, PlatformAdapter
+from gateway.ports import (
+    CanDiagnose,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanType,
+    PlatformAdapter,
+)
 from simulators.base import Fault
 from simulators.whatsapp import TEMPLATE
 from simulators.whatsapp.errors import GraphError
@@ -33,7 +40,14 @@ async def greeted(rig: Rig, name: str = "Ada") -> Place:
 
 async def test_it_has_the_abilities_that_it_declares() -> None:
     async with running() as rig:
-        for ability in (PlatformAdapter, CanType, CanMarkRead, CanReact, CanFetch, CanDiagnose):
+        for ability in (
+            PlatformAdapter,
+            CanType,
+            CanMarkRead,
+            CanReact,
+            CanFetchFiles,
+            CanDiagnose,
+        ):
             assert isinstance(rig.adapter, ability)
 
 

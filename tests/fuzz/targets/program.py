@@ -14,11 +14,11 @@ from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
 from gateway.turn.mcp_format import MAX_RESULT, result_text, tool_spec
+from parley.config import SettingsError, from_mapping
+from parley.config.yaml_file import parse_yaml
+from parley.http.access import RequestFacts, authorize
 from parley.http.api.models import DocumentBody, MemoriesQuery, MemoryBody, RejectBody, RestoreBody
-from parley.http.entry import RequestFacts, may_enter
-from parley.settings import SettingsError, from_mapping
-from parley.settings.yaml_file import parse_yaml
-from parley.tokens import BadToken, read
+from parley.security.tokens import BadToken, read
 from simulators.anthropic.answers import Answer, UseTool
 from simulators.anthropic.wire import blocks_of, events
 from tests.fuzz.target import Target, on_json, on_text, text_of
@@ -130,7 +130,7 @@ def _entry(value: Any) -> None:
     if not isinstance(value, dict):
         return
     headers = {str(k).lower(): v for k, v in value.items() if isinstance(v, str)}
-    entry = may_enter(RequestFacts("POST", headers), "")
+    entry = authorize(RequestFacts("POST", headers), "")
     if entry.allowed and "host" in headers:
         host = headers["host"]
         assert "evil" not in host, host

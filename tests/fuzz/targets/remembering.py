@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from gateway.errors import BadInput
 from memory.brain.heartbeat import narrative, read_figures
+from memory.grounding.citations import find_citations
+from memory.grounding.hedges import analyze_hedges
+from memory.grounding.pages import as_text
 from memory.recall.dates import dates_in
 from memory.recall.query import Query, understood
-from memory.store.terms import asked, filed
-from memory.transfer.lines import Elsewhere, Entry, Unreadable, header_from, line_from
-from memory.write.citations import find_citations
-from memory.write.hedges import analyze_hedges
-from memory.write.pages import as_text
-from memory.write.similarity import jaccard, stored_keys, words
+from memory.text.similarity import jaccard, stored_keys, words
+from memory.text.terms import asked, filed
+from memory.transfer.line_format import Elsewhere, Entry, Unreadable, header_from, line_from
 from tests.fuzz.target import Target, on_json, on_text
 
 NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)

@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Final
 
+from gateway.markdown.boundaries import units
+from gateway.markdown.unfinished import close_unfinished
 from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter, filter_response
 from gateway.render import render, render_plain
-from gateway.render.cut import units
-from gateway.render.heal import heal
 from tests.fuzz.target import Target, on_text
 
 PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web", "plain")
@@ -53,6 +53,6 @@ def _streamed(text: str) -> None:
 TARGETS: Final[tuple[Target, ...]] = (
     *(on_text(f"render-{name}", _rendered(name), *SEEDS) for name in PLATFORMS if name != "plain"),
     on_text("render-plain", render_plain, *SEEDS),
-    on_text("heal", heal, *SEEDS),
+    on_text("heal", close_unfinished, *SEEDS),
     on_text("stream-filter", _streamed, *STREAMED),
 )

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 
-from gateway.commands.files import MAX_BYTES, NOT_FETCHED, TOO_LARGE
+from gateway.commands.attached_files import MAX_BYTES, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
 from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.ports import Capabilities, CommandSpec
-from gateway.remembering import Asker, GivenFile
+from gateway.remembering import Caller, GivenFile
 from gateway.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received
@@ -21,11 +21,11 @@ BUTTONS = Capabilities(max_buttons=3)
 class Shop:
     """Sells one thing."""
 
-    asked: list[tuple[str, str, Asker]] = field(default_factory=list)
+    asked: list[tuple[str, str, Caller]] = field(default_factory=list)
     specs: tuple[CommandSpec, ...] = (CommandSpec("buy", "Buy a kite", True, "colour", True),)
 
-    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
-        self.asked.append((name, arguments, asker))
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
+        self.asked.append((name, arguments, caller))
         if arguments == "black":
             raise BadInput("There is no black one.")
         return Reply(f"A {arguments} kite?", (Button("Take it", f"shop:{arguments}"),))
@@ -33,8 +33,8 @@ class Shop:
     def owns(self, value: str) -> bool:
         return value.startswith("shop:")
 
-    async def press(self, value: str, asker: Asker) -> Reply:
-        self.asked.append(("press", value, asker))
+    async def press(self, value: str, caller: Caller) -> Reply:
+        self.asked.append(("press", value, caller))
         if value == "shop:gone":
             raise BadInput("It is sold.")
         return Reply("It is yours.")
@@ -51,10 +51,10 @@ async def test_a_command_is_run_with_its_arguments_and_who_asks() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red"))
-        ((name, arguments, asker),) = shop.asked
-        assert (name, arguments, asker.name) == ("buy", "red", "Ada")
-        assert asker.principal.person == PersonId("test", "main", "ada")
-        assert asker.place == direct()
+        ((name, arguments, caller),) = shop.asked
+        assert (name, arguments, caller.name) == ("buy", "red", "Ada")
+        assert caller.principal.person == PersonId("test", "main", "ada")
+        assert caller.place == direct()
         assert g.texts == ["A red kite?"]
         assert g.model.requests == []
 
@@ -122,7 +122,7 @@ async def test_a_command_that_takes_files_gets_the_first_with_its_bytes_or_why_n
             files = (Attachment("document", ref, f"{ref}.txt", size=size),) * 2
             sent = replace(received("/buy", message_id=ref).message, attachments=files)
             await g.take(CommandInvoked(ref, direct(), ADA, "buy", "red", sent))
-        assert [asker.files for _, _, asker in shop.asked] == [
+        assert [caller.files for _, _, caller in shop.asked] == [
             (GivenFile("small.txt", b"red"),),
             (GivenFile("huge.txt", None, TOO_LARGE),),
             (GivenFile("claimed.txt", None, TOO_LARGE),),

@@ -18,7 +18,7 @@ ASKED = ModelRequest(
     system=LONG,
     messages=(*TALK, user(THIRD)),
     tools=(ADD,),
-    system_now="<task>\nBake bread\n</task>",
+    system_volatile="<task>\nBake bread\n</task>",
     settled=4,
 )
 
@@ -40,7 +40,7 @@ def test_marks_stand_behind_what_lasts_what_is_settled_and_what_was_said_last() 
     body = to_body(ASKED, "m")
 
     assert marked(body) == [LONG, SECOND, THIRD]
-    assert [block["text"] for block in body["system"]] == [LONG, ASKED.system_now]
+    assert [block["text"] for block in body["system"]] == [LONG, ASKED.system_volatile]
 
 
 def test_without_tools_nothing_is_asked_again_so_the_question_is_not_marked() -> None:
@@ -64,7 +64,7 @@ def test_what_no_model_would_cache_has_no_marks_and_one_system_text() -> None:
     body = to_body(short, "m")
 
     assert not marked(body)
-    assert body["system"] == f"Be brief.\n\n{ASKED.system_now}"
+    assert body["system"] == f"Be brief.\n\n{ASKED.system_volatile}"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_each_model_has_its_own_shortest_prefix(model: str, tokens: int) -> None
 
     letters = tokens * LETTERS
     enough = replace(ASKED, system="x" * letters, messages=(user("hello"),), tools=(), settled=0)
-    short = replace(enough, system="x" * (letters - 1), system_now="")
+    short = replace(enough, system="x" * (letters - 1), system_volatile="")
     assert marked(to_body(enough, model)) == [enough.system]
     assert not marked(to_body(short, model))
 
@@ -113,7 +113,7 @@ def test_a_mark_close_behind_another_one_is_left_out() -> None:
 
 
 def test_what_changes_by_the_day_stands_behind_the_mark() -> None:
-    today, tomorrow = (to_body(replace(ASKED, system_now=day), "m") for day in ("Fri", "Sat"))
+    today, tomorrow = (to_body(replace(ASKED, system_volatile=day), "m") for day in ("Fri", "Sat"))
 
     assert today["system"][0] == tomorrow["system"][0]
     assert today["system"][1] != tomorrow["system"][1]

@@ -11,9 +11,9 @@ import pytest
 import structlog
 
 from gateway.errors import ConfigurationError, Permanent, StartError, StoreUnavailable
-from gateway.observe.correlation import about, correlation_id, exchange_of
+from gateway.observe.correlation import correlated, correlation_id, exchange_of
+from gateway.observe.log_redaction import MAX_VALUE, REDACTED, failure, redacted, words_of
 from gateway.observe.logs import LogFormat, configure_logs
-from gateway.observe.withheld import MAX_VALUE, REDACTED, failure, redacted, words_of
 
 TOKEN = "7000000001:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"
 WORDS = "canary-in-the-mine"
@@ -55,7 +55,7 @@ def test_a_line_is_one_object_with_its_level_time_and_values(json_lines: Lines) 
 
 
 def test_loggers_of_the_standard_library_go_the_same_way(json_lines: Lines) -> None:
-    with about("0123456789abcdef"):
+    with correlated("0123456789abcdef"):
         logging.getLogger("adapters.telegram.polling").warning("polling failed (%s)", "TimedOut")
     (record,) = json_lines.records
     assert record["event"] == "polling failed (TimedOut)"
@@ -162,9 +162,9 @@ async def test_tasks_keep_the_id_of_the_message_they_were_started_for(json_lines
         await asyncio.sleep(0)
         log.info("inside")
 
-    with about("aaaa"):
+    with correlated("aaaa"):
         task = asyncio.create_task(work())
-    with about("bbbb"):
+    with correlated("bbbb"):
         await task
         log.info("outside")
     log.info("none")

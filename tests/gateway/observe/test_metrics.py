@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.observe.gauges import Gauges, Now
+from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.labels import MAX_CODES, OTHER, Label
 from gateway.observe.metrics import MAX_UNSENT, Metrics
-from gateway.observe.observer import Answered, Attempt, Timing
+from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
-from gateway.stores import Depths, Trace, UsageRow
+from gateway.ports.stores import QueueDepths, Trace, UsageRow
 from tests.support.messages import outbound, place
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -39,13 +39,13 @@ def answered(
     platform: str = "slack",
     key: str = "r1:0",
     usage: tuple[UsageRow, ...] = (),
-) -> Answered:
+) -> FinishedTurn:
     trace = Trace("r1", "m1", platform, "main", "c", "message", AT, decisions, outcome, 1.0)
-    return Answered(trace, timings, usage, stored=10.0, began=10.5, last_key=key)
+    return FinishedTurn(trace, timings, usage, stored=10.0, began=10.5, last_key=key)
 
 
-def attempt(key: str = "r1:0", failed: str = "", began: float = 12.0) -> Attempt:
-    return Attempt(outbound(key, at=place(platform="slack")), began, 0.25, failed)
+def attempt(key: str = "r1:0", failed: str = "", began: float = 12.0) -> SendAttempt:
+    return SendAttempt(outbound(key, at=place(platform="slack")), began, 0.25, failed)
 
 
 @pytest.fixture
@@ -164,23 +164,25 @@ def test_answers_that_are_never_sent_do_not_pile_up(metrics: Metrics) -> None:
 
 
 def test_what_is_looked_up_is_as_it_is_at_that_moment(metrics: Metrics) -> None:
-    now = [Now(waiting=3, unsent=2, connections={"slack": "deaf"}, reconnects={"slack": 4})]
+    now = [
+        GaugeReadings(waiting=3, unsent=2, connections={"slack": "deaf"}, reconnects={"slack": 4})
+    ]
     metrics.registry.register(Gauges(lambda: now[0]))
     assert value(metrics, "lanes_waiting") == 3
     assert value(metrics, "connection_state", account="slack", state="deaf") == 1
     assert value(metrics, "connection_state", account="slack", state="ready") == 0
     assert value(metrics, "reconnects_total", account="slack") == 4
-    now[0] = Now(proofs={"slack": Liveness(True, "", 7.5)}, parts={"storage": False})
+    now[0] = GaugeReadings(proofs={"slack": Liveness(True, "", 7.5)}, parts={"storage": False})
     assert value(metrics, "lanes_waiting") == 0
     assert value(metrics, "connection_proof_age_seconds", account="slack") == 7.5
     assert value(metrics, "up", part="storage") == 0
 
 
 def test_what_processes_share_is_told_only_where_they_do(metrics: Metrics) -> None:
-    now = [Now()]
+    now = [GaugeReadings()]
     metrics.registry.register(Gauges(lambda: now[0]))
     assert not [name for name, _ in samples(metrics) if name.startswith("parley_shared")]
-    now[0] = Now(shared=Depths(events=5, sends=3, dead=1, workers=2))
+    now[0] = GaugeReadings(shared=QueueDepths(events=5, sends=3, dead=1, workers=2))
     names = ("events_waiting", "sends_waiting", "dead_letters", "workers")
     assert [value(metrics, f"shared_{name}") for name in names] == [5, 3, 1, 2]
 

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gateway.errors import Transient
-from gateway.observe.model import TimedProvider
+from gateway.observe.timed_provider import TimedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
 from gateway.services import Policies

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.policy.bot_loops import BotLoopGuard, BotLoopLimits
 from gateway.policy.budgets import MICRO, Account, Budgets, accounts_for, decide_budget
-from gateway.policy.loop_guard import LoopGuard, LoopLimits
 from tests.support.messages import place
 
 NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
@@ -75,7 +75,7 @@ def test_what_is_reserved_never_exceeds_the_limit(limit: int, asks: list[int]) -
 
 
 def test_two_bots_are_stopped_and_stay_stopped_for_the_pause() -> None:
-    guard = LoopGuard(LoopLimits(messages=3, window=60, pause=300))
+    guard = BotLoopGuard(BotLoopLimits(messages=3, window=60, pause=300))
     verdicts = [guard.check("c", by_bot=True, now=float(i)).reason for i in range(5)]
     assert verdicts == ["bot", "bot", "bot", "bot_loop", "bot_loop_paused"]
     assert guard.check("c", by_bot=True, now=302.0).reason == "bot_loop_paused"
@@ -83,10 +83,10 @@ def test_two_bots_are_stopped_and_stay_stopped_for_the_pause() -> None:
 
 
 def test_people_are_never_taken_for_a_loop() -> None:
-    guard = LoopGuard(LoopLimits(messages=1))
+    guard = BotLoopGuard(BotLoopLimits(messages=1))
     assert all(guard.check("c", by_bot=False, now=0.0).allowed for _ in range(50))
 
 
 def test_a_slow_bot_is_no_loop() -> None:
-    guard = LoopGuard(LoopLimits(messages=2, window=60))
+    guard = BotLoopGuard(BotLoopLimits(messages=2, window=60))
     assert all(guard.check("c", by_bot=True, now=i * 40.0).allowed for i in range(20))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.people import Audience
 from gateway.policy.response_filter import REPLACEMENT, StreamFilter, filter_response
-from tests.safety.test_secrets import KEYS
+from tests.safety.secret_detection.test_detect import KEYS
 from tests.support.for_each import for_each
 
 PUBLIC = Audience.PUBLIC_ROOM

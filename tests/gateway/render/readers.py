@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
 from typing import Any
 
-from gateway.message import Part
-from gateway.render.tree import (
+from gateway.markdown.tree import (
     Block,
     CodeBlock,
     Document,
@@ -20,6 +19,7 @@ from gateway.render.tree import (
     Quote,
     Table,
 )
+from gateway.message import Part
 
 NESTABLE = {"b", "i", "u", "s", "tg-spoiler"}
 ALONE = {"a", "code", "pre"}

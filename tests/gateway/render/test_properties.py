@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from gateway.markdown import limits
+from gateway.markdown.boundaries import units
+from gateway.markdown.parse import parse
+from gateway.markdown.tree import CodeBlock, Heading, Paragraph, Run
 from gateway.message import Part
-from gateway.render import limits, render, render_plain
-from gateway.render.cut import units
-from gateway.render.parse import parse
-from gateway.render.tree import CodeBlock, Heading, Paragraph, Run
+from gateway.render import render, render_plain
 from tests.gateway.render.examples import EXAMPLES
 from tests.gateway.render.readers import holds, letters, read, visible
 from tests.support.for_each import for_each

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from gateway.markdown import limits
+from gateway.markdown.parse import parse
+from gateway.markdown.tree import Table
 from gateway.message import Part
-from gateway.render import limits, render
-from gateway.render.parse import parse
-from gateway.render.tree import Table
+from gateway.render import render
 from tests.gateway.render.readers import holds, visible
 from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.context.blocks import KnowledgeItem, Told
-from gateway.context.figures import read
 from gateway.errors import ModelUnavailable
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import (
@@ -19,9 +17,11 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
-from gateway.remembering import Aftermath, Asker, Forgetful, TurnMemory
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.remembering import Aftermath, Caller, Forgetful, TurnMemory
 from gateway.services import Assistant, Policies
 from gateway.turn.calibration import Calibration
+from gateway.turn.context.block_usage import read
 from gateway.turn.tokens import by_script
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
@@ -41,15 +41,15 @@ class Remembers(Forgetful):
     keeps = True
     recalls = True
 
-    def __init__(self, told: Told, *items: KnowledgeItem) -> None:
+    def __init__(self, told: PromptParts, *items: KnowledgeItem) -> None:
         self._told = told
         self._items = items
         self.asked: list[str] = []
 
-    async def turn(self, asker: Asker) -> TurnMemory:
+    async def turn(self, caller: Caller) -> TurnMemory:
         return self
 
-    async def told(self) -> Told:
+    async def told(self) -> PromptParts:
         return self._told
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
@@ -72,7 +72,9 @@ def texts(message: ModelMessage) -> list[str]:
 
 
 async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question() -> None:
-    told = Told("## Skill", "Likes tea.", "- [fact] Luna", "A bakery.", "142 members.", "Closed")
+    told = PromptParts(
+        "## Skill", "Likes tea.", "- [fact] Luna", "A bakery.", "142 members.", "Closed"
+    )
     async with gateway(policies=LIFTED) as g:
         memory = Remembers(told, RYE, WHEAT)
         with_memory(g, memory)
@@ -83,7 +85,7 @@ async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question(
         places = [sent.system.index(tag) for tag in tags]
         assert places == sorted(places)
         assert "2026" not in sent.system
-        assert sent.system_now == "Today is Sat, 2026-11-21 (UTC)."
+        assert sent.system_volatile == "Today is Sat, 2026-11-21 (UTC)."
         knowledge, asked = texts(sent.messages[-1])
         assert knowledge.startswith('<knowledge>\n<memory source="ADR-007" confidence="0.90"')
         assert "Rye needs &lt;b>time&lt;/b>." in knowledge
@@ -94,7 +96,7 @@ async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question(
 
 async def test_what_was_recalled_for_one_question_is_not_in_the_history_of_the_next() -> None:
     async with gateway(policies=LIFTED) as g:
-        with_memory(g, Remembers(Told(), RYE))
+        with_memory(g, Remembers(PromptParts(), RYE))
         await g.take(received("first", message_id="m1"))
         await g.take(received("second", message_id="m2"))
         sent = g.model.requests[-1]
@@ -106,7 +108,7 @@ async def test_what_was_recalled_for_one_question_is_not_in_the_history_of_the_n
 async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
     async with gateway(policies=LIFTED) as g:
         again = replace(RYE, message_id="m1")
-        with_memory(g, Remembers(Told(), again, WHEAT))
+        with_memory(g, Remembers(PromptParts(), again, WHEAT))
         await g.take(received("rye", message_id="m1"))
         await g.take(received("and now?", message_id="m2"))
         assert "Rye" not in texts(g.model.requests[-1].messages[-1])[0]
@@ -122,7 +124,9 @@ async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out
     for window, again in ((200_000, []), (8_192, ["b39"])):
         assistant = Assistant(window=window)
         async with gateway(policies=LIFTED, assistant=assistant) as g:
-            told = Told(soul="Likes tea. " * 80, brief="\n".join(lines), bible="A port. " * 2_000)
+            told = PromptParts(
+                soul="Likes tea. " * 80, brief="\n".join(lines), bible="A port. " * 2_000
+            )
             with_memory(g, Remembers(told, *items))
             await g.take(received("which boats are blue?"))
             sent = g.model.requests[-1]
@@ -137,7 +141,7 @@ async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
             raise RuntimeError("a bug")
 
     async with gateway(policies=LIFTED) as g:
-        with_memory(g, Broken(Told()))
+        with_memory(g, Broken(PromptParts()))
         await g.take(received("hello"))
         assert g.texts == ["answer"]
         assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
@@ -154,7 +158,7 @@ async def test_nobody_waits_for_recall_longer_than_it_is_worth(
 
     monkeypatch.setattr("gateway.stages.context.RECALL_SECONDS", 0.01)
     async with gateway(policies=LIFTED) as g:
-        with_memory(g, Slow(Told()))
+        with_memory(g, Slow(PromptParts()))
         await g.take(received("hello"))
         async with asyncio.timeout(PATIENCE):
             while not g.texts:
@@ -174,7 +178,7 @@ async def test_the_task_stands_among_the_material_before_the_question() -> None:
             return ModelMessage("assistant", (call,))
 
         g.model.reply = reply
-        with_memory(g, Remembers(Told()))
+        with_memory(g, Remembers(PromptParts()))
         await g.take(received("let us bake <rye>", message_id="m1"))
         before = g.model.requests[0]
         await g.take(received("go on", message_id="m2"))
@@ -183,7 +187,7 @@ async def test_the_task_stands_among_the_material_before_the_question() -> None:
         task = '<task set_by="Ada (test:main:ada)">\nlet us bake &lt;rye>\n</task>'
         assert task in texts(after.messages[-1])
         assert before.system == after.system
-        assert before.system_now == after.system_now
+        assert before.system_volatile == after.system_volatile
 
 
 async def talk(g: Gateway, questions: int, first: int = 0) -> None:
@@ -239,7 +243,7 @@ async def test_where_the_model_cannot_sum_up_the_words_that_were_said_do() -> No
 
 async def test_the_figures_are_in_the_trace_without_content() -> None:
     async with gateway(policies=LIFTED) as g:
-        with_memory(g, Remembers(Told(soul="secretly likes tea"), RYE))
+        with_memory(g, Remembers(PromptParts(soul="secretly likes tea"), RYE))
         await g.take(received("whisper"))
         line = next(d.detail for d in g.traces[-1].decisions if d.reason == "blocks")
         figures = read(line)
@@ -256,7 +260,7 @@ async def test_in_a_small_window_tools_and_question_take_their_room_from_knowled
     many = [replace(RYE, id=f"k{n}", text="Rye needs time. " * 40) for n in range(40)]
     async with gateway(policies=LIFTED, assistant=assistant) as g:
         g.model.usage = Usage()  # which teaches nothing about counting
-        with_memory(g, Remembers(Told(), *many))
+        with_memory(g, Remembers(PromptParts(), *many))
         await g.take(received("short", message_id="m1"))
         await g.take(received("word " * 2_500, message_id="m2"))
         first, second = (len(texts(request.messages[-1])[0]) for request in g.model.requests)
@@ -284,7 +288,7 @@ async def test_the_safety_buffer_holds_while_a_conversation_grows(words: str) ->
     counted: list[int] = []
     items = [replace(RYE, id=f"k{n}", text=words * 12) for n in range(30)]
     async with gateway(policies=LIFTED, assistant=assistant, tools=(StubTools(ADD),)) as g:
-        with_memory(g, Remembers(Told(soul=words * 30, bible=words * 40), *items))
+        with_memory(g, Remembers(PromptParts(soul=words * 30, bible=words * 40), *items))
 
         def reply(request: ModelRequest) -> str:
             blocks = [t for message in request.messages for t in texts(message)]

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.exchange import Exchange
-from gateway.policy import kept_words as policy
+from gateway.policy import history_redaction as policy
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.services import Services
 from gateway.stages import redacting
@@ -30,7 +30,7 @@ class Seen:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         self.threads: list[bool] = []
-        for name in ("kept_words", "kept_messages"):
+        for name in ("redact_for_history", "redact_messages"):
             monkeypatch.setattr(redacting, name, self._noted(getattr(policy, name)))
         text = (SECRET + "x " * size)[:size]
         shown = SimpleNamespace(

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from gateway.authorship import Material
-from gateway.context.blocks import KnowledgeItem, Told
 from gateway.errors import StoreUnavailable
 from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
-from gateway.remembering import REDACTION_NOTICE, Aftermath, Asker, NoTools
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.remembering import REDACTION_NOTICE, Aftermath, Caller, NoTools
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -19,7 +19,7 @@ from tests.support.messages import direct, message, place, received
 class Diary:
     """Writes down what it is told."""
 
-    askers: list[Asker] = field(default_factory=list)
+    askers: list[Caller] = field(default_factory=list)
     finished: list[tuple[str, Sequence[str]]] = field(default_factory=list)
     after: Aftermath = field(default_factory=Aftermath)
     later: list[tuple[str, Sequence[str]]] = field(default_factory=list)
@@ -29,17 +29,17 @@ class Diary:
     keeps: bool = True
     recalls: bool = False
 
-    async def turn(self, asker: Asker) -> "Diary":
+    async def turn(self, caller: Caller) -> "Diary":
         if self.broken:
             raise StoreUnavailable("the database is away")
-        self.askers.append(asker)
+        self.askers.append(caller)
         return self
 
     def reads(self, material: Sequence[Material]) -> None:
         """Nothing of it is tested here."""
 
-    async def told(self) -> Told:
-        return Told(brief="Ada likes kites.")
+    async def told(self) -> PromptParts:
+        return PromptParts(brief="Ada likes kites.")
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return ()
@@ -70,11 +70,11 @@ async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() ->
     async with gateway() as g:
         diary = with_diary(g)
         await g.take(received("hello", message_id="m1"))
-        (asker,) = diary.askers
-        assert asker.principal.person == PersonId("test", "main", "ada")
-        assert (asker.words, asker.message_ids) == (("hello",), ("m1",))
-        assert asker.place.channel_id == direct().channel_id
-        assert asker.conversation
+        (caller,) = diary.askers
+        assert caller.principal.person == PersonId("test", "main", "ada")
+        assert (caller.words, caller.message_ids) == (("hello",), ("m1",))
+        assert caller.place.channel_id == direct().channel_id
+        assert caller.conversation
         assert diary.finished == [("answer", [])]
 
 
@@ -98,7 +98,7 @@ async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -
             await g.take(received(text, message_id=f"m{number}"))
         g.model.open.set()
         await g.rest()
-        assert [asker.words for asker in diary.askers] == [("one",), ("two", "three")]
+        assert [caller.words for caller in diary.askers] == [("one",), ("two", "three")]
         assert diary.askers[1].message_ids == ("m1", "m2")
 
 

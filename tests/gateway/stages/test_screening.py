@@ -7,10 +7,10 @@ from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.ports import Capabilities, CommandSpec
-from gateway.remembering import Aftermath, Asker
+from gateway.remembering import Aftermath, Caller
 from gateway.services import Policies
 from gateway.stages.screening import screened
-from tests.gateway.commands.test_control import command
+from tests.gateway.commands.test_handler import command
 from tests.gateway.stages.test_remembering import with_diary
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import place, received
@@ -67,7 +67,7 @@ async def test_memory_is_told_if_it_can_speak_to_one_person(
         diary = with_diary(g)
         await g.take(received("hello", at=place(), mentions_bot=True))
         await g.take(received("hello", message_id="m2"))
-        assert [asker.alone for asker in diary.askers] == [alone, True]
+        assert [caller.alone for caller in diary.askers] == [alone, True]
 
 
 @pytest.mark.parametrize("hidden", [KEY, SECRET])
@@ -109,13 +109,13 @@ class Saying:
     def __init__(self, text: str, label: str) -> None:
         self.reply = Reply(text, (Button(label, "say:yes"),))
 
-    async def run(self, name: str, arguments: str, asker: Asker) -> Reply:
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         return self.reply
 
     def owns(self, value: str) -> bool:
         return value.startswith("say:")
 
-    async def press(self, value: str, asker: Asker) -> Reply:
+    async def press(self, value: str, caller: Caller) -> Reply:
         return self.reply
 
 

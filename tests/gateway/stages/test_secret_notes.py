@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.authorship import Material
-from gateway.policy.kept_words import kept_messages, kept_words
+from gateway.policy.history_redaction import redact_for_history, redact_messages
 from gateway.remembering import REDACTION_NOTICE, Aftermath
 from gateway.stages.secret_notes import LEFT_OUT, REMOVED, noted, secret_note
 
@@ -13,8 +13,8 @@ DIGITS = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
 
 def note_for(*texts: str, shown: str = "") -> str:
     material = (Material("forwarded", shown, "Eve"),) if shown else ()
-    after = tuple(Material("forwarded", kept_words(one.text), "Eve") for one in material)
-    return secret_note(kept_messages(texts), material, after)
+    after = tuple(Material("forwarded", redact_for_history(one.text), "Eve") for one in material)
+    return secret_note(redact_messages(texts), material, after)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_a_definite_and_a_probable_secret_are_told(text: str) -> None:
 @pytest.mark.parametrize("secret", [ROW, DIGITS])
 def test_a_possible_secret_is_left_out_and_asked_about(secret: str) -> None:
     said = f"what do you make of {secret} here?"
-    kept = kept_messages((said,))
+    kept = redact_messages((said,))
     assert kept.texts == ("what do you make of [SECRET_REDACTED] here?",)
     assert kept.secrets == ()
     assert note_for(said) == LEFT_OUT
-    answer = kept_words(f"{secret} is 40 characters long", kept.possible)
+    answer = redact_for_history(f"{secret} is 40 characters long", kept.possible)
     assert secret not in answer
 
 
@@ -61,7 +61,7 @@ def test_a_possible_secret_beside_a_probable_one_is_one_line() -> None:
 def test_of_ordinary_text_nothing_is_told(text: str) -> None:
     assert note_for(text) == ""
     assert note_for("look", shown=text) == ""
-    assert kept_messages((text,)).texts == (text,)
+    assert redact_messages((text,)).texts == (text,)
 
 
 def test_a_line_stands_below_what_memory_says() -> None:
@@ -85,5 +85,5 @@ def test_a_removed_secret_is_told_once() -> None:
 
 def test_a_row_of_one_letter_is_kept() -> None:
     said = "a" * 80
-    assert kept_messages((said,)).texts == (said,)
+    assert redact_messages((said,)).texts == (said,)
     assert note_for(said) == ""

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.context.assembler import assemble
-from gateway.context.blocks import ContextParts
-from gateway.context.budgets import budget_for
 from gateway.errors import BadInput, ModelUnavailable, Permanent
 from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
+from gateway.ports.prompt_blocks import ContextParts
+from gateway.ports.stores import StoredTurn
 from gateway.services import Policies
 from gateway.stages.context import dialogue, said_of
 from gateway.stages.thinking import FILE_LIMITS
-from gateway.stores import StoredTurn
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.budgets import budget_for
 from gateway.turn.tokens import estimate
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter

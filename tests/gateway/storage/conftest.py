@@ -7,25 +7,25 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from gateway.ports.stores import (
+    AdapterStates,
+    Buckets,
+    Conversations,
+    Inbox,
+    Outbox,
+    Traces,
+    TurnWriter,
+    UsageLedger,
+)
 from gateway.storage.conversations import SqlConversations
-from gateway.storage.keeper import SqlKeeper
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.traces import SqlTraces
+from gateway.storage.turn_writer import SqlTurnWriter
 from gateway.storage.usage import SqlUsage
-from gateway.stores import (
-    AdapterStates,
-    Buckets,
-    Conversations,
-    Inbox,
-    Keeper,
-    Outbox,
-    Traces,
-    UsageLedger,
-)
 from tests.gateway.storage.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -143,5 +143,5 @@ def traces(long_lived: SqliteDatabase | PostgresDatabase) -> Traces:
 
 
 @pytest.fixture
-def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> Keeper:
-    return SqlKeeper(long_lived)
+def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> TurnWriter:
+    return SqlTurnWriter(long_lived)

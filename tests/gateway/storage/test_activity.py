@@ -9,9 +9,9 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
+from gateway.ports.stores import Trace as Traced
+from gateway.ports.stores import Traces, UsageLedger, UsageRow
 from gateway.storage.activity import SqlActivity
-from gateway.stores import Trace as Traced
-from gateway.stores import Traces, UsageLedger, UsageRow
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 WEEK = AT - timedelta(days=7)

@@ -16,7 +16,7 @@ from db.sqlite import Job
 from gateway.errors import BadInput, StoreUnavailable
 from gateway.storage.sqlite.backup import back_up, restore, verify
 from gateway.storage.sqlite.lock import GatewayLock
-from parley.storage.schemas import SCHEMAS
+from parley.wiring.storage.schemas import SCHEMAS
 from tests.support.databases import sqlite_database
 
 WRITER = Path(__file__).parent / "writing.py"

@@ -6,13 +6,13 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
 from gateway.message import Receipt
-from gateway.storage.conversation_personal import SqlConversationPersonal
+from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
+from gateway.ports.stores import Outbox
 from gateway.storage.feedback import SqlFeedback
-from gateway.storage.lifetimes import KEEP_RECEIPTS
+from gateway.storage.personal_data import SqlPersonalData
+from gateway.storage.retention import KEEP_RECEIPTS
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.stores import Outbox
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, place
 
@@ -61,7 +61,7 @@ async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
 async def test_it_is_given_out_and_erased_with_its_person(
     feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> None:
-    personal = SqlConversationPersonal(long_lived, clock)
+    personal = SqlPersonalData(long_lived, clock)
     await feedback.put(thumb(ADA, 1))
     await feedback.put(thumb(BOB, -1))
     (row,) = await personal.export("t", (ADA,))

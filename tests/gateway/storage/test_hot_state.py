@@ -15,12 +15,12 @@ from gateway.errors import BadInput
 from gateway.message import InboundEvent, OutboundFile, Part, Receipt
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports import AdapterState
+from gateway.ports.stores import AdapterStates, Buckets, Inbox, InboxEntry, Outbox
 from gateway.storage.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.storage.codec import outbound_to_json as to_json
 from gateway.storage.redis.outbox import RedisOutbox
 from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.stores import AdapterStates, Buckets, Inbox, InboxEntry, Outbox
 from tests.support.clock import FakeClock
 from tests.support.events import events
 from tests.support.messages import direct, outbound, received

@@ -9,13 +9,13 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.stores import (
-    Completed,
+from gateway.ports.stores import (
+    CompletedTurn,
     Conversations,
-    Keeper,
     StoredTurn,
     Trace,
     Traces,
+    TurnWriter,
     UsageLedger,
     UsageRow,
     UsageTotal,
@@ -253,15 +253,15 @@ async def test_a_turn_that_is_settled_again_costs_nothing_more(usage: UsageLedge
     assert await usage.spent(ACCOUNT) == [16]
 
 
-def exchange(turn: str = "x1", text: str = "q") -> Completed:
+def exchange(turn: str = "x1", text: str = "q") -> CompletedTurn:
     decision = Decision("access", True, "open")
     trace = Trace(turn, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0)
     said_and_answered = (said("m1", text), answered("m1", "a"))
-    return Completed(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
+    return CompletedTurn(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
 
 
 async def test_the_end_of_an_exchange_is_kept_whole(
-    keeper: Keeper, conversations: Conversations, usage: UsageLedger, traces: Traces
+    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = exchange()
     await usage.reserve(done.trace.id, ACCOUNT, 50)
@@ -272,7 +272,7 @@ async def test_the_end_of_an_exchange_is_kept_whole(
 
 
 async def test_an_exchange_that_is_kept_again_changes_nothing(
-    keeper: Keeper, conversations: Conversations, usage: UsageLedger, traces: Traces
+    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = exchange()
     await asyncio.gather(*(keeper.keep(done) for _ in range(5)))
@@ -282,7 +282,7 @@ async def test_an_exchange_that_is_kept_again_changes_nothing(
 
 
 async def test_an_exchange_without_turns_or_cost_leaves_its_trace(
-    keeper: Keeper, conversations: Conversations, traces: Traces
+    keeper: TurnWriter, conversations: Conversations, traces: Traces
 ) -> None:
     refused = replace(exchange(), turns=(), usage=(), accounts=())
     await keeper.keep(refused)
@@ -291,7 +291,7 @@ async def test_an_exchange_without_turns_or_cost_leaves_its_trace(
 
 
 async def test_no_text_of_a_person_is_too_strange_to_be_kept(
-    keeper: Keeper, conversations: Conversations
+    keeper: TurnWriter, conversations: Conversations
 ) -> None:
     for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
         turns = (said(f"m{number}", text),)

@@ -13,17 +13,16 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, key_of
 from gateway.message import MessageAuthor, MessageReceived, Receipt
-from gateway.notes import NoteStore, SetTask, Summary
 from gateway.observe.correlation import correlation_id
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.storage.conversation_personal import SqlConversationPersonal
-from gateway.storage.notes import SqlNotes
-from gateway.storage.redis.hot import RedisHotState
-from gateway.storage.redis.personal import RedisHotPersonal
-from gateway.storage.sqlite.hot_personal import SqliteHotPersonal
-from gateway.stores import (
+from gateway.ports.conversation_notes import (
+    ConversationNoteStore,
+    ConversationSummary,
+    ConversationTask,
+)
+from gateway.ports.stores import (
     AdapterStates,
     Conversations,
     Inbox,
@@ -35,9 +34,14 @@ from gateway.stores import (
     UsageLedger,
     UsageRow,
 )
-from memory.record import Tier
-from memory.working import working_records
-from tests.memory.store.records import reach as reach_to
+from gateway.storage.conversation_notes import SqlConversationNotes
+from gateway.storage.personal_data import SqlPersonalData
+from gateway.storage.redis.hot_state import RedisHotState
+from gateway.storage.redis.personal_data import RedisPersonalData
+from gateway.storage.sqlite.personal_data import SqlitePersonalData
+from memory.model.record import Tier
+from memory.service.working_memory import working_records
+from tests.memory.stores.records import access as reach_to
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, direct, message, outbound, place
 
@@ -60,19 +64,19 @@ class Working(Personal, Protocol):
 
 @pytest.fixture
 def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Working:
-    return SqlConversationPersonal(long_lived, clock)
+    return SqlPersonalData(long_lived, clock)
 
 
 @pytest.fixture
 def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
     if isinstance(hot, SqliteDatabase):
-        return SqliteHotPersonal(hot)
-    return RedisHotPersonal(hot.client, clock)
+        return SqlitePersonalData(hot)
+    return RedisPersonalData(hot.client, clock)
 
 
 @pytest.fixture
-def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
-    return SqlNotes(long_lived)
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
+    return SqlConversationNotes(long_lived)
 
 
 def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:
@@ -126,16 +130,18 @@ async def test_what_lasts_is_given_out_and_erased(
 async def test_working_memory_is_shown_and_cleared_and_nothing_else(
     lasting: Working,
     conversations: Conversations,
-    notes: NoteStore,
+    notes: ConversationNoteStore,
     usage: UsageLedger,
     traces: Traces,
 ) -> None:
     await fill(conversations, usage, traces)
-    await notes.set_task(KEY, SetTask("Plan the trip", ADA, "Ada"), AT + timedelta(seconds=1))
-    summary = Summary("They met.", "m0", "user", AT, (ADA,))
+    await notes.set_task(
+        KEY, ConversationTask("Plan the trip", ADA, "Ada"), AT + timedelta(seconds=1)
+    )
+    summary = ConversationSummary("They met.", "m0", "user", AT, (ADA,))
     await notes.set_summary(KEY, summary, AT + timedelta(seconds=1))
-    reach = reach_to(ADA)
-    shown = working_records(await lasting.working("t", (ADA,)), reach)
+    access = reach_to(ADA)
+    shown = working_records(await lasting.working("t", (ADA,)), access)
     told = {(record.content, record.role, record.tags) for record in shown}
     assert told == {
         ("Plan the trip", "", ("task",)),
@@ -145,8 +151,8 @@ async def test_working_memory_is_shown_and_cleared_and_nothing_else(
     }
     assert {record.tier for record in shown} == {Tier.WORKING}
     assert len({record.id for record in shown}) == 4
-    assert shown == working_records(await lasting.working("t", (ADA,)), reach)
-    assert working_records(await lasting.working("u", (ADA,)), reach) == []
+    assert shown == working_records(await lasting.working("t", (ADA,)), access)
+    assert working_records(await lasting.working("u", (ADA,)), access) == []
     assert await lasting.clear("u", (ADA,)) == 0
     assert await lasting.clear("t", (ADA,)) == 2 + 1 + 1
     assert by_table(await lasting.export("t", (ADA,))) == {"usage": 1, "traces": 2, "spent": 4}

@@ -9,6 +9,7 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Receipt
 from gateway.policy.rate_limits import BucketRule
+from gateway.ports.stores import InboxEntry, StoredTurn, Trace
 from gateway.storage.conversations import SqlConversations
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
 from gateway.storage.sqlite.buckets import SqliteBuckets
@@ -16,7 +17,6 @@ from gateway.storage.sqlite.inbox import SqliteInbox
 from gateway.storage.sqlite.outbox import SqliteOutbox
 from gateway.storage.sqlite.pruning import delete_some
 from gateway.storage.traces import SqlTraces
-from gateway.stores import InboxEntry, StoredTurn, Trace
 from tests.support.clock import FakeClock
 from tests.support.messages import outbound, place, received
 

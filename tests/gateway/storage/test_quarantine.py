@@ -10,9 +10,9 @@ from db.sqlite import SqliteDatabase
 from gateway.crash_loop.deaths import KILLED, MAX_DEATHS, NAMED, Deaths
 from gateway.crash_loop.guard import KEEP, MAX_LISTED, CrashLoopGuard
 from gateway.crash_loop.record import Death, WorkRecord
+from gateway.ports.stores import AdapterStates, Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.storage.quarantine import SqlQuarantine
-from gateway.stores import AdapterStates, Quarantined, QuarantineStore
 from tests.support.clock import FakeClock
 
 DAY = timedelta(days=1)

@@ -10,12 +10,16 @@ from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.message import Place
-from gateway.notes import NoteStore, SetTask, Summary
 from gateway.people import Audience
+from gateway.ports.conversation_notes import (
+    ConversationNoteStore,
+    ConversationSummary,
+    ConversationTask,
+)
+from gateway.ports.stores import Conversations, StoredTurn
 from gateway.spoken import History, SpokenRef, Whose
-from gateway.storage.history import SqlHistory
-from gateway.storage.notes import SqlNotes
-from gateway.stores import Conversations, StoredTurn
+from gateway.storage.conversation_notes import SqlConversationNotes
+from gateway.storage.own_messages import SqlHistory
 from tests.support.messages import AT
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -31,8 +35,8 @@ def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
 
 
 @pytest.fixture
-def notes(long_lived: SqliteDatabase | PostgresDatabase) -> NoteStore:
-    return SqlNotes(long_lived)
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
+    return SqlConversationNotes(long_lived)
 
 
 def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:
@@ -44,16 +48,18 @@ def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, Sto
 
 
 @pytest.fixture
-async def kept(conversations: Conversations, notes: NoteStore) -> Conversations:
+async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Conversations:
     await conversations.append(ROOM, said("m1", ADA, "Luna is my dog", "Nice dog"))
     await conversations.append(ROOM, said("m2", BOB, "I know Luna", "So do I"))
     await conversations.append(ALONE, said("m3", ADA, "I live in Rome", "A fine city"))
     await conversations.append(ELSEWHERE, said("m4", ADA, "Another tenant", "Indeed"))
-    both = Summary("Both spoke of Luna", "m2", "assistant", AT, (ADA, BOB))
+    both = ConversationSummary("Both spoke of Luna", "m2", "assistant", AT, (ADA, BOB))
     await notes.set_summary(ROOM, both, AT)
-    await notes.set_summary(ALONE, Summary("Ada lives", "m3", "assistant", AT, (ADA,)), AT)
-    await notes.set_task(ROOM, SetTask("Bob's task", BOB, "Bob"), AT)
-    await notes.set_task(ALONE, SetTask("Find a flat", ADA, "Ada"), AT)
+    await notes.set_summary(
+        ALONE, ConversationSummary("Ada lives", "m3", "assistant", AT, (ADA,)), AT
+    )
+    await notes.set_task(ROOM, ConversationTask("Bob's task", BOB, "Bob"), AT)
+    await notes.set_task(ALONE, ConversationTask("Find a flat", ADA, "Ada"), AT)
     return conversations
 
 
@@ -113,7 +119,7 @@ async def test_what_was_seen_goes_with_the_summary_and_nothing_else(
     assert await history.forget(Whose("t", (ADA,)), refs) == refs
     assert await texts(kept, ROOM) == ["Nice dog", "I know Luna", "So do I"]
     assert (await kept.opened(ROOM, 10))[1].summary is None
-    assert (await kept.opened(ROOM, 10))[1].task == SetTask("Bob's task", BOB, "Bob")
+    assert (await kept.opened(ROOM, 10))[1].task == ConversationTask("Bob's task", BOB, "Bob")
     assert (await kept.opened(ALONE, 10))[1].summary is not None
     assert await history.forget(Whose("t", (ADA,)), refs) == []
 

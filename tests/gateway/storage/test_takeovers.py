@@ -15,8 +15,8 @@ from gateway.crash_loop.deaths import NAMED, Deaths
 from gateway.observe.correlation import correlation_id
 from gateway.patience import Patience
 from gateway.ports import AdapterState
+from gateway.ports.stores import AdapterStates, Inbox, InboxEntry
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
-from gateway.stores import AdapterStates, Inbox, InboxEntry
 from gateway.takeovers import MAX_TAKEOVERS, OneByOne, Takeovers
 from tests.support.clock import FakeClock
 from tests.support.messages import received

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
+from gateway.ports.stores import CompletedTurn, InboxEntry, StoredTurn, Trace
 from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.journal import SqliteJournal
-from gateway.stores import Completed, InboxEntry, StoredTurn, Trace
+from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from tests.support.databases import sqlite_database
 from tests.support.messages import outbound, received
 
@@ -24,12 +24,12 @@ async def main(file: Path) -> None:
     clock = SystemClock()
     database = sqlite_database(file)
     await database.start()
-    inbox, journal = SqliteInbox(database, clock), SqliteJournal(database, database, clock)
+    inbox, journal = SqliteInbox(database, clock), SqliteUnitOfWork(database, database, clock)
     for number in count(1):
         id_, now = f"e{number}", clock.now()
         await inbox.add(InboxEntry(id_, "lane", received(message_id=id_), now), timedelta(days=1))
         await journal.complete(
-            Completed(
+            CompletedTurn(
                 KEY,
                 (StoredTurn(id_, "user", "q", now), StoredTurn(id_, "assistant", "a", now)),
                 (),

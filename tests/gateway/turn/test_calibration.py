@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.context.calibrations import Calibrations
+from gateway.llm.token_calibrations import TokenCalibrations
 from gateway.ports import ModelMessage, TextBlock
 from gateway.turn.calibration import ALWAYS, EXACT, Calibration, Scripts
 from gateway.turn.tokens import by_script, estimate, learned
@@ -92,7 +92,7 @@ def test_after_a_while_only_some_prompts_are_looked_at() -> None:
 
 
 def test_prompts_are_assembled_with_a_state_that_changes_ever_more_rarely() -> None:
-    known = Calibrations()
+    known = TokenCalibrations()
     states = set()
     for n in range(1, 101):
         known.learn("claude", Calibration(1 + n / 1000, samples=n))
@@ -103,7 +103,7 @@ def test_prompts_are_assembled_with_a_state_that_changes_ever_more_rarely() -> N
 
 
 def test_every_model_is_learned_for_itself_and_only_so_many_are_kept() -> None:
-    known = Calibrations()
+    known = TokenCalibrations()
     for n in range(150):
         known.learn(f"model-{n}", Calibration(1.2, samples=1))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.storage.memory_stores import memory_stores
+from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database

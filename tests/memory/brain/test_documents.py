@@ -7,9 +7,9 @@ import pytest
 from gateway.errors import ParleyError
 from gateway.people import Role
 from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainResult, nearly_full
-from memory.handle import MemoryHandle
-from memory.store.ports import Version
-from memory.write.trust import Way
+from memory.ports import Version
+from memory.service.handle import MemoryHandle
+from memory.write.trust import InputKind
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
@@ -26,7 +26,7 @@ async def member(rig: Rig, name: str = "ada") -> MemoryHandle:
 
 
 async def wrote(handle: MemoryHandle, text: str) -> Version:
-    document = "bible" if handle.reach.room else "soul"
+    document = "bible" if handle.access.room else "soul"
     result = await handle.documents.write(document, text)  # type: ignore[arg-type]
     assert result.version is not None
     return result.version
@@ -34,27 +34,27 @@ async def wrote(handle: MemoryHandle, text: str) -> Version:
 
 async def as_model(rig: Rig, handle: MemoryHandle, document: str, text: str) -> BrainResult:
     return await rig.brain.write(
-        handle.occasion,
-        handle.reach,
+        handle.request,
+        handle.access,
         document,  # type: ignore[arg-type]
         text,
-        Way.ASSISTANT,
+        InputKind.ASSISTANT,
     )
 
 
 async def test_a_soul_is_its_person_s_and_nobody_else_s(rig: Rig) -> None:
     ada, bob = await rig.handle("ada"), await rig.handle("bob")
     await wrote(ada, "Ada wants short answers.")
-    assert (await rig.documents(ada.reach)).soul == "Ada wants short answers."
+    assert (await rig.documents(ada.access)).soul == "Ada wants short answers."
     assert await bob.documents.read("soul") is None
-    assert (await rig.documents(bob.reach)).soul == ""
+    assert (await rig.documents(bob.access)).soul == ""
 
 
 @pytest.mark.parametrize("place", [ROOM, CLOSED])
 async def test_a_soul_stays_out_of_rooms(rig: Rig, place: object) -> None:
     await wrote(await rig.handle("ada"), "Ada wants short answers.")
     there = await rig.handle("ada", at=place)  # type: ignore[arg-type]
-    assert (await rig.documents(there.reach)).soul == ""
+    assert (await rig.documents(there.access)).soul == ""
     with pytest.raises(ParleyError, match="private"):
         await there.documents.read("soul")
     with pytest.raises(ParleyError, match="private"):
@@ -63,30 +63,30 @@ async def test_a_soul_stays_out_of_rooms(rig: Rig, place: object) -> None:
 
 async def test_a_soul_that_may_be_shown_in_rooms_is_not_written_there(rig: Rig) -> None:
     await wrote(await rig.handle("ada"), "Ada wants short answers.")
-    await rig.people.show_private((await rig.handle("ada", at=ROOM)).occasion.principal, True)
+    await rig.people.show_private((await rig.handle("ada", at=ROOM)).request.principal, True)
     known = await rig.handle("ada")  # the choice is the identity's: make it for this one as well
-    await rig.people.show_private(known.occasion.principal, True)
+    await rig.people.show_private(known.request.principal, True)
     there = await rig.handle("ada", at=DIRECT.__class__("telegram", "main", "g", ROOM.audience))
-    assert (await rig.documents(there.reach)).soul == "Ada wants short answers."
-    for way in (Way.EXPLICIT, Way.ASSISTANT):
+    assert (await rig.documents(there.access)).soul == "Ada wants short answers."
+    for way in (InputKind.EXPLICIT, InputKind.ASSISTANT):
         with pytest.raises(ParleyError, match="direct message"):
-            await rig.brain.write(there.occasion, there.reach, "soul", "changed", way)
+            await rig.brain.write(there.request, there.access, "soul", "changed", way)
 
 
 async def test_operators_write_the_bible_and_everybody_there_reads_it(rig: Rig) -> None:
     await wrote(await operator(rig), "We sell tea.")
-    assert (await rig.documents((await member(rig)).reach)).bible == "We sell tea."
+    assert (await rig.documents((await member(rig)).access)).bible == "We sell tea."
     elsewhere = await rig.handle("ada")
-    assert (await rig.documents(elsewhere.reach)).bible == ""
+    assert (await rig.documents(elsewhere.access)).bible == ""
 
 
-@pytest.mark.parametrize("way", [Way.EXPLICIT, Way.ASSISTANT])
-async def test_what_a_member_writes_is_proposed_to_the_operators(rig: Rig, way: Way) -> None:
+@pytest.mark.parametrize("way", [InputKind.EXPLICIT, InputKind.ASSISTANT])
+async def test_what_a_member_writes_is_proposed_to_the_operators(rig: Rig, way: InputKind) -> None:
     await wrote(await operator(rig), "We sell tea.")
     ada = await member(rig)
-    result = await rig.brain.write(ada.occasion, ada.reach, "bible", "We sell coffee.", way)
+    result = await rig.brain.write(ada.request, ada.access, "bible", "We sell coffee.", way)
     assert (result.written, result.version) == ("proposed", None)
-    assert (await rig.documents(ada.reach)).bible == "We sell tea."
+    assert (await rig.documents(ada.access)).bible == "We sell tea."
     assert await ada.waiting() == []
     with pytest.raises(ParleyError):
         await ada.approve(result.review_id)
@@ -94,7 +94,7 @@ async def test_what_a_member_writes_is_proposed_to_the_operators(rig: Rig, way: 
     assert (pending.id, pending.target) == (result.review_id, "bible")
     assert pending.reason == "Only operators change it."
     await (await operator(rig)).approve(pending.id)
-    assert (await rig.documents(ada.reach)).bible == "We sell coffee."
+    assert (await rig.documents(ada.access)).bible == "We sell coffee."
     with pytest.raises(ParleyError):
         await (await operator(rig)).approve(pending.id)
 
@@ -107,9 +107,9 @@ async def test_a_proposal_is_decided_in_its_own_project_only(rig: Rig) -> None:
     assert await stranger.waiting() == []
     with pytest.raises(ParleyError):
         await stranger.approve(result.review_id)
-    assert "coffee" not in (await rig.documents(stranger.reach)).bible
+    assert "coffee" not in (await rig.documents(stranger.access)).bible
     await (await operator(rig)).reject(result.review_id)
-    assert "coffee" not in (await rig.documents(ada.reach)).bible
+    assert "coffee" not in (await rig.documents(ada.access)).bible
 
 
 async def test_an_operator_decides_in_private_about_the_chosen_project(rig: Rig) -> None:
@@ -118,17 +118,17 @@ async def test_an_operator_decides_in_private_about_the_chosen_project(rig: Rig)
     await operator(rig)
     before = await rig.handle("root", at=at_home, role=Role.OPERATOR)
     assert await before.waiting() == []
-    await rig.people.choose_project(before.occasion, PROJECT)
+    await rig.people.choose_project(before.request, PROJECT)
     after = await rig.handle("root", at=at_home, role=Role.OPERATOR)
     await after.approve(result.review_id)
-    assert (await rig.documents((await member(rig)).reach)).bible == "We sell coffee."
+    assert (await rig.documents((await member(rig)).access)).bible == "We sell coffee."
 
 
 async def test_an_injection_that_the_model_writes_waits_for_the_owner(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await as_model(rig, ada, "soul", INJECTION)
     assert result.written == "proposed"
-    assert (await rig.documents(ada.reach)).soul == ""
+    assert (await rig.documents(ada.access)).soul == ""
     (pending,) = await (await rig.handle("ada")).waiting()
     assert pending.target == "soul"
     assert "instruction" in pending.reason
@@ -137,13 +137,13 @@ async def test_an_injection_that_the_model_writes_waits_for_the_owner(rig: Rig) 
     with pytest.raises(ParleyError):
         await bob.approve(pending.id)
     await ada.approve(pending.id)
-    assert (await rig.documents(ada.reach)).soul == INJECTION
+    assert (await rig.documents(ada.access)).soul == INJECTION
 
 
 async def test_an_injection_that_an_operator_s_model_writes_waits_as_well(rig: Rig) -> None:
     root = await operator(rig)
     assert (await as_model(rig, root, "bible", INJECTION)).written == "proposed"
-    assert "Ignore" not in (await rig.documents(root.reach)).bible
+    assert "Ignore" not in (await rig.documents(root.access)).bible
 
 
 async def test_what_may_be_a_secret_is_asked_about_when_the_model_writes_it(rig: Rig) -> None:
@@ -177,7 +177,7 @@ async def test_each_undoing_goes_one_step_further_back(rig: Rig) -> None:
 
     async def undone() -> str:
         await ada.documents.undo("soul")
-        return (await rig.documents(ada.reach)).soul
+        return (await rig.documents(ada.access)).soul
 
     assert [await undone() for _ in range(2)] == ["two", "one"]
     with pytest.raises(ParleyError, match="no earlier"):
@@ -192,7 +192,7 @@ async def test_a_member_s_undoing_is_proposed_too(rig: Rig) -> None:
     await wrote(root, "We sell tea.")
     await wrote(root, "We sell coffee.")
     assert (await (await member(rig)).documents.undo("bible")).written == "proposed"
-    assert (await rig.documents(root.reach)).bible == "We sell coffee."
+    assert (await rig.documents(root.access)).bible == "We sell coffee."
 
 
 async def test_whoever_wrote_on_an_older_version_is_told_what_it_says_now(rig: Rig) -> None:
@@ -203,14 +203,14 @@ async def test_whoever_wrote_on_an_older_version_is_told_what_it_says_now(rig: R
     late = await root.documents.write("bible", "We sell milk.", based_on=first.number)
     assert late.written == "conflict"
     assert late.version == second.version
-    assert (await rig.documents(root.reach)).bible == "We sell coffee."
+    assert (await rig.documents(root.access)).bible == "We sell coffee."
 
 
 async def test_the_first_bible_is_made_once(rig: Rig) -> None:
     ada = await member(rig)
-    first = (await rig.documents(ada.reach)).bible
+    first = (await rig.documents(ada.access)).bible
     assert "guild on Discord" in first
-    assert (await rig.documents(ada.reach)).bible == first
+    assert (await rig.documents(ada.access)).bible == first
     (version,) = await ada.documents.versions("bible")
     assert (version.number, version.author) == (1, "system")
     shown = await (await rig.handle("bob", at=CLOSED)).documents.read("bible")
@@ -218,35 +218,35 @@ async def test_the_first_bible_is_made_once(rig: Rig) -> None:
 
 
 async def test_without_figures_the_model_is_told_to_ask_for_a_sync(rig: Rig) -> None:
-    assert (await rig.documents((await member(rig)).reach)).heartbeat == NO_HEARTBEAT
+    assert (await rig.documents((await member(rig)).access)).heartbeat == NO_HEARTBEAT
     assert "sync" in NO_HEARTBEAT
-    assert (await rig.documents((await rig.handle("ada")).reach)).heartbeat == ""
+    assert (await rig.documents((await rig.handle("ada")).access)).heartbeat == ""
 
 
 async def test_figures_say_from_when_they_are_and_when_they_are_old(rig: Rig) -> None:
     at = rig.clock.now()
     await rig.brain.set_heartbeat("default", PROJECT, "142 active members.", at)
-    reach = (await member(rig)).reach
-    told = (await rig.documents(reach)).heartbeat
+    access = (await member(rig)).access
+    told = (await rig.documents(access)).heartbeat
     assert told == "142 active members.\n(last_synced_at: 2026-11-21T09:00+00:00)"
     await rig.clock.advance(timedelta(days=8).total_seconds())
-    assert (await rig.documents(reach)).heartbeat == f"{told}\n{OLD_FIGURES}"
+    assert (await rig.documents(access)).heartbeat == f"{told}\n{OLD_FIGURES}"
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.OPERATOR, Role.OWNER])
 async def test_nobody_but_the_program_writes_a_heartbeat(rig: Rig, role: Role) -> None:
     who = await rig.handle("ada", at=ROOM, role=role)
-    for way in (Way.EXPLICIT, Way.ASSISTANT):
+    for way in (InputKind.EXPLICIT, InputKind.ASSISTANT):
         with pytest.raises(ParleyError, match="program alone"):
             await rig.brain.write(
-                who.occasion,
-                who.reach,
+                who.request,
+                who.access,
                 "heartbeat",  # type: ignore[arg-type]
                 "1,000,000 members.",
                 way,
             )
     with pytest.raises(ParleyError, match="program alone"):
-        await rig.brain.restore(who.occasion, who.reach, "heartbeat", 1)  # type: ignore[arg-type]
+        await rig.brain.restore(who.request, who.access, "heartbeat", 1)  # type: ignore[arg-type]
     assert await who.documents.read("heartbeat") is None
     assert await (await operator(rig)).waiting() == []
 
@@ -255,21 +255,21 @@ async def test_secrets_do_not_stay_and_the_person_is_told(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await ada.documents.write("soul", f"My token is {TOKEN}, be short.")
     assert any("removed" in notice for notice in result.notices)
-    soul = (await rig.documents(ada.reach)).soul
+    soul = (await rig.documents(ada.access)).soul
     assert TOKEN not in soul
     assert "[SECRET_REDACTED]" in soul
     assert "secret_redacted" in rig.noted.actions()
     told = [entry.details for entry in rig.noted.entries]
     assert not any(TOKEN in str(details) for details in told)
     await rig.brain.set_heartbeat("default", PROJECT, f"Token {TOKEN}.", rig.clock.now())
-    assert TOKEN not in (await rig.documents((await member(rig)).reach)).heartbeat
+    assert TOKEN not in (await rig.documents((await member(rig)).access)).heartbeat
 
 
 async def test_a_secret_on_the_edge_of_what_is_kept_leaves_no_half_of_it(rig: Rig) -> None:
     ada = await rig.handle("ada")
     text = "word " * 1_996 + f" {TOKEN} " + "word " * 100
     result = await ada.documents.write("soul", text)
-    soul = (await rig.documents(ada.reach)).soul
+    soul = (await rig.documents(ada.access)).soul
     assert TOKEN[:12] not in soul
     assert len(soul) <= 10_000
     assert len(result.notices) == 2

@@ -4,13 +4,13 @@ import pytest
 
 from gateway.message import Place
 from gateway.people import Role
-from memory.skill import SKILL
+from memory.turns.skill import SKILL
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of as whole_prompt
 
 
 async def prompt_of(rig: Rig, name: str, at: Place) -> str:
-    return await whole_prompt(await rig.remembrance.turn(rig.asker(name, at=at)))
+    return await whole_prompt(await rig.remembrance.turn(rig.caller(name, at=at)))
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ async def written(rig: Rig) -> Rig:
         await (await rig.handle(name, at=at_home)).documents.write("soul", f"I am {name}'s soul.")
     root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
     await root.documents.write("bible", "We sell tea.")
-    await rig.brain.set_heartbeat("default", root.reach.project, "3 members.", rig.clock.now())
+    await rig.brain.set_heartbeat("default", root.access.project, "3 members.", rig.clock.now())
     return rig
 
 
@@ -35,7 +35,7 @@ async def test_a_room_s_prompt_holds_no_soul(written: Rig, place: Place) -> None
 
 
 async def test_whoever_allows_it_brings_their_own_soul_and_nobody_else_s(written: Rig) -> None:
-    await written.people.show_private(written.asker("ada", at=ROOM).principal, True)
+    await written.people.show_private(written.caller("ada", at=ROOM).principal, True)
     prompt = await prompt_of(written, "ada", ROOM)
     assert "I am ada's soul." in prompt
     assert "bob's" not in prompt
@@ -48,7 +48,7 @@ async def test_in_private_there_is_the_own_soul_and_the_chosen_project(written: 
     assert "I am ada's soul." in prompt
     assert "We sell tea." not in prompt
     ada = await written.handle("ada", at=ROOM)
-    await written.people.choose_project(ada.occasion, ada.reach.project)
+    await written.people.choose_project(ada.request, ada.access.project)
     prompt = await prompt_of(written, "ada", at_home)
     assert "We sell tea." in prompt
     assert "3 members." in prompt

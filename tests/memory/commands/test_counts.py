@@ -3,8 +3,8 @@
 import pytest
 
 from memory.brain.documents import NEARLY_FULL
-from memory.plans import Plans
-from tests.memory.commands.test_people_commands import press, say
+from memory.model.plans import Plans
+from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import memory_rig
 
 

@@ -5,7 +5,7 @@ import pytest
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
-from memory.brain.sources import SourceFailed
+from memory.brain.figure_sources import SourceFailed
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 AT_HOME = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
@@ -14,7 +14,7 @@ PROJECT = "discord:main:guild"
 
 async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
     command, _, arguments = line.removeprefix("/").partition(" ")
-    return await rig.commands.run(command, arguments, rig.asker(name, **where))  # type: ignore[arg-type]
+    return await rig.commands.run(command, arguments, rig.caller(name, **where))  # type: ignore[arg-type]
 
 
 async def test_a_soul_is_written_shown_and_undone() -> None:
@@ -36,7 +36,7 @@ async def test_a_soul_is_written_shown_and_undone() -> None:
 async def test_a_soul_is_nothing_for_a_room(line: str) -> None:
     async with memory_rig() as rig:
         await say(rig, "/soul Be short.", at=AT_HOME)
-        await rig.people.show_private(rig.asker("ada", at=ROOM).principal, True)
+        await rig.people.show_private(rig.caller("ada", at=ROOM).principal, True)
         with pytest.raises(BadInput, match="direct message"):
             await say(rig, line, at=ROOM)
 
@@ -70,8 +70,8 @@ async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
         assert "> We sell tea.\n>\n> And \\_milk\\_." in asked.markdown
         keep = asked.buttons[0].value
         with pytest.raises(BadInput):
-            await rig.commands.press(keep, rig.asker("ada", at=ROOM))
-        await rig.commands.press(keep, rig.asker("root", at=ROOM, role=Role.OPERATOR))
+            await rig.commands.press(keep, rig.caller("ada", at=ROOM))
+        await rig.commands.press(keep, rig.caller("root", at=ROOM, role=Role.OPERATOR))
         assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
 
 

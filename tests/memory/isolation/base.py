@@ -16,10 +16,10 @@ from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.message import Reply
 from gateway.people import Role
-from gateway.remembering import Asker, TurnMemory, WaitingTurn
-from memory.record import Draft, Scope
-from memory.write.outcome import Outcome, WriteResult
-from parley.storage.memory_stores import MemoryStores
+from gateway.remembering import Caller, TurnMemory, WaitingTurn
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft, Scope
+from parley.wiring.storage.memory_stores import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
@@ -74,10 +74,10 @@ class Acting(RuleBasedStateMachine):
 
         return self.opened.runner.run(wait())
 
-    def asker(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Asker:
+    def caller(self, scene: Scene, says: str = "", shows: tuple[Material, ...] = ()) -> Caller:
         role = Role.OPERATOR if scene.operates else Role.MEMBER
         self.world.arrives(scene)
-        return self.rig.asker(
+        return self.rig.caller(
             scene.name,
             at=scene.place,
             says=says,
@@ -107,14 +107,14 @@ class Acting(RuleBasedStateMachine):
         return some[pick % len(some)] if some else None
 
     def run(self, scene: Scene, name: str, arguments: str = "") -> Reply:
-        return self.do(self.rig.commands.run(name, arguments, self.asker(scene)))
+        return self.do(self.rig.commands.run(name, arguments, self.caller(scene)))
 
     def press(self, scene: Scene, under: Reply, number: int) -> Reply:
         value = under.buttons[number].value
-        return self.do(self.rig.commands.press(value, self.asker(scene)))
+        return self.do(self.rig.commands.press(value, self.caller(scene)))
 
-    async def remembered(self, asker: Asker, draft: Draft) -> WriteResult:
-        return await (await self.rig.memory.for_principal(asker)).remember(draft)
+    async def remembered(self, caller: Caller, draft: Draft) -> WriteResult:
+        return await (await self.rig.memory.for_principal(caller)).remember(draft)
 
     def text(self, turn: TurnMemory, name: str, arguments: Mapping[str, object]) -> str:
         return self.do(turn.tools.call(name, arguments))
@@ -137,7 +137,7 @@ class Acting(RuleBasedStateMachine):
     def note(
         self,
         scene: Scene,
-        asker: Asker,
+        caller: Caller,
         word: str,
         result: WriteResult,
         scope: Scope,
@@ -145,14 +145,14 @@ class Acting(RuleBasedStateMachine):
         confirmed: bool,
     ) -> None:
         if result.outcome is Outcome.STORED:
-            self.hold(scene, asker, word, "memory", scope, result.memory_id, confirmed)
+            self.hold(scene, caller, word, "memory", scope, result.memory_id, confirmed)
         elif result.outcome is Outcome.REVIEW:
-            self.hold(scene, asker, word, "waiting", scope, result.review_id)
+            self.hold(scene, caller, word, "waiting", scope, result.review_id)
 
     def hold(
         self,
         scene: Scene,
-        asker: Asker,
+        caller: Caller,
         word: str,
         what: What,
         scope: Scope,
@@ -160,7 +160,7 @@ class Acting(RuleBasedStateMachine):
         confirmed: bool = False,
     ) -> None:
         project = self.world.project(scene) if scope is Scope.PROJECT else ""
-        message = asker.message_ids[-1]
+        message = caller.message_ids[-1]
         self.world.hands.setdefault(word, set()).add(scene.who)
         self.world.held.append(
             Held(

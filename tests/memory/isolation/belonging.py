@@ -11,7 +11,7 @@ from tests.memory.isolation.base import Acting, names, scenes
 from tests.memory.isolation.model import SCENES, Scene
 
 
-class Belonging(Acting):
+class MembershipStatus(Acting):
     """People link accounts, choose projects, join and leave."""
 
     @rule(name=names, other=names)
@@ -23,8 +23,8 @@ class Belonging(Acting):
             return
         agreed = self.press(there, asked, 0)
         (notice,) = agreed.notices
-        assert notice.person == str(self.asker(here).principal.person)
-        done = self.do(self.rig.commands.press(notice.buttons[0].value, self.asker(here)))
+        assert notice.person == str(self.caller(here).principal.person)
+        done = self.do(self.rig.commands.press(notice.buttons[0].value, self.caller(here)))
         assert "Linked" in done.markdown
         self.world.link(here.who, there.who)
 
@@ -45,7 +45,7 @@ class Belonging(Acting):
                     agreed = self.press(there, asked, 0)
                     buttons += [b for notice in agreed.notices for b in notice.buttons]
                 for button in buttons[::2]:
-                    self.do(self.rig.commands.press(button.value, self.asker(scene)))
+                    self.do(self.rig.commands.press(button.value, self.caller(scene)))
             except BadInput:
                 continue
 
@@ -82,9 +82,9 @@ class Belonging(Acting):
     def choose(self, scene: Scene, number: int) -> None:
         if not scene.alone:
             return
-        asker = self.asker(scene)
-        handle = self.do(self.rig.memory.for_principal(asker))
-        known = self.do(self.rig.people.projects(handle.occasion))
+        caller = self.caller(scene)
+        handle = self.do(self.rig.memory.for_principal(caller))
+        known = self.do(self.rig.people.projects(handle.request))
         if number > len(known):
             return
         project = known[number - 1][0]

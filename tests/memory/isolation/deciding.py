@@ -18,12 +18,12 @@ class Deciding(Acting):
         old = self.one("memory", pick)
         if old is None:
             return
-        asker = self.asker(scene)
+        caller = self.caller(scene)
         if by_model:
-            turn = self.do(self.rig.remembrance.turn(asker))
+            turn = self.do(self.rig.remembrance.turn(caller))
             gone = bool(self.call(turn, "memory_delete", {"id": old.id}).get("success"))
         else:
-            handle = self.do(self.rig.memory.for_principal(asker))
+            handle = self.do(self.rig.memory.for_principal(caller))
             gone = self.do(handle.delete([old.id])) == [old.id]
         if gone:
             assert self.world.may_change(scene, old), "somebody else's was deleted"
@@ -35,7 +35,7 @@ class Deciding(Acting):
         old = self.one("memory", pick)
         if old is None:
             return
-        handle = self.do(self.rig.memory.for_principal(self.asker(scene)))
+        handle = self.do(self.rig.memory.for_principal(self.caller(scene)))
         try:
             undone = self.do(handle.undo(old.id))
         except BadInput:
@@ -62,7 +62,7 @@ class Deciding(Acting):
         ]
         assert bool(asked.buttons) == bool(mine)
         if asked.buttons:
-            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
+            told = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
             assert told.markdown.startswith("Forgotten")
             self.world.drop(mine)
 
@@ -74,11 +74,11 @@ class Deciding(Acting):
             return
         review, word = waiting[pick % len(waiting)]
         deed = "keep" if yes else "discard"
-        asker = self.asker(scene)
+        caller = self.caller(scene)
         found = [h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")]
         assert found, "it waits, but nobody proposed it"
         try:
-            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", asker))
+            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", caller))
         except BadInput:
             return
         assert self.world.may_decide(scene, found[0]), "somebody else decided"
@@ -121,8 +121,8 @@ class Deciding(Acting):
             return
         everybody = {scene.who}
         asked = self.run(scene, "privacy", "erase")
-        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.asker(scene)))
-        done = self.do(self.rig.commands.press(surely.buttons[0].value, self.asker(scene)))
+        surely = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
+        done = self.do(self.rig.commands.press(surely.buttons[0].value, self.caller(scene)))
         assert "erased" in done.markdown
         world = self.world
         world.drop(

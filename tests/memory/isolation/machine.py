@@ -9,15 +9,15 @@ import sys
 
 from hypothesis.stateful import invariant, rule
 
-from memory.store.ports import Filter
-from tests.memory.isolation.belonging import Belonging
+from memory.ports import Filter
+from tests.memory.isolation.belonging import MembershipStatus
 from tests.memory.isolation.deciding import Deciding
 from tests.memory.isolation.model import SCENES, Scene
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Deciding, Belonging):
+class Isolation(Writing, Deciding, MembershipStatus):
     """All steps, and a look at what people are shown after each."""
 
     @rule()
@@ -39,8 +39,8 @@ class Isolation(Writing, Deciding, Belonging):
                 self.look_at(scene)
 
     def look_at(self, scene: Scene) -> None:
-        asker = self.asker(scene)
-        handle = self.do(self.rig.memory.for_principal(asker))
+        caller = self.caller(scene)
+        handle = self.do(self.rig.memory.for_principal(caller))
         world = self.world
         found = self.do(handle.search(Filter(superseded=True, limit=1_000)))
         stored = {word for match in found for word in self.said(match.record.content)}
@@ -52,7 +52,7 @@ class Isolation(Writing, Deciding, Belonging):
                 w for m in self.do(handle.search(wanted)) for w in self.said(m.record.content)
             }
             assert (word in sought) == (word in stored), f"looking for {word} as {scene}"
-        turn = self.do(self.rig.remembrance.turn(asker))
+        turn = self.do(self.rig.remembrance.turn(caller))
         prompt = self.said(self.do(prompt_of(turn, " ".join(world.everything[-3:]))))
         known = world.words(scene, "memory", "soul", "bible")
         recalled = known | world.words(scene, "turn")

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from memory.recall.provenance import Recollection
+from memory.model.recollection import Recollection
+from memory.model.record import Embedding, Kind, Record, Tier
+from memory.model.scope import AccessScope
 from memory.recall.query import Query
 from memory.recall.retriever import Retriever
-from memory.record import Embedding, Kind, Record, Tier
-from memory.scope import Reach
-from parley.storage.memory_stores import MemoryStores, memory_stores
-from tests.memory.store.records import AT, reach, record
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
+from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -59,10 +59,10 @@ class Asking:
     clock: FakeClock
     model: WordModel = field(default_factory=WordModel)
 
-    async def keep(self, *records: Record, by: Reach | None = None) -> None:
+    async def keep(self, *records: Record, by: AccessScope | None = None) -> None:
         """Store records, with their vectors."""
         for one in records:
-            who = by or reach(one.provenance.person)
+            who = by or access(one.provenance.person)
             if one.role:
                 await self.stores.memories.keep_turns(who, [one])
             else:
@@ -76,14 +76,14 @@ class Asking:
         return Retriever(self.stores.recall, self.stores.memories, embedder, **parts)
 
     async def recall(
-        self, text: str, by: Reach | None = None, *, model: bool = True, **asked: Any
+        self, text: str, by: AccessScope | None = None, *, model: bool = True, **asked: Any
     ) -> Recollection:
         """What is found."""
         rules = asked.pop("rules", None)
         query = Query(text, asked.pop("at", NOW), **asked)
-        return await self.retriever(model=model, rules=rules).recall(by or reach(), query)
+        return await self.retriever(model=model, rules=rules).recall(by or access(), query)
 
-    async def texts(self, text: str, by: Reach | None = None, **asked: Any) -> list[str]:
+    async def texts(self, text: str, by: AccessScope | None = None, **asked: Any) -> list[str]:
         """The texts of what is found."""
         found = await self.recall(text, by, **asked)
         return [one.record.content for one in found.results]

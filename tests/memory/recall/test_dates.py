@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.dates import Asked, dates_in, how_well
+from memory.recall.dates import QuestionDates, dates_in, how_well
 from tests.support.for_each import for_each
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -15,19 +15,19 @@ NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 @for_each(
     ("text", "asked"),
     [
-        ("Who had dinner with Maria on May 3, 2023?", Asked(2023, 5, 3)),
-        ("What did Tim recommend on 8th December, 2023?", Asked(2023, 12, 8)),
-        ("What happened on the 3rd of April?", Asked(None, 4, 3)),
-        ("What was in August?", Asked(None, 8)),
-        ("What did we decide in May?", Asked(None, 5)),
-        ("Was war im März 2024?", Asked(2024, 3)),
-        ("Was steht am 8. Mai an?", Asked(None, 5, 8)),
-        ("the log of 2023-05-08", Asked(2023, 5, 8)),
-        ("Rechnung vom 8.5.2023", Asked(2023, 5, 8)),
-        ("Which trips were there in 2022?", Asked(2022)),
+        ("Who had dinner with Maria on May 3, 2023?", QuestionDates(2023, 5, 3)),
+        ("What did Tim recommend on 8th December, 2023?", QuestionDates(2023, 12, 8)),
+        ("What happened on the 3rd of April?", QuestionDates(None, 4, 3)),
+        ("What was in August?", QuestionDates(None, 8)),
+        ("What did we decide in May?", QuestionDates(None, 5)),
+        ("Was war im März 2024?", QuestionDates(2024, 3)),
+        ("Was steht am 8. Mai an?", QuestionDates(None, 5, 8)),
+        ("the log of 2023-05-08", QuestionDates(2023, 5, 8)),
+        ("Rechnung vom 8.5.2023", QuestionDates(2023, 5, 8)),
+        ("Which trips were there in 2022?", QuestionDates(2022)),
     ],
 )
-def test_dates_are_read_as_far_as_they_are_named(text: str, asked: Asked) -> None:
+def test_dates_are_read_as_far_as_they_are_named(text: str, asked: QuestionDates) -> None:
     assert dates_in(text, NOW) == (asked,)
 
 
@@ -53,7 +53,7 @@ def test_relative_dates_count_from_now(text: str, day: date, fits: bool) -> None
 
 
 def test_a_day_fits_better_than_its_month_and_that_better_than_its_year() -> None:
-    day, month, year = Asked(2023, 5, 8), Asked(2023, 5), Asked(2023)
+    day, month, year = QuestionDates(2023, 5, 8), QuestionDates(2023, 5), QuestionDates(2023)
     told = date(2023, 5, 10)
     assert day.fits(told) > month.fits(told) > year.fits(told) > 0
     assert day.fits(date(2023, 6, 8)) == month.fits(date(2022, 5, 8)) == 0

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.model.record import Record, Scope
 from memory.recall.features import literal_first, speaker_of, weighed
 from memory.recall.query import Query, understood
 from memory.recall.rules import Weights
-from memory.record import Record, Scope
 from tests.memory.recall.making import NOW, turn
-from tests.memory.store.records import AT, BOB, reach, record
+from tests.memory.stores.records import AT, BOB, access, record
 
 
 def order(text: str, *records: Record) -> list[str]:
@@ -20,7 +20,7 @@ def order(text: str, *records: Record) -> list[str]:
         {one.id: 1.0 for one in records},
         records,
         understood(Query(text, NOW)),
-        reach(),
+        access(),
         NOW,
         Weights(),
     )
@@ -70,8 +70,8 @@ def test_what_was_learned_does_not_fade() -> None:
 def test_recency_is_a_third_at_most() -> None:
     ancient = turn("the boots are red", id="x", at=AT - timedelta(days=9_000))
     question = understood(Query("Which boots are there?", NOW))
-    faded = weighed({"x": 1.0}, [ancient], question, reach(), NOW, Weights())
-    fresh = weighed({"x": 1.0}, [ancient], question, reach(), NOW, Weights(recency=0.0))
+    faded = weighed({"x": 1.0}, [ancient], question, access(), NOW, Weights())
+    fresh = weighed({"x": 1.0}, [ancient], question, access(), NOW, Weights(recency=0.0))
     assert faded["x"] / fresh["x"] == pytest.approx(0.7, abs=0.01)
 
 
@@ -111,6 +111,6 @@ def test_scores_stay_within_0_and_1(scores: list[float], text: str) -> None:
     records = [turn("Ada: boots?", id="a"), record("v1.2 boots", id="b"), turn("boots", id="c")]
     question = understood(Query(text, NOW))
     given_ = dict(zip("abc", scores, strict=True))
-    found = weighed(given_, records, question, reach(), NOW, Weights())
+    found = weighed(given_, records, question, access(), NOW, Weights())
     found = literal_first(found, records, question.literals)
     assert all(0 <= score <= 1 for score in found.values())

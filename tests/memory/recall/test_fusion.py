@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.ports.recall import Hit
 from memory.recall.fusion import LEXICAL, VECTOR, fused, ranks, scaled, towards
-from memory.recall.ports import Hit
 from memory.recall.rules import Arms, Fusion
 
 SCORE = st.floats(-1.0, 40.0, allow_nan=False)

@@ -9,14 +9,14 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import ModelUnavailable
+from memory.model.record import Embedding, Kind, Scope, Tier
+from memory.ports import Filter
 from memory.recall import retriever, selection
 from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules
-from memory.record import Embedding, Kind, Scope, Tier
-from memory.store.ports import Filter
-from safety.secrets import redact_secrets
+from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
-from tests.memory.store.records import AT, BOB, reach, record
+from tests.memory.stores.records import AT, BOB, access, record
 
 HAPPENS = "Where does she keep the spare key of the shed?"
 
@@ -106,11 +106,11 @@ async def test_a_slow_model_is_not_waited_for_and_then_left_alone(here: Asking) 
     rules = RecallRules(arms=Arms(embed_seconds=0.01))
     retriever = here.retriever()
     retriever._embedder, retriever._rules = Slow(), rules
-    first = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    first = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert first.notes == ("model_slow",)
     assert asked.is_set()
     asked.clear()
-    again = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    again = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert again.notes == ("model_resting",)
     assert not asked.is_set()
     assert len(first.results) == len(again.results) == 1
@@ -124,12 +124,12 @@ async def test_nobody_finds_what_is_anothers(here: Asking) -> None:
 
 async def test_in_a_room_nothing_private_is_found(here: Asking) -> None:
     await here.keep(record("The spare key of the shed is under the pot"))
-    there = reach(room="test:main:room", private=False)
+    there = access(room="test:main:room", private=False)
     assert await here.texts(HAPPENS, by=there) == []
 
 
 async def test_the_own_comes_before_the_projects_and_that_before_everybodys(here: Asking) -> None:
-    by = replace(reach("test:main:root"), operates=True, project="p")
+    by = replace(access("test:main:root"), operates=True, project="p")
     text = "The spare key of the shed is under the pot, number"
     await here.keep(
         record(f"{text} 1", by.person, scope=Scope.GLOBAL),
@@ -148,7 +148,7 @@ async def test_what_was_replaced_deleted_or_has_expired_is_gone_at_once(here: As
     await here.keep(soon, record("The spare key is blue", id="deleted"))
     question = "Where is the spare key now, please?"
     assert {one.id for one in (await here.recall(question)).results} == {"new", "soon", "deleted"}
-    await here.stores.memories.delete(reach(), ["deleted"])
+    await here.stores.memories.delete(access(), ["deleted"])
     await here.clock.advance(2 * 86_400)
     assert {one.id for one in (await here.recall(question)).results} == {"new"}
 
@@ -194,7 +194,7 @@ async def test_a_reranker_has_the_last_word_on_what_it_sees(here: Asking) -> Non
 
     rules = RecallRules(rerank_weight=1.0)
     retriever = here.retriever(reranker=Contrary(), rules=rules)
-    found = await retriever.recall(reach(), Query(HAPPENS, NOW))
+    found = await retriever.recall(access(), Query(HAPPENS, NOW))
     assert [one.id for one in found.results] == ["b", "a"]
     assert found.results[0].source_ranks["reranker"] == 1
     assert tuple(found.arms) == ("bm25", "vector", "reranker")
@@ -207,7 +207,7 @@ async def test_a_reranker_that_fails_changes_nothing(here: Asking) -> None:
         async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
             raise ModelUnavailable("gone")
 
-    found = await here.retriever(reranker=Broken()).recall(reach(), Query(HAPPENS, NOW))
+    found = await here.retriever(reranker=Broken()).recall(access(), Query(HAPPENS, NOW))
     assert len(found.results) == 1
     assert found.notes == ("reranker_failed",)
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.model.record import Provenance, Record, Scope, SourceType, Trust
 from memory.recall.labels import label_of, told
 from memory.recall.rules import Limits
 from memory.recall.selection import Trace, best_first, chosen, rough_tokens, without_secrets
-from memory.record import Provenance, Record, Scope, SourceType, Trust
 from tests.memory.recall.making import turn
-from tests.memory.store.records import ADA, AT, record
+from tests.memory.stores.records import ADA, AT, record
 
 NOTHING = Trace({}, {})
 KEY = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import BadInput
-from memory.record import MAX_DOCUMENT, MAX_TAGS
-from memory.transfer.importing import Fate, Told, bring_in
-from memory.transfer.lines import (
+from memory.model.record import MAX_DOCUMENT, MAX_TAGS
+from memory.transfer.importer import LineOutcome, LineReport, bring_in
+from memory.transfer.line_format import (
     MAX_LINE,
     TABLES,
     Elsewhere,
@@ -23,7 +23,7 @@ from memory.transfer.lines import (
 )
 from memory.transfer.parquet import ParquetWriter, read_parquet
 from tests.memory.rig import memory_rig
-from tests.memory.store.records import record
+from tests.memory.stores.records import record
 
 HEADER = b'{"format":"parley-memory","version":1,"person":"telegram:main:ada"}\n'
 WHOLE = HEADER + b"".join(
@@ -52,7 +52,7 @@ json_values = st.recursive(
 fields = st.sampled_from([*Line.model_fields, "trust", "embedding", "x"])
 
 
-async def told_of(data: bytes, tmp_path: Path) -> list[Told]:
+async def told_of(data: bytes, tmp_path: Path) -> list[LineReport]:
     file = tmp_path / "mutated"
     file.write_bytes(data)
     async with memory_rig() as rig:
@@ -60,7 +60,7 @@ async def told_of(data: bytes, tmp_path: Path) -> list[Told]:
         try:
             return [told async for told in bring_in(ada, file, "a key that is long enough")]
         except BadInput as error:
-            return [Told(2, Fate.REFUSED, str(error))]
+            return [LineReport(2, LineOutcome.REFUSED, str(error))]
 
 
 @settings(
@@ -82,7 +82,7 @@ async def test_a_mutated_file_gives_an_answer_for_every_line(
             del mutated[at : at + data.draw(st.integers(1, 60))]
     for told in await told_of(bytes(mutated), tmp_path):
         assert told.line >= 2
-        assert told.reason or told.fate in (Fate.STORED, Fate.WAITING)
+        assert told.reason or told.fate in (LineOutcome.STORED, LineOutcome.WAITING)
         assert len(told.reason) < 2_000
 
 
@@ -130,10 +130,10 @@ async def test_a_line_that_is_too_long_is_passed_over_and_the_rest_is_taken(tmp_
         data = HEADER + b"x" * size + b"\n" + good + b"not json\n" + b"x" * size
         told = await told_of(data, tmp_path)
         assert [(t.line, t.fate) for t in told] == [
-            (2, Fate.UNREADABLE),
-            (3, Fate.STORED),
-            (4, Fate.UNREADABLE),
-            (5, Fate.UNREADABLE),
+            (2, LineOutcome.UNREADABLE),
+            (3, LineOutcome.STORED),
+            (4, LineOutcome.UNREADABLE),
+            (5, LineOutcome.UNREADABLE),
         ]
         assert "longer than 262,144 bytes" in told[0].reason
 

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.storage.conversation_personal import ALL
+from gateway.storage.personal_data import ALL
 from gateway.storage.waiting_turns import put_waiting_turn
-from memory.commands.words import KINDS
-from memory.handle import MemoryHandle
-from memory.record import (
+from memory.commands.texts import KINDS
+from memory.model.record import (
     Draft,
     Evidence,
     Kind,
@@ -26,12 +25,13 @@ from memory.record import (
     Trust,
     new_id,
 )
-from memory.store.personal import TABLES as PERSONAL
-from memory.store.ports import Filter
-from memory.transfer.exporting import ExportWish, export, personal_file
-from memory.transfer.importing import Fate, Told, bring_in
-from memory.transfer.lines import MEMORIES, TABLES
-from parley.storage.memory_stores import memory_stores
+from memory.ports import Filter
+from memory.service.handle import MemoryHandle
+from memory.stores.personal_data import TABLES as PERSONAL
+from memory.transfer.exporter import ExportOptions, export, personal_file
+from memory.transfer.importer import LineOutcome, LineReport, bring_in
+from memory.transfer.line_format import MEMORIES, TABLES
+from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -62,7 +62,7 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
     await database.stop()
 
 
-async def taken_in(handle: MemoryHandle, data: bytes) -> list[Told]:
+async def taken_in(handle: MemoryHandle, data: bytes) -> list[LineReport]:
     return [told async for told in bring_in(handle, data)]
 
 
@@ -108,14 +108,14 @@ async def test_given_out_erased_and_brought_in_it_is_the_same(rig: Rig, made: li
     file, _ = await personal_file(ada)
     await ada.erase_all()
     ada = await rig.handle()
-    fates = [told.fate for told in await taken_in(ada, file) if told.fate is not Fate.LEFT]
-    assert fates == [Fate.STORED] * len(made)
+    fates = [told.fate for told in await taken_in(ada, file) if told.fate is not LineOutcome.LEFT]
+    assert fates == [LineOutcome.STORED] * len(made)
     after = await records(ada)
     assert {id_: essence(r) for id_, r in after.items()} == {
         id_: essence(r) for id_, r in before.items()
     }
-    again = [told.fate for told in await taken_in(ada, file) if told.fate is not Fate.LEFT]
-    assert again == [Fate.KNOWN] * len(made)
+    again = [told.fate for told in await taken_in(ada, file) if told.fate is not LineOutcome.LEFT]
+    assert again == [LineOutcome.KNOWN] * len(made)
     assert await records(ada) == after
     assert not await ada.waiting()
 
@@ -138,7 +138,7 @@ async def stored(rig: Rig, ada: MemoryHandle, made: list[Any]) -> None:
             expires_at=until if kind is Kind.CONTEXT else None,
         )
         memories = rig.stores.memories
-        assert (await memories.insert(ada.reach, record, threshold=0.999, quota=None)).stored
+        assert (await memories.insert(ada.access, record, threshold=0.999, quota=None)).stored
 
 
 def changed(file: bytes, **values: object) -> bytes:
@@ -179,7 +179,7 @@ async def test_a_changed_line_proves_nothing(rig: Rig, values: dict[str, object]
     file = await given_out(rig, Draft("The invoices go to Ada", Kind.FACT))
     ada = await rig.handle()
     told = await taken_in(ada, changed(file, **values))
-    assert [one.fate for one in told if one.fate is not Fate.LEFT] == [Fate.STORED]
+    assert [one.fate for one in told if one.fate is not LineOutcome.LEFT] == [LineOutcome.STORED]
     (record,) = (await records(ada)).values()
     said = record.provenance
     assert (said.source, said.trust, said.external) == (SourceType.IMPORT, Trust.LOW, True)
@@ -196,29 +196,29 @@ async def test_an_instruction_that_nothing_proves_waits_and_replaces_nothing(rig
     header = {"format": "parley-memory", "version": 1, "person": OWN}
     file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, other, fact))
     told = await taken_in(ada, file)
-    assert [one.fate for one in told] == [Fate.WAITING, Fate.STORED]
+    assert [one.fate for one in told] == [LineOutcome.WAITING, LineOutcome.STORED]
     kept = await records(ada)
     assert not kept[mine.memory_id].superseded_by
     (waiting,) = await ada.waiting()
     assert waiting.record.provenance.source is SourceType.IMPORT
     again = await taken_in(ada, file)
-    assert [one.fate for one in again] == [Fate.WAITING, Fate.KNOWN]
+    assert [one.fate for one in again] == [LineOutcome.WAITING, LineOutcome.KNOWN]
     assert len(await ada.waiting()) == 1
     await ada.approve(waiting.id)
     assert waiting.record.id in await records(ada)
-    assert [one.fate for one in await taken_in(ada, file)] == [Fate.KNOWN] * 2
+    assert [one.fate for one in await taken_in(ada, file)] == [LineOutcome.KNOWN] * 2
 
 
 async def test_the_signature_of_another_installation_proves_nothing(tmp_path: Path) -> None:
     async with memory_rig(key=b"another key") as elsewhere:
         ada = await elsewhere.handle()
         await ada.remember(Draft("The invoices go to Ada", Kind.FACT))
-        await export(ada, ExportWish(tmp_path / "f"))
+        await export(ada, ExportOptions(tmp_path / "f"))
     for key in (b"key", b""):
         async with memory_rig(key=key) as here:
             ada = await here.handle()
             told = [one async for one in bring_in(ada, tmp_path / "f")]
-            assert [one.fate for one in told] == [Fate.STORED]
+            assert [one.fate for one in told] == [LineOutcome.STORED]
             (record,) = (await records(ada)).values()
             assert record.provenance.source is SourceType.IMPORT
 
@@ -243,12 +243,12 @@ async def test_what_is_proven_and_reads_like_an_injection_today_is_asked_about(r
     kind = Kind.INSTRUCTION
     record = Record(new_id(), "default", Scope.USER, kind.tier, kind, text, said,
                     Evidence(text, at, 0.9), confirmed=True)  # fmt: skip
-    await rig.stores.memories.insert(ada.reach, record, threshold=0.9, quota=None)
+    await rig.stores.memories.insert(ada.access, record, threshold=0.9, quota=None)
     file, _ = await personal_file(ada)
     await ada.erase_all()
     ada = await rig.handle()
-    fates = [one.fate for one in await taken_in(ada, file) if one.fate is not Fate.LEFT]
-    assert fates == [Fate.WAITING]
+    fates = [one.fate for one in await taken_in(ada, file) if one.fate is not LineOutcome.LEFT]
+    assert fates == [LineOutcome.WAITING]
     (waiting,) = await ada.waiting()
     assert (waiting.record.provenance.trust, waiting.record.confirmed) == (Trust.LOW, False)
 
@@ -260,13 +260,13 @@ async def test_all_that_is_no_memory_is_named(rig: Rig) -> None:
     file, count = await personal_file(await rig.handle())
     told = await taken_in(ada, file)
     assert len(told) == count
-    left = {one.reason.partition(":")[0] for one in told if one.fate is Fate.LEFT}
+    left = {one.reason.partition(":")[0] for one in told if one.fate is LineOutcome.LEFT}
     assert {"brain_documents", "memory_sessions"} <= left
-    assert {one.fate for one in told} == {Fate.KNOWN, Fate.LEFT}
+    assert {one.fate for one in told} == {LineOutcome.KNOWN, LineOutcome.LEFT}
     odd = b'{"format":"parley-memory","version":1}\n{"table":["x"]}\n{"table":"x"}\n[1]\n' + (
         b"[" * 200_000 + b"\n"
     )
-    assert [one.fate for one in await taken_in(ada, odd)] == [Fate.UNREADABLE] * 4
+    assert [one.fate for one in await taken_in(ada, odd)] == [LineOutcome.UNREADABLE] * 4
 
 
 def test_every_table_that_is_given_out_is_known_and_has_a_name_for_people() -> None:
@@ -283,5 +283,5 @@ async def test_what_was_replaced_is_taken_in_only_where_it_is_proven(rig: Rig) -
     old = {"content": "Works at Initech", "superseded_by": new_id()}
     file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, old))
     (told,) = await taken_in(ada, file)
-    assert (told.fate, "newer" in told.reason) == (Fate.REFUSED, True)
+    assert (told.fate, "newer" in told.reason) == (LineOutcome.REFUSED, True)
     assert await records(ada) == {}

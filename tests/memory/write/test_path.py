@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from gateway.errors import StoreUnavailable
 from gateway.people import Role
-from memory.plans import Plans
-from memory.record import Draft, Kind, Scope
-from memory.store.limits import MAX_WAITING
-from memory.write.outcome import Outcome
-from memory.write.trust import Way
+from memory.model.outcome import Outcome
+from memory.model.plans import Plans
+from memory.model.record import Draft, Kind, Scope
+from memory.stores.limits import MAX_WAITING
+from memory.write.trust import InputKind
 from tests.memory.rig import ROOM, memory_rig
 
 
@@ -17,8 +17,10 @@ async def test_what_came_from_outside_waits_even_when_it_cites_something() -> No
         rig.shelf.there.add("ADR-003")
         ada = await rig.handle("ada")
         draft = Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION)
-        outside = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT, external=True)
-        inside = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT)
+        outside = await rig.path.write(
+            ada.request, ada.access, draft, InputKind.ASSISTANT, external=True
+        )
+        inside = await rig.path.write(ada.request, ada.access, draft, InputKind.ASSISTANT)
         assert (outside.outcome, outside.code) == (Outcome.REVIEW, "external")
         assert inside.outcome is Outcome.STORED
 
@@ -36,7 +38,7 @@ async def test_a_full_queue_takes_no_more() -> None:
         ada = await rig.handle("ada")
         for number in range(MAX_WAITING + 1):
             draft = Draft(f"Owns boat number {number}", Kind.FACT)
-            result = await rig.path.write(ada.occasion, ada.reach, draft, Way.ASSISTANT)
+            result = await rig.path.write(ada.request, ada.access, draft, InputKind.ASSISTANT)
         assert (result.outcome, result.code) == (Outcome.REFUSED, "queue_full")
         assert len(await ada.waiting(1_000)) == MAX_WAITING
 
@@ -68,5 +70,5 @@ async def test_where_duplicates_cannot_be_looked_for_the_person_is_asked() -> No
         ada = await rig.handle("ada")
         path = replace(rig.path, memories=Deaf())  # type: ignore[arg-type]
         draft = Draft("Prefers tabs", Kind.PREFERENCE)
-        result = await path.write(ada.occasion, ada.reach, draft, Way.EXPLICIT)
+        result = await path.write(ada.request, ada.access, draft, InputKind.EXPLICIT)
         assert (result.outcome, result.code) == (Outcome.REVIEW, "duplicate_unchecked")

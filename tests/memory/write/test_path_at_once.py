@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from db.sqlite import SqliteDatabase
-from memory.record import Draft, Kind
-from memory.store.ports import Filter
-from memory.write.outcome import Outcome
-from parley.storage.memory_stores import MemoryStores, memory_stores
+from memory.model.outcome import Outcome
+from memory.model.record import Draft, Kind
+from memory.ports import Filter
+from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.rig import rig_on
-from tests.memory.store.writing import text_of
+from tests.memory.stores.writing import text_of
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer

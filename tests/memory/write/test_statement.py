@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.record import MAX_MEMORY
+from memory.model.record import MAX_MEMORY
 from memory.write.statement import find_statement
 from tests.support.for_each import for_each
 

@@ -6,9 +6,9 @@ Nothing honest is refused: what rests on the person's words is kept at once, in 
 
 import pytest
 
-from memory.record import Draft, Kind, SourceType, Tier, Trust
-from memory.store.ports import Filter
-from memory.write.outcome import Outcome
+from memory.model.outcome import Outcome
+from memory.model.record import Draft, Kind, SourceType, Tier, Trust
+from memory.ports import Filter
 from memory.write.statement import find_statement
 from tests.memory.rig import memory_rig
 from tests.support.for_each import for_each

@@ -4,12 +4,12 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId, Principal, Role
-from memory.record import Draft, Kind
-from memory.store.ports import Filter
+from memory.grounding.citations import find_citations
+from memory.grounding.verifier import Checked, Reason, Verification
+from memory.model.record import Draft, Kind
+from memory.model.validation import Code
+from memory.ports import Filter
 from memory.write import validate
-from memory.write.citations import find_citations
-from memory.write.result import Code
-from memory.write.verify import Checked, Reason, Verification
 from tests.memory.rig import memory_rig
 from tests.support.for_each import for_each
 

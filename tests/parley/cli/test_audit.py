@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from memory.store.ports import AuditEntry
-from parley.audit_key import audit_key
+from memory.ports import AuditEntry
 from parley.cli import audit_trail
-from parley.settings import from_mapping
-from parley.storage import Storage
+from parley.config import from_mapping
+from parley.security.audit_key import audit_key
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 
 ADA = "telegram:main:ada"

@@ -11,8 +11,8 @@ import yaml
 from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from parley.cli.backup import pairs
-from parley.settings import from_mapping
-from parley.storage import Storage
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import PATIENCE

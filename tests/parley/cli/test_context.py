@@ -5,10 +5,10 @@ from pathlib import Path
 
 from gateway.clock import SystemClock
 from gateway.policy.decision import Decision
-from gateway.stores import Trace
+from gateway.ports.stores import Trace
 from parley.cli.context import described, figures_of
-from parley.settings import from_mapping
-from parley.storage import Storage
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 
 LINE = (

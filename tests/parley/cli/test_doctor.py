@@ -10,7 +10,7 @@ import yaml
 
 from parley.cli.checks import Finding
 from parley.cli.doctor import report
-from parley.commands import offered_commands
+from parley.wiring.commands import offered_commands
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator

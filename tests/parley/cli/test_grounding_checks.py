@@ -7,7 +7,7 @@ import pytest
 
 from parley.cli.checks import Finding
 from parley.cli.grounding_checks import addresses_of, grounding
-from parley.settings import from_mapping
+from parley.config import from_mapping
 
 ADDRESSES = {
     "docs.example.org": ["93.184.216.34"],

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from dotenv import dotenv_values
 
-from parley.settings import load
+from parley.config import load
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator

@@ -17,17 +17,17 @@ from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.llm.prices import AS_OF
 from gateway.message import Place
-from gateway.notes import SetTask
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.remembering import Asker
-from gateway.stores import StoredTurn, UsageRow
-from memory.handle import MemoryHandle
-from memory.record import Draft, Kind
-from parley.remembering import wire_memory
-from parley.settings import from_mapping
-from parley.storage import Storage
+from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.remembering import Caller
+from memory.model.record import Draft, Kind
+from memory.service.handle import MemoryHandle
+from parley.config import from_mapping
+from parley.wiring.memory import wire_memory
+from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import (
     PROGRAM,
@@ -89,7 +89,7 @@ async def filled(folder: Path, url: str) -> Path:
     ).memory
     assert memory is not None
     for name in ("ada", "bob"):
-        handle = await memory.for_principal(asker(name))
+        handle = await memory.for_principal(caller(name))
         await remembered(handle, name)
         await answered(storage.stores.journal, handle, f"turn of {name}", "hello there", "good day")
         await talked(storage, name)
@@ -104,7 +104,9 @@ async def talked(storage: Storage, name: str) -> None:
     asked = StoredTurn("m1", "user", f"{name} asks", now, person, name)
     turns = (asked, StoredTurn("m1", "assistant", f"answer to {name}", now))
     await storage.stores.conversations.append(key, turns)
-    await storage.stores.notes.set_task(key, SetTask(f"Plan {name}'s trip", person, name), now)
+    await storage.stores.notes.set_task(
+        key, ConversationTask(f"Plan {name}'s trip", person, name), now
+    )
     row = UsageRow("default", person, "", "a-model", Usage(10, 5), 250_000, now)
     day = Account("user_per_day", f"user:default:{person}:{now:%Y-%m-%d}", 1_000_000)
     await storage.stores.usage.settle(f"turn of {name}", (row,), (day,))
@@ -116,10 +118,10 @@ async def remembered(handle: MemoryHandle, name: str) -> None:
     await handle.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
 
 
-def asker(name: str) -> Asker:
+def caller(name: str) -> Caller:
     person = PersonId("telegram", "main", name)
     place = Place("telegram", "main", f"{name}-dm", Audience.DIRECT)
-    return Asker(
+    return Caller(
         f"x-{name}",
         Principal("default", person, Role.MEMBER),
         name,

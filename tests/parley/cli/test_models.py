@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import SystemClock
-from memory.models.catalogue import EMBEDDING
-from memory.record import Embedding
-from parley.settings import from_mapping
-from parley.storage import Storage
+from memory.embeddings.catalogue import EMBEDDING
+from memory.model.record import Embedding
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import filled
 

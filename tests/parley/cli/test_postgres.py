@@ -51,9 +51,9 @@ async def test_it_answers_and_says_why_from_postgres(tmp_path: Path) -> None:
 
 async def test_the_library_is_not_loaded_for_sqlite(tmp_path: Path) -> None:
     code = (
-        "import sys, parley.app, parley.storage; from parley.settings import from_mapping;"
+        "import sys, parley.app, parley.wiring.storage; from parley.config import from_mapping;"
         "from gateway.clock import SystemClock;"
-        "parley.storage.Storage(from_mapping({}), SystemClock());"
+        "parley.wiring.storage.Storage(from_mapping({}), SystemClock());"
         "sys.exit('psycopg' in sys.modules)"
     )
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code)

@@ -9,10 +9,10 @@ import yaml
 
 from gateway.clock import SystemClock
 from gateway.crash_loop.deaths import Deaths
+from gateway.ports.stores import Quarantined
 from gateway.ports.work_guard import Owner, WorkItem
-from gateway.stores import Quarantined
-from parley.settings import from_mapping
-from parley.storage import Storage
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import SystemClock
-from memory.models.embedding import EmbeddingWork
-from memory.models.local import LocalEmbedder
-from parley.settings import from_mapping
-from parley.storage import Storage
+from memory.embeddings.backfill import EmbeddingBackfill
+from memory.embeddings.local import LocalEmbedder
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import ADA, filled, lines
 
@@ -48,7 +48,7 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     )
     await storage.start()
     try:
-        work = EmbeddingWork(storage.memory.memories, models, SystemClock())
+        work = EmbeddingBackfill(storage.memory.memories, models, SystemClock())
         while await work.step():
             pass
     finally:

@@ -8,8 +8,8 @@ from aiohttp import web
 
 from parley.cli.checks import Finding
 from parley.cli.running import running
-from parley.http.local import LocalListener, Readiness
-from parley.settings import Settings, from_mapping
+from parley.config import Settings, from_mapping
+from parley.http.local_listener import LocalListener, Readiness
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, simulated
 from tests.support.ports import free_port

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 import yaml
 
-from gateway.storage.postgres.standing import Standing
+from gateway.storage.postgres.status import PostgresStatus
 from parley.cli.store_checks import of_postgres, of_redis
 from tests.parley.cli.kit import parley
 from tests.support.ports import free_port
@@ -20,7 +20,7 @@ from tests.support.servers import (
 )
 
 pytestmark = pytest.mark.xdist_group("databases")
-GOOD = Standing("18.1", 180_001, True, True, 80, "on", True, 0)
+GOOD = PostgresStatus("18.1", 180_001, True, True, 80, "on", True, 0)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_what_redis_says(
         (replace(GOOD, fsync=False), "fsync", "broken"),
     ],
 )
-def test_what_postgresql_says(standing: Standing, name: str, status: str) -> None:
+def test_what_postgresql_says(standing: PostgresStatus, name: str, status: str) -> None:
     found = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
     assert found.status == status
     assert found.status == "ok" or found.advice

@@ -4,8 +4,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from parley.key_file import read_key
-from parley.tokens import read
+from parley.security.key_file import read_key
+from parley.security.tokens import read
 from tests.parley.cli.kit import parley, parley_alone
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parley.platforms import discover
-from parley.settings import from_mapping
-from parley.starting import problems_at_start
+from parley.cli.start_check import startup_problems
+from parley.config import from_mapping
+from parley.config.platforms import discover
 from tests.gateway.turn.test_mcp import PROGRAM, WebServer
 from tests.parley.cli.kit import parley, parley_alone
 from tests.support.ports import free_port
@@ -131,13 +131,13 @@ async def test_a_library_that_is_not_installed_is_named(
     missing: str, section: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = from_mapping({"database": {"url": "memory://"}, **section})
-    assert await problems_at_start(settings, discover()) == []
+    assert await startup_problems(settings, discover()) == []
 
     def without(name: str, package: str | None = None) -> object:
         return None if name == missing else find_spec(name, package)
 
     monkeypatch.setattr("importlib.util.find_spec", without)
-    (problem,) = await problems_at_start(settings, discover())
+    (problem,) = await startup_problems(settings, discover())
     assert missing in str(problem)
     assert "pip install" in str(problem)
 
@@ -146,7 +146,7 @@ async def test_a_model_that_is_never_asked_is_named() -> None:
     """A budget is set and its price is unknown."""
     model = {"provider": "openai", "name": "own-model", "base_url": "http://127.0.0.1:9/v1"}
     whole = {"database": {"url": "memory://"}, "model": model, "budgets": {"user_per_day": 1}}
-    (problem,) = await problems_at_start(from_mapping(whole), discover())
+    (problem,) = await startup_problems(from_mapping(whole), discover())
     assert problem.path == "budgets.prices"
     assert "own-model" in problem.text
 
@@ -165,7 +165,7 @@ async def test_credentials_that_are_none_are_no_traceback() -> None:
         },
     }
     settings = from_mapping({"database": {"url": "memory://"}, "platforms": platforms})
-    for problem in await problems_at_start(settings, discover()):
+    for problem in await startup_problems(settings, discover()):
         assert problem.path.startswith("platforms.")
         assert problem.advice or problem.text
 
@@ -175,11 +175,11 @@ async def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.Mon
     settings = from_mapping(
         {"database": {"url": "memory://"}, "platforms": {"telegram": {"bot_token": "1:a"}}}
     )
-    assert await problems_at_start(settings, discover()) == []
+    assert await startup_problems(settings, discover()) == []
     monkeypatch.setitem(sys.modules, "telegram", None)
     for name in [one for one in sys.modules if one.startswith(("adapters.telegram.", "telegram."))]:
         if not name.endswith("manifest"):
             monkeypatch.delitem(sys.modules, name)
-    (problem,) = await problems_at_start(settings, discover())
+    (problem,) = await startup_problems(settings, discover())
     assert problem.path == "platforms.telegram"
     assert "could not be loaded" in problem.text

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.clock import SystemClock
-from gateway.feedback import Feedback, Thumbs
 from gateway.policy.decision import Decision
-from gateway.stores import Trace
+from gateway.ports.feedback import Feedback, Thumbs
+from gateway.ports.stores import Trace
 from parley.cli.why import described
-from parley.settings import from_mapping
-from parley.storage import Storage
+from parley.config import from_mapping
+from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 
 REFUSED = Trace(

@@ -8,7 +8,7 @@ import pytest
 
 from parley.demo.api import DemoPages
 from parley.demo.world import World
-from parley.http.local import LocalListener
+from parley.http.local_listener import LocalListener
 from tests.parley.demo.paper import PaperGateway, PaperSimulator
 
 

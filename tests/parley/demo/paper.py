@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from gateway.policy.decision import Decision
-from gateway.stores import Trace
+from gateway.ports.stores import Trace
 from simulators.base import (
     MAX_CALLS,
     ApiCall,
@@ -214,8 +214,8 @@ class PaperGateway:
         if not addressed:
             self._note(platform, message, decisions, "ignored")
             return
-        asker = (platform, message.author_id)
-        asked = self._answered[asker] = self._answered.get(asker, 0) + 1
+        caller = (platform, message.author_id)
+        asked = self._answered[caller] = self._answered.get(caller, 0) + 1
         within = asked <= self._limit
         decisions.append(Decision("limits", within, "within" if within else "user_limit"))
         self._note(platform, message, decisions, "answered" if within else "refused:limits")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Page, expect
 
-from parley.demo.running import Demo, running
+from parley.demo.run import Demo, running
 from tests.parley.demo.browser import DESKTOP, TELEPHONE, Window, needs_chromium, window
 
 pytestmark = [pytest.mark.browser, needs_chromium]

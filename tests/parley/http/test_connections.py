@@ -15,12 +15,12 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.signatures import verify_slack, verify_telegram, verify_whatsapp
+from adapters.shared.signatures import verify_slack, verify_telegram, verify_whatsapp
 from gateway.ports import WebhookRequest, WebhookResponse
-from parley.http.addresses import UNKNOWN, forwarded_for, is_one_of, networks, share_key
+from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
 from parley.http.connections import ConnectionBounds, Connections, Phase
-from parley.http.local import LocalListener
-from parley.http.webhooks import WebhookListener
+from parley.http.local_listener import LocalListener
+from parley.http.webhook_listener import WebhookListener
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
@@ -419,8 +419,8 @@ def test_only_a_trusted_proxy_s_rightmost_unknown_hop_is_the_sender() -> None:
 
 
 def test_addresses_are_counted_as_one_sender_has_them() -> None:
-    assert share_key("::ffff:203.0.113.9") == share_key("203.0.113.9") == "203.0.113.9"
-    assert share_key("2001:db8:1:2::1") == share_key("2001:db8:1:2:ffff::2")
-    assert share_key("") == UNKNOWN
+    assert rate_limit_key("::ffff:203.0.113.9") == rate_limit_key("203.0.113.9") == "203.0.113.9"
+    assert rate_limit_key("2001:db8:1:2::1") == rate_limit_key("2001:db8:1:2:ffff::2")
+    assert rate_limit_key("") == UNKNOWN
     assert is_one_of("::ffff:10.2.3.4", networks(("10.0.0.0/8",)))
     assert not is_one_of("nobody", networks(("10.0.0.0/8",)))

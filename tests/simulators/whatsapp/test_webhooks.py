@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gateway.ports import WebhookRequest, WebhookResponse
-from parley.http.webhooks import WebhookListener
+from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 
 

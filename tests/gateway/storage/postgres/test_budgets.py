@@ -10,8 +10,8 @@ import pytest
 
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
+from gateway.ports.stores import UsageRow
 from gateway.storage.usage import SqlUsage
-from gateway.stores import UsageRow
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database
 from tests.support.messages import AT

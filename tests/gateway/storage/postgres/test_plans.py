@@ -8,9 +8,10 @@ import pytest
 from db import Params, Statement
 from db.postgres import PostgresDatabase
 from gateway.conversation import key_of
-from gateway.storage import conversations, notes, traces, usage
+from gateway.ports.stores import StoredTurn
+from gateway.storage import conversation_notes as notes
+from gateway.storage import conversations, traces, usage
 from gateway.storage.conversations import SqlConversations
-from gateway.stores import StoredTurn
 from tests.support.messages import AT, place
 
 pytestmark = pytest.mark.xdist_group("postgres")

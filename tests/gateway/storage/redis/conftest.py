@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 
 from gateway.clock import SystemClock
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.gateway.storage.redis.support import LEASE, clean, hot_state, new_prefix
 from tests.gateway.storage.redis.workers import Worker
 from tests.support.patience import PATIENCE

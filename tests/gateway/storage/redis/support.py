@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 from gateway.ports import Clock
 from gateway.storage.redis.client import RedisClient
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.support.servers import redis_server
 
 LEASE = 2.0

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.policy.rate_limits import Bucket, BucketRule, Level, take
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.gateway.storage.redis.conftest import Open
 from tests.gateway.storage.redis.support import new_prefix
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.errors import ConfigurationError, StoreUnavailable
 from gateway.storage.redis.client import RedisClient, Script, quoted
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.support.patience import PATIENCE
 
 LOADED = "import sys, parley.app; print([m for m in sys.modules if m.split('.')[0] == 'redis'])"

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import StoreUnavailable
 from gateway.storage.redis.client import Script
-from gateway.storage.redis.hot import RedisHotState
+from gateway.storage.redis.hot_state import RedisHotState
 from gateway.storage.redis.inbox import ADD
 from tests.gateway.storage.redis.workers import DAY, entry
 from tests.support.messages import outbound

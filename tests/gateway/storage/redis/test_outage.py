@@ -9,8 +9,8 @@ import pytest
 
 from gateway.clock import SystemClock
 from gateway.errors import StoreUnavailable
-from gateway.storage.redis.hot import RedisHotState
-from gateway.stores import InboxEntry, OutboxEntry
+from gateway.ports.stores import InboxEntry, OutboxEntry
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.gateway.storage.redis.conftest import Hire
 from tests.gateway.storage.redis.support import LEASE, hot_state
 from tests.gateway.storage.redis.workers import DAY, Worker, all_answered, entry, feed

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from gateway.storage.redis.hot import RedisHotState
-from gateway.stores import InboxEntry
+from gateway.ports.stores import InboxEntry
+from gateway.storage.redis.hot_state import RedisHotState
 from tests.support.messages import AT, outbound, received
 from tests.support.waiting import eventually
 

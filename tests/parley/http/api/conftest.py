@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.membership import AskedOfPlatforms
-from gateway.ports import Belonging
-from tests.parley.http.api.kit import Caller, Program, running, settings_in
+from gateway.outbound.membership import PlatformMembership
+from gateway.ports import MembershipStatus
+from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
 
 
 @pytest.fixture(autouse=True)
@@ -15,10 +15,10 @@ def members(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
     """Pairs of person and project who left: no platform is connected here that could be asked."""
     gone: set[tuple[str, str]] = set()
 
-    async def belongs(_: AskedOfPlatforms, person: str, project: str) -> Belonging:
-        return Belonging.GONE if (person, project) in gone else Belonging.MEMBER
+    async def belongs(_: PlatformMembership, person: str, project: str) -> MembershipStatus:
+        return MembershipStatus.GONE if (person, project) in gone else MembershipStatus.MEMBER
 
-    monkeypatch.setattr(AskedOfPlatforms, "belongs", belongs)
+    monkeypatch.setattr(PlatformMembership, "belongs", belongs)
     return gone
 
 
@@ -29,16 +29,16 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 
 
 @pytest.fixture
-def ada(program: Program) -> Caller:
-    return program.caller("ada")
+def ada(program: Program) -> ApiClient:
+    return program.api_client("ada")
 
 
 @pytest.fixture
-def eve(program: Program) -> Caller:
-    return program.caller("eve")
+def eve(program: Program) -> ApiClient:
+    return program.api_client("eve")
 
 
 @pytest.fixture
-def olga(program: Program) -> Caller:
+def olga(program: Program) -> ApiClient:
     """The operator."""
-    return program.caller("olga")
+    return program.api_client("olga")

@@ -12,13 +12,13 @@ import aiohttp
 from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
-from gateway.remembering import Asker
-from memory.handle import MemoryHandle
+from gateway.remembering import Caller
+from memory.service.handle import MemoryHandle
 from parley.app import App
+from parley.config import Settings, from_mapping
 from parley.http.api.openapi import PREFIX
-from parley.settings import Settings, from_mapping
-from parley.token_key import token_key
-from parley.tokens import Holder, issue, person_of
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue, person_of
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 PROJECT = "web:main:guild"
@@ -44,7 +44,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ApiClient:
     """Somebody who calls the interface with a token, an empty one for none."""
 
     program: "Program"
@@ -70,17 +70,17 @@ class Caller:
     async def in_room(self) -> MemoryHandle:
         """Their memory in the room: once there, they were seen in the room's project."""
         assert self.program.app.memory.memory is not None
-        return await self.program.app.memory.memory.for_principal(self.asker(ROOM))
+        return await self.program.app.memory.memory.for_principal(self.caller(ROOM))
 
     async def in_private(self) -> MemoryHandle:
         """Their memory in a direct conversation."""
         assert self.program.app.memory.memory is not None
         place = replace(ROOM, audience=Audience.DIRECT, workspace_id="", channel_id=self.name)
-        return await self.program.app.memory.memory.for_principal(self.asker(place))
+        return await self.program.app.memory.memory.for_principal(self.caller(place))
 
-    def asker(self, place: Place) -> Asker:
+    def caller(self, place: Place) -> Caller:
         at = SystemClock().now()
-        return Asker("exchange", self.principal, self.name, place, place.channel_id, at)
+        return Caller("exchange", self.principal, self.name, place, place.channel_id, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Program:
         """What `parley token` prints."""
         until = SystemClock().now() + timedelta(days=days)
         key = token_key(self.settings).made()
-        return issue(key, Holder(person_of(f"web:main:{name}"), tenant, until, known))
+        return issue(key, TokenClaims(person_of(f"web:main:{name}"), tenant, until, known))
 
-    def caller(self, name: str, token: str | None = None) -> Caller:
+    def api_client(self, name: str, token: str | None = None) -> ApiClient:
         """Somebody with this token, or one of their own."""
-        return Caller(self, name, self.token(name) if token is None else token)
+        return ApiClient(self, name, self.token(name) if token is None else token)
 
 
 def settings_in(folder: Path, **sections: Mapping[str, object]) -> Settings:

@@ -11,8 +11,8 @@ import pytest
 
 from gateway.observe.logs import configure_logs
 from memory.audit import first_broken
-from memory.store.ports import AuditEntry
-from parley.audit_key import audit_key
+from memory.ports import AuditEntry
+from parley.security.audit_key import audit_key
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected
 from tests.parley.http.api.kit import Program, running, settings_in
@@ -56,9 +56,9 @@ async def entries(program: Program) -> list[AuditEntry]:
 
 
 async def test_each_refusal_is_there_once_with_its_reason_and_person(program: Program) -> None:
-    ada, bob = program.caller("ada"), program.caller("bob")
-    assert (await program.caller("ada", "")("GET", "/brain")).status == 401
-    assert (await program.caller("ada", ada.token[:-2] + "zz")("GET", "/brain")).status == 401
+    ada, bob = program.api_client("ada"), program.api_client("bob")
+    assert (await program.api_client("ada", "")("GET", "/brain")).status == 401
+    assert (await program.api_client("ada", ada.token[:-2] + "zz")("GET", "/brain")).status == 401
     assert (await bob("GET", "/brain")).status == 403
     assert (await ada("GET", "/brain/memories/mem-of-eve")).status == 404
     for _ in range(6):
@@ -84,7 +84,7 @@ async def test_a_flood_of_wrong_tokens_is_a_few_entries_with_its_number(program:
     for number in range(sent):
         wrong = f"parley_{number}.x"
         hop = {"X-Forwarded-For": f"203.0.113.{number % 250}"}
-        assert (await program.caller("ada", wrong)("GET", "/brain", headers=hop)).status == 401
+        assert (await program.api_client("ada", wrong)("GET", "/brain", headers=hop)).status == 401
     program.app.security._close_window()  # as an hour later
     found = await entries(program)
     assert len(found) <= 2 * 32 + 1
@@ -131,6 +131,6 @@ async def test_limits_count_the_human_behind_linked_accounts(
             return "web:main:ada"
 
         monkeypatch.setattr(links, "human", human)
-        ada, eve = program.caller("ada"), program.caller("eve")
+        ada, eve = program.api_client("ada"), program.api_client("eve")
         assert [(await ada("GET", "/brain")).status for _ in range(4)] == [200] * 4
         assert (await eve("GET", "/brain")).status == 429

@@ -9,14 +9,14 @@ from aiohttp.test_utils import make_mocked_request
 from gateway.clock import SystemClock
 from gateway.people import KnownIds, PersonId
 from gateway.ports import keep_ids
-from memory.store.ports import Side
+from memory.ports import LinkSide
 from parley.app import App
-from parley.http.api.entry import Entrance
+from parley.config import Settings
+from parley.http.api.authentication import Authenticator
 from parley.http.api.errors import Refused
-from parley.settings import Settings
-from parley.token_key import token_key
-from parley.tokens import Holder, issue, person_of
-from tests.parley.http.api.kit import Caller, Program, running, settings_in
+from parley.security.token_key import token_key
+from parley.security.tokens import TokenClaims, issue, person_of
+from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
 
 
 @pytest.mark.parametrize("listed", ["whatsapp:4915550001", "4915550001", "whatsapp:DE.eve"])
@@ -62,14 +62,14 @@ async def test_who_is_known_by_unknown_ids_writes_first(tmp_path: Path) -> None:
     app = App(settings)
     await app.storage.start()
     try:
-        entrance = Entrance(token_key(settings), app.storage.memory.tokens, app.services, 0)
+        entrance = Authenticator(token_key(settings), app.storage.memory.tokens, app.services, 0)
         request = make_mocked_request("GET", "/", {"Authorization": f"Bearer {held(settings)}"})
         with pytest.raises(Refused) as refused:
-            await entrance.asker(request)
+            await entrance.caller(request)
         assert (refused.value.status, refused.value.code) == (403, "not_served")
         state = app.storage.stores.states.of("whatsapp", "main")
         await keep_ids(state, "DE.eve", KnownIds(("DE.eve", "")))
-        assert (await entrance.asker(request)).principal.person.id == "DE.eve"
+        assert (await entrance.caller(request)).principal.person.id == "DE.eve"
     finally:
         await app.storage.stop()
 
@@ -77,13 +77,13 @@ async def test_who_is_known_by_unknown_ids_writes_first(tmp_path: Path) -> None:
 async def test_a_block_holds_for_every_linked_identity(tmp_path: Path) -> None:
     access = {"blocked_users": ["whatsapp:4915550001"]}
     async with running(settings_in(tmp_path, access=access)) as program:
-        ada = program.caller("ada")
+        ada = program.api_client("ada")
         assert (await ada("GET", "/brain")).status == 200
         await wrote(program, KnownIds(("DE.eve", "4915550001")))
         await linked(program, ada.principal.person, person_of("whatsapp:main:DE.eve"))
         told = await ada("GET", "/brain")
         assert (told.status, told.code) == (403, "not_served")
-        assert (await program.caller("eve")("GET", "/brain")).status == 200
+        assert (await program.api_client("eve")("GET", "/brain")).status == 200
 
 
 WHATSAPP = {
@@ -103,18 +103,18 @@ async def wrote(program: Program, known: KnownIds) -> None:
 def held(settings: Settings) -> str:
     until = SystemClock().now() + timedelta(days=1)
     key = token_key(settings).made()
-    return issue(key, Holder(person_of("whatsapp:main:DE.eve"), "default", until))
+    return issue(key, TokenClaims(person_of("whatsapp:main:DE.eve"), "default", until))
 
 
-def whatsapp(program: Program) -> Caller:
+def whatsapp(program: Program) -> ApiClient:
     """The person of WhatsApp, with a token."""
-    return Caller(program, "eve", held(program.settings))
+    return ApiClient(program, "eve", held(program.settings))
 
 
 async def linked(program: Program, one: PersonId, other: PersonId) -> None:
     links, now = program.app.storage.memory.links, SystemClock().now()
     until = now + timedelta(minutes=10)
-    await links.offer("default", Side(str(one)), "code", until)
-    await links.redeem("default", Side(str(other)), "code", "r", now, until)
+    await links.offer("default", LinkSide(str(one)), "code", until)
+    await links.redeem("default", LinkSide(str(other)), "code", "r", now, until)
     for person in (other, one):
         await links.confirm("default", str(person), "r", f"by {person}", now)

@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import StoreUnavailable
-from memory.record import Draft, Kind
+from memory.model.record import Draft, Kind
 from parley.http.api.app import OPERATIONS
-from tests.parley.http.api.kit import PROJECT, Caller, Program, running, settings_in
+from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
 
 NINE = {"count": 9, "limit": 15}
 BIRDS = ("heron", "kestrel", "osprey", "plover", "siskin", "wagtail", "whimbrel")
 
 
-async def remember(caller: Caller, content: str, **more: object) -> str:
-    told = await caller("POST", "/brain/memories", {"content": content, **more})
+async def remember(api_client: ApiClient, content: str, **more: object) -> str:
+    told = await api_client("POST", "/brain/memories", {"content": content, **more})
     assert told.status == 201, told.json
     return str(told.json["memory_id"])
 
 
-async def test_something_is_remembered_found_read_and_deleted(ada: Caller) -> None:
+async def test_something_is_remembered_found_read_and_deleted(ada: ApiClient) -> None:
     memory = await remember(ada, "I prefer tabs.", type="preference", tags=["code"])
     for path in (
         "",
@@ -49,7 +49,7 @@ async def test_something_is_remembered_found_read_and_deleted(ada: Caller) -> No
 
 
 @pytest.mark.parametrize("query", ["", "&query=bird"])
-async def test_a_list_is_read_page_by_page(ada: Caller, query: str) -> None:
+async def test_a_list_is_read_page_by_page(ada: ApiClient, query: str) -> None:
     kept = [await remember(ada, f"The {bird} is a bird of {number}.")
             for number, bird in enumerate(BIRDS)]  # fmt: skip
     seen: list[str] = []
@@ -64,14 +64,16 @@ async def test_a_list_is_read_page_by_page(ada: Caller, query: str) -> None:
     assert len(seen) == len(kept)
 
 
-async def test_a_memory_is_replaced_by_a_newer_one(ada: Caller) -> None:
+async def test_a_memory_is_replaced_by_a_newer_one(ada: ApiClient) -> None:
     old = await remember(ada, "The office is in Lyon.")
     new = await remember(ada, "The office is in Nantes.", supersedes=old)
     (found,) = (await ada("GET", "/brain/memories?query=office")).json["memories"]
     assert (found["id"], found["supersedes"]) == (new, old)
 
 
-async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(ada: Caller) -> None:
+async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(
+    ada: ApiClient,
+) -> None:
     await remember(ada, "I prefer tabs.")
     told = await ada("POST", "/brain/memories", {"content": "I prefer tabs."})
     assert (told.status, told.code) == (409, "duplicate")
@@ -84,18 +86,18 @@ async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(ada
 
 async def test_a_plan_is_counted(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, plans={"default": "pro"})) as program:
-        ada = program.caller("ada")
+        ada = program.api_client("ada")
         for number in range(9):
             await remember(ada, f"fact number {number}")
         assert (await ada("GET", "/brain/memories?limit=1")).json["plan"] == NINE
         assert (await ada("GET", "/brain")).json["plan"] == NINE
     async with running(settings_in(tmp_path)) as program:
-        plan = (await program.caller("ada")("GET", "/brain")).json["plan"]
+        plan = (await program.api_client("ada")("GET", "/brain")).json["plan"]
         assert plan == {"count": 9, "limit": None}
 
 
 async def test_a_members_word_for_everybody_waits_for_an_operator(
-    ada: Caller, olga: Caller
+    ada: ApiClient, olga: ApiClient
 ) -> None:
     await ada.in_room()
     await olga.in_room()
@@ -112,7 +114,7 @@ async def test_a_members_word_for_everybody_waits_for_an_operator(
     assert (await olga("DELETE", f"/brain/memories/{memory}{here}")).status == 204
 
 
-async def test_what_waits_is_decided_once(ada: Caller) -> None:
+async def test_what_waits_is_decided_once(ada: ApiClient) -> None:
     handle = await ada.in_private()
     kept = await handle.infer(Draft("Ada likes the sea.", Kind.FACT))
     left = await handle.infer(Draft("Ada owns a blue boat.", Kind.FACT))
@@ -129,7 +131,9 @@ async def test_what_waits_is_decided_once(ada: Caller) -> None:
     assert [each["content"] for each in found] == ["Ada likes the sea."]
 
 
-async def test_what_is_somebody_elses_is_as_if_it_were_not_there(ada: Caller, eve: Caller) -> None:
+async def test_what_is_somebody_elses_is_as_if_it_were_not_there(
+    ada: ApiClient, eve: ApiClient
+) -> None:
     memory = await remember(ada, "My sister is called Zelda.")
     await ada("PUT", "/brain/soul", {"content": "I fly kites."})
     review = (
@@ -178,13 +182,15 @@ async def test_what_is_somebody_elses_is_as_if_it_were_not_there(ada: Caller, ev
         ("&".join(f"tags={n}" for n in range(51)), "query"),
     ],
 )
-async def test_a_bad_query_is_refused_with_its_place(ada: Caller, query: str, where: str) -> None:
+async def test_a_bad_query_is_refused_with_its_place(
+    ada: ApiClient, query: str, where: str
+) -> None:
     told = await ada("GET", f"/brain/memories?{query}")
     assert (told.status, told.where) == (400, where)
 
 
 async def test_where_the_store_is_away_one_is_asked_to_come_again(
-    program: Program, ada: Caller, monkeypatch: pytest.MonkeyPatch
+    program: Program, ada: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gateway.clock import SystemClock
-from memory.record import Draft, Kind
-from memory.store.ports.tokens import KeptToken
+from memory.model.record import Draft, Kind
+from memory.ports.api_tokens import ApiToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_server
@@ -35,7 +35,7 @@ async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Pro
 
 
 async def test_memories_are_kept_found_replaced_and_deleted(program: Program) -> None:
-    ada, eve = program.caller("ada"), program.caller("eve")
+    ada, eve = program.api_client("ada"), program.api_client("eve")
     body = {"content": "The office is in Lyon.", "type": "fact", "tags": ["work"]}
     old = (await ada("POST", "/brain/memories", body)).json["memory_id"]
     assert (await ada("POST", "/brain/memories", body)).status == 409
@@ -52,7 +52,7 @@ async def test_memories_are_kept_found_replaced_and_deleted(program: Program) ->
 
 
 async def test_pages_hold_everything_once(program: Program) -> None:
-    ada = program.caller("ada")
+    ada = program.api_client("ada")
     words = ("heron", "kestrel", "osprey", "plover")
     kept = [
         (await ada("POST", "/brain/memories", {"content": f"The {word} nests at {n}."})).json
@@ -70,7 +70,7 @@ async def test_pages_hold_everything_once(program: Program) -> None:
 
 
 async def test_documents_are_written_listed_and_restored(program: Program) -> None:
-    ada, olga = program.caller("ada"), program.caller("olga")
+    ada, olga = program.api_client("ada"), program.api_client("olga")
     for number, text in enumerate(("one", "two")):
         told = await ada("PUT", "/brain/soul", {"content": text, "based_on": number})
         assert told.status == 200
@@ -82,8 +82,8 @@ async def test_documents_are_written_listed_and_restored(program: Program) -> No
         (2, "two"),
         (1, "one"),
     ]
-    for caller in (ada, olga):
-        await caller.in_room()
+    for api_client in (ada, olga):
+        await api_client.in_room()
     proposed = await ada("PUT", f"/brain/bible?project={PROJECT}", {"content": "We sell kites."})
     assert (proposed.status, proposed.json["outcome"]) == (202, "proposed")
     review = proposed.json["review_id"]
@@ -95,7 +95,7 @@ async def test_documents_are_written_listed_and_restored(program: Program) -> No
 
 
 async def test_what_waits_is_decided_once_by_its_owner(program: Program) -> None:
-    ada, eve = program.caller("ada"), program.caller("eve")
+    ada, eve = program.api_client("ada"), program.api_client("eve")
     handle = await ada.in_private()
     for thing in ("boat", "kite"):
         await handle.infer(Draft(f"Ada owns a {thing}.", Kind.FACT))
@@ -112,15 +112,15 @@ async def test_a_token_is_revoked_at_once(program: Program) -> None:
     now = SystemClock().now()
     tokens = program.app.storage.memory.tokens
     until = now + timedelta(days=1)
-    await tokens.add(KeptToken("i", "laptop", "default", "web:main:ada", now, until))
-    ada = program.caller("ada", program.token("ada", known="i"))
+    await tokens.add(ApiToken("i", "laptop", "default", "web:main:ada", now, until))
+    ada = program.api_client("ada", program.token("ada", known="i"))
     assert (await ada("GET", "/brain")).status == 200
     await tokens.revoke("laptop")
     assert (await ada("GET", "/brain")).code == "token_revoked"
 
 
 async def test_strange_input_is_refused_and_never_a_failure(program: Program) -> None:
-    ada = program.caller("ada")
+    ada = program.api_client("ada")
     for body in ({}, {"content": 5}, {"content": "x" * 3_000}, {"content": "a", "type": "no"}):
         assert (await ada("POST", "/brain/memories", body)).status in {413, 422, 400}
     for item in ("%00", "mem-1'%20or%201=1", "é" * 60):

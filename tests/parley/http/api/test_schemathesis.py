@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.record import Draft, Kind
+from memory.model.record import Draft, Kind
 from parley.http.api.openapi import PREFIX
 from tests.parley.http.api.kit import Program, running, settings_in
 
@@ -25,10 +25,10 @@ expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
 
 async def run_schemathesis(program: Program, folder: Path, *options: str) -> tuple[int, str]:
     """Its exit status and what it wrote. It asks as the operator, who has chosen a project."""
-    olga = program.caller("olga")
+    olga = program.api_client("olga")
     await olga.in_room()
     handle = await olga.in_private()
-    await program.app.memory.commands.run("project", "1", olga.asker(handle.occasion.place))
+    await program.app.memory.commands.run("project", "1", olga.caller(handle.request.place))
     for thing in ("boat", "kite", "drum", "lamp", "harp"):
         await handle.infer(Draft(f"Olga owns a {thing}.", Kind.FACT))
     config = folder / "schemathesis.toml"
@@ -94,7 +94,7 @@ def _with_another_form(refused: object) -> object:
 
 
 async def test_the_description_names_every_endpoint(program: Program) -> None:
-    told = await program.caller("ada")("GET", "/openapi.json")
+    told = await program.api_client("ada")("GET", "/openapi.json")
     assert told.json["openapi"] == "3.1.0"
     paths = told.json["paths"]
     assert {path: sorted(methods) for path, methods in paths.items()} == {

@@ -3,12 +3,12 @@
 import json
 from io import BytesIO
 
-from tests.parley.http.api.kit import Caller
+from tests.parley.http.api.kit import ApiClient
 
 HEADER = '{"format":"parley-memory","version":1}'
 
 
-async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: Caller) -> None:
+async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: ApiClient) -> None:
     body = {"content": "I prefer tabs", "type": "preference"}
     kept = (await ada("POST", "/brain/memories", body)).json["memory_id"]
     exported = await ada("GET", "/brain/export")
@@ -24,7 +24,7 @@ async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: Caller)
 
 
 async def test_what_somebody_else_was_given_becomes_nobodys_own_words(
-    ada: Caller, eve: Caller
+    ada: ApiClient, eve: ApiClient
 ) -> None:
     await ada("POST", "/brain/memories", {"content": "Send invoices to Ada", "type": "instruction"})
     await ada("POST", "/brain/memories", {"content": "The shop sells kites"})
@@ -40,7 +40,7 @@ async def test_what_somebody_else_was_given_becomes_nobodys_own_words(
     )
 
 
-async def test_what_nothing_proves_has_low_trust(ada: Caller) -> None:
+async def test_what_nothing_proves_has_low_trust(ada: ApiClient) -> None:
     line = json.dumps({"content": "The shop sells kites", "trust": "high", "confirmed": True})
     told = await ada("POST", "/brain/import", {"file": f"{HEADER}\n{line}\nnonsense\n"})
     assert [one["outcome"] for one in told.json["entries"]] == ["stored", "unreadable"]
@@ -48,7 +48,7 @@ async def test_what_nothing_proves_has_low_trust(ada: Caller) -> None:
     assert (memory["source"], memory["trust"], memory["confirmed"]) == ("import", "low", False)
 
 
-async def test_a_file_that_is_no_export_or_too_large_is_refused(ada: Caller) -> None:
+async def test_a_file_that_is_no_export_or_too_large_is_refused(ada: ApiClient) -> None:
     for file, text in (("hello", "line 1"), (HEADER + "\n{}" * 501, "more than 500")):
         told = await ada("POST", "/brain/import", {"file": file})
         assert (told.status, told.code, told.where) == (422, "no_export", "body.file")

@@ -3,13 +3,13 @@
 from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.ports import Usage
-from gateway.stores import StoredTurn, UsageRow
-from memory.record import Draft, Kind
-from tests.parley.http.api.kit import Caller, Program
+from gateway.ports.stores import StoredTurn, UsageRow
+from memory.model.record import Draft, Kind
+from tests.parley.http.api.kit import ApiClient, Program
 
 
 async def test_a_person_sees_what_they_spent_and_nobody_elses(
-    program: Program, ada: Caller, eve: Caller
+    program: Program, ada: ApiClient, eve: ApiClient
 ) -> None:
     now = SystemClock().now()
     row = UsageRow("default", "web:main:ada", "", "a-model", Usage(10, 5), 7, now)
@@ -22,7 +22,7 @@ async def test_a_person_sees_what_they_spent_and_nobody_elses(
     assert (await ada("GET", "/usage?days=0")).status == 400
 
 
-async def test_what_was_decided_is_told_without_its_text(ada: Caller, eve: Caller) -> None:
+async def test_what_was_decided_is_told_without_its_text(ada: ApiClient, eve: ApiClient) -> None:
     handle = await ada.in_private()
     waiting = await handle.infer(Draft("Ada may own a boat", Kind.FACT))
     assert (await ada("GET", "/brain/decisions")).json == {"decisions": []}
@@ -38,7 +38,7 @@ async def test_what_was_decided_is_told_without_its_text(ada: Caller, eve: Calle
 
 
 async def test_working_memory_is_a_tier_like_the_others(
-    program: Program, ada: Caller, eve: Caller
+    program: Program, ada: ApiClient, eve: ApiClient
 ) -> None:
     key = ConversationKey("default", "web", "main", "", "ada")
     turn = StoredTurn("m1", "user", "Ada asks", SystemClock().now(), "web:main:ada", "Ada")

@@ -1,0 +1,203 @@
+"""Up to where each place was read, kept over restarts; what a catch-up begins with."""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.message import Place
+from gateway.ports import AdapterState
+
+MAX_PLACES: Final = 500
+"""Places that are remembered; beyond that the one that was quiet longest is forgotten."""
+PER_PAGE: Final = 40
+"""Places in one value of the adapter's state, which takes 4,000 characters: 95 for each."""
+MAX_DIGITS: Final = 20
+KEEP: Final = timedelta(days=90)
+NEW_SECONDS: Final = 0.2
+"""How soon a place that was not known before is written down."""
+FLUSH_SECONDS: Final = 5.0
+"""How often everything else is written, at most: reading further costs no write of its own."""
+
+_PAGES: Final = -(-MAX_PLACES // PER_PAGE)
+_LATEST: Final = "read:latest"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRef:
+    """A channel, thread or direct conversation. `parent_id` is set for threads, `private` for those
+    that only invited people read, `guild_id` is empty for direct conversations."""
+
+    channel_id: str
+    guild_id: str = ""
+    parent_id: str = ""
+    private: bool = False
+
+    @classmethod
+    def of(cls, place: Place) -> "ChannelRef":
+        """Where the messages of a place stand."""
+        if place.thread_id:
+            return cls(
+                place.thread_id, place.workspace_id, place.channel_id, private=place.closed_thread
+            )
+        return cls(place.channel_id, place.workspace_id)
+
+
+class ReadPositions:
+    """The last message read in each place where the bot was addressed or spoke, and of all.
+
+    Written by a task in the background: a killed process finds marks that are some seconds old, and
+    what is then read twice is recognised by its id.
+    """
+
+    def __init__(self, state: AdapterState) -> None:
+        self._state = state
+        self._places: OrderedDict[str, tuple[ChannelRef, int]] = OrderedDict()
+        self._slots: dict[str, int] = {}
+        self._free = list(range(MAX_PLACES))
+        self._dirty: set[int] = set()
+        self._newest = self._latest = self._written = 0
+        self._new = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.behind = False
+        """While True, older messages are still being fetched, and `latest` stands still."""
+
+    @property
+    def latest(self) -> int:
+        """Everything up to this id was read, wherever it stood; 0 when that is not known."""
+        return self._latest
+
+    async def open(self) -> None:
+        """Read what an earlier run left, and begin to write. Raises `StoreUnavailable`."""
+        found: list[tuple[ChannelRef, int]] = []
+        for page in range(_PAGES):
+            found += _entries(await self._state.get(_key(page)))
+        for where, last in sorted(found, key=lambda entry: entry[1])[-MAX_PLACES:]:
+            self._keep(where, last)
+        self._latest = self._newest = self._written = _number(await self._state.get(_LATEST))
+        self._new.clear()
+        self._task = asyncio.create_task(self._write_periodically(), name="discord-seen")
+
+    async def close(self) -> None:
+        """Write what is not written yet. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self._flush()
+
+    def places(self) -> list[tuple[ChannelRef, int]]:
+        """Every remembered place with the last message read there, the latest place first."""
+        return list(reversed(self._places.values()))
+
+    def passed(self, place: Place, message_id: str, *, addressed: bool) -> None:
+        """A message was handed over, or was one of ours. A place is remembered from the first
+        message on that addresses the bot."""
+        number = _number(message_id)
+        if not number:
+            return
+        self._newest = max(self._newest, number)
+        if not self.behind:
+            self._latest = self._newest
+        where = ChannelRef.of(place)
+        known = self._places.get(where.channel_id)
+        if known is not None:
+            self._keep(where, max(number, known[1]))
+        elif addressed:
+            self._keep(where, number)
+            self._new.set()
+
+    def caught_up(self) -> None:
+        """Nothing older is missing any more."""
+        self.behind, self._latest = False, self._newest
+
+    def forget(self, channel_id: str) -> None:
+        """The place is gone, or closed to the bot."""
+        slot = self._slots.pop(channel_id, None)
+        if slot is not None:
+            del self._places[channel_id]
+            self._free.append(slot)
+            self._dirty.add(slot // PER_PAGE)
+
+    def _keep(self, where: ChannelRef, last: int) -> None:
+        channel_id = where.channel_id
+        if not all(_fits(value) for value in (channel_id, where.guild_id, where.parent_id)):
+            return
+        if channel_id not in self._slots:
+            if not self._free:
+                self.forget(next(iter(self._places)))
+            self._slots[channel_id] = self._free.pop()
+        self._places[channel_id] = (where, last)
+        self._places.move_to_end(channel_id)
+        self._dirty.add(self._slots[channel_id] // PER_PAGE)
+
+    async def _write_periodically(self) -> None:
+        while True:
+            waiting = asyncio.create_task(self._new.wait())
+            await asyncio.wait({waiting}, timeout=FLUSH_SECONDS)
+            waiting.cancel()
+            await asyncio.sleep(NEW_SECONDS)
+            self._new.clear()
+            await self._flush()
+
+    async def _flush(self) -> None:
+        latest = self._latest
+        try:
+            for page in sorted(self._dirty):
+                entries = [
+                    self._places[channel_id]
+                    for channel_id, slot in self._slots.items()
+                    if slot // PER_PAGE == page
+                ]
+                await self._put(page, _text(entries))
+            if latest != self._written:
+                await self._state.put(_LATEST, str(latest), KEEP)
+                self._written = latest
+        except StoreUnavailable as error:
+            log.warning("places_not_written", platform="discord", error=str(error))
+
+    async def _put(self, page: int, text: str) -> None:
+        """What changes meanwhile makes the page due again."""
+        self._dirty.discard(page)
+        try:
+            await self._state.put(_key(page), text, KEEP)
+        except BaseException:
+            self._dirty.add(page)
+            raise
+
+
+def _key(page: int) -> str:
+    return f"read:{page}"
+
+
+def _text(entries: Iterable[tuple[ChannelRef, int]]) -> str:
+    rows = [[w.channel_id, w.guild_id, w.parent_id, int(w.private), last] for w, last in entries]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+def _entries(value: str | None) -> list[tuple[ChannelRef, int]]:
+    """What `_text` wrote; anything else is nothing."""
+    try:
+        rows = json.loads(value or "[]")
+        return [
+            (ChannelRef(str(channel), str(guild), str(parent), bool(private)), int(last))
+            for channel, guild, parent, private, last in rows
+        ]
+    except (ValueError, TypeError):
+        return []
+
+
+def _fits(value: str) -> bool:
+    return not value or (value.isdecimal() and value.isascii() and len(value) <= MAX_DIGITS)
+
+
+def _number(value: str | None) -> int:
+    return int(value) if value and _fits(value) else 0

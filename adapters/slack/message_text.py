@@ -1,0 +1,172 @@
+"""Slack's message text as people read it: entities resolved, this bot's mention taken out."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from adapters.slack.json_readers import Raw, as_mapping, identifier, items, text
+from gateway.authorship import in_one_word
+from gateway.message import MAX_CONTENT
+
+_ENTITY: Final = re.compile(r"<([^<>]{1,3000})>")
+_LEADING_ME: Final = re.compile(r"\A(?:\s*\0[,:]?)+\s*")
+_BROADCASTS: Final = {"here", "channel", "everyone"}
+_MAX_MENTIONS: Final = 100
+_DEEPEST: Final = 8
+_MAX_BLOCKS: Final = 50
+_MAX_ELEMENTS: Final = 500
+MAX_NODES: Final = 3_000
+"""Parts of one message's blocks that are read, at every depth together."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageText:
+    """A message's text, and whom and what it mentions."""
+
+    content: str
+    mentions_me: bool
+    mentions_others: bool
+    mentions: tuple[str, ...]
+    channels: tuple[str, ...]
+    broadcast: bool
+
+
+class _Reader:
+    """Turns entities into text, noting what they mention; lives for one text."""
+
+    def __init__(self, me: str, names: Mapping[str, str]) -> None:
+        self.me = me
+        self.names = names
+        self.users: dict[str, None] = {}
+        self.groups: dict[str, None] = {}
+        self.channels: dict[str, None] = {}
+        self.broadcast = False
+
+    def resolve(self, match: re.Match[str]) -> str:
+        target, _, label = match.group(1).partition("|")
+        sigil, rest = target[:1], target[1:]
+        if sigil == "@":
+            return self._person(rest, label)
+        if sigil == "#":
+            self.channels[rest] = None
+            return f"#{in_one_word(label) or rest}"
+        if sigil == "!":
+            return self._special(rest, label)
+        return _link(target, label)
+
+    def _person(self, user: str, label: str) -> str:
+        self.users[user] = None
+        if self.me and user == self.me:
+            return "\0"
+        name = (label or self.names.get(user, "")).lstrip("@")
+        return f"@{in_one_word(name) or user}"
+
+    def _special(self, command: str, label: str) -> str:
+        name, _, argument = command.partition("^")
+        if name in _BROADCASTS:
+            self.broadcast = True
+            return f"@{name}"
+        if name == "subteam":
+            self.groups[argument] = None
+            return f"@{in_one_word(label.lstrip('@')) or argument}"
+        return label or command
+
+
+def read(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False) -> MessageText:
+    """The readable form of `raw` (Slack's mrkdwn with its `<…>` entities and `&amp;`).
+
+    A person's own `<` arrives escaped, so every `<…>` is Slack's. With `addressed`, the platform
+    said that this bot is mentioned: if only one account is, that is the bot.
+    """
+    reader = _Reader(me or (_only_mention(raw) if addressed else ""), names)
+    resolved = _ENTITY.sub(reader.resolve, raw.replace("\0", ""))
+    content = _without_me(_LEADING_ME.sub("", resolved)).strip()
+    users = tuple(reader.users)[:_MAX_MENTIONS]
+    return MessageText(
+        content=unescape(content)[:MAX_CONTENT],
+        mentions_me=addressed or (bool(reader.me) and reader.me in reader.users),
+        mentions_others=bool(reader.groups) or any(user != reader.me for user in users),
+        mentions=users,
+        channels=tuple(reader.channels)[:_MAX_MENTIONS],
+        broadcast=reader.broadcast,
+    )
+
+
+def _without_me(resolved: str) -> str:
+    """The text without this bot's mentions and the blanks before each."""
+    *before, last = resolved.split("\0")
+    return "".join((*(part.rstrip(" \t") for part in before), last))
+
+
+def unescape(value: str) -> str:
+    """Undo the three escapes that Slack makes; the ampersand last, or `&amp;lt;` would become <."""
+    return value.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def escape(value: str) -> str:
+    """Make a text harmless where Slack reads mrkdwn: no mention, link or command comes of it."""
+    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _only_mention(raw: str) -> str:
+    users = {m.group(1).partition("|")[0] for m in _ENTITY.finditer(raw) if m.group(1)[0] == "@"}
+    return next(iter(users))[1:] if len(users) == 1 else ""
+
+
+def _link(target: str, label: str) -> str:
+    address = target.removeprefix("mailto:").removeprefix("tel:")
+    if not label or label in (target, address) or target.endswith(f"://{label}"):
+        return address
+    return f"{label} ({address})"
+
+
+def text_of_blocks(source: Raw, nodes: int = MAX_NODES) -> str:
+    """The text of Block Kit blocks as mrkdwn, for messages that carry nothing else; of more than
+    `nodes` parts, that of the first ones."""
+    left = iter(range(nodes))
+    lines = [_block_text(block, _DEEPEST, left) for block in items(source, "blocks", _MAX_BLOCKS)]
+    return "\n".join(line for line in lines if line)[:MAX_CONTENT]
+
+
+def _block_text(node: Raw, depth: int, left: Iterator[int]) -> str:
+    """The text of a block and of what is in it, as long as `left` has something to give."""
+    if depth <= 0 or next(left, None) is None:
+        return ""
+    kind = text(node, "type", 50)
+    leaf = _leaf_text(node, kind)
+    if leaf is not None:
+        return leaf
+    own = node.get("text")
+    said = text(node, "text") if isinstance(own, str) else text(as_mapping(own), "text")
+    parts = [said] if said else []
+    for key in ("elements", "fields"):
+        nested = (_block_text(child, depth - 1, left) for child in items(node, key, _MAX_ELEMENTS))
+        joint = "" if kind in ("rich_text_section", "rich_text_quote") else "\n"
+        parts.append(joint.join(part for part in nested if part))
+    whole = "\n".join(part for part in parts if part)
+    if kind == "rich_text_quote":
+        return "\n".join(f"&gt; {line}" for line in whole.split("\n"))
+    return whole
+
+
+def _leaf_text(node: Raw, kind: str) -> str | None:
+    match kind:
+        case "text":
+            return escape(text(node, "text"))
+        case "user":
+            return f"<@{identifier(node, 'user_id')}>"
+        case "channel":
+            return f"<#{identifier(node, 'channel_id')}>"
+        case "usergroup":
+            return f"<!subteam^{identifier(node, 'usergroup_id')}>"
+        case "broadcast":
+            return f"<!{identifier(node, 'range')}>"
+        case "link":
+            return escape(text(node, "text") or text(node, "url", 3000))
+        case "emoji":
+            return f":{identifier(node, 'name')}:"
+        case "button" | "image" | "actions":
+            return ""
+        case _:
+            return None

@@ -1,0 +1,201 @@
+"""The Graph API over httpx: one request per call, no repetition, typed errors."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from adapters.whatsapp.errors import GraphFailure, delivery_error
+from adapters.whatsapp.json_readers import identifier, items, mapping, number, text, whole
+from adapters.whatsapp.manifest import WhatsAppSettings, is_loopback
+from gateway.errors import Ambiguous, BadInput, DeliveryError, Permanent, Transient
+
+MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
+"""Where Meta keeps files (Meta, "Media": media URLs are under lookaside.fbsbx.com)."""
+
+MAX_ANSWER: Final = 1024 * 1024
+"""Bytes of an answer other than a file."""
+
+TIMEOUT: Final = httpx.Timeout(30.0, connect=10.0, pool=10.0)
+
+
+class GraphRefused(DeliveryError):
+    """The platform said no, in its own words; `delivery_error` turns it into the typed error."""
+
+    def __init__(self, failure: GraphFailure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+class GraphClient:
+    """Requests on behalf of one business phone number."""
+
+    def __init__(self, settings: WhatsAppSettings) -> None:
+        self._settings = settings
+        self._root = f"{settings.base_url}/{settings.api_version}"
+        self._own_host = _host_and_port(settings.base_url)
+        self._client: httpx.AsyncClient | None = None
+
+    async def close(self) -> None:
+        """Close every connection; the next request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def number(self) -> Mapping[str, object]:
+        """What Meta says of the phone number. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+        fields = "id,display_phone_number,verified_name,quality_rating"
+        url = f"{self._root}/{self._settings.phone_number_id}?fields={fields}"
+        return await self._ask(httpx.Request("GET", url))
+
+    async def post_message(self, body: Mapping[str, object]) -> Mapping[str, object]:
+        """Post to `messages`. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+        url = f"{self._root}/{self._settings.phone_number_id}/messages"
+        return await self._ask(httpx.Request("POST", url, json=body))
+
+    async def upload(self, name: str, mime: str, data: bytes) -> str:
+        """Upload a file; returns its media id. An upload alone delivers nothing, so a lost answer
+        is `Transient`.
+        """
+        request = httpx.Request(
+            "POST",
+            f"{self._root}/{self._settings.phone_number_id}/media",
+            data={"messaging_product": "whatsapp", "type": mime},
+            files={"file": (name, data, mime)},
+        )
+        try:
+            answer = await self._ask(request)
+        except Ambiguous as error:
+            raise Transient(str(error)) from error
+        media_id = identifier(answer, "id", 128)
+        if not media_id:
+            raise Permanent("WhatsApp: an upload was answered without a media id")
+        return media_id
+
+    async def download(self, media_id: str, limit: int) -> bytes:
+        """The bytes of a file people sent. Raises `BadInput` beyond `limit`, `DeliveryError`."""
+        url = (
+            f"{self._root}/{quote(media_id, safe='')}"
+            f"?phone_number_id={self._settings.phone_number_id}"
+        )
+        try:
+            described = await self._ask(httpx.Request("GET", url))
+            size = number(described, "file_size")
+            if size is not None and size > limit:
+                raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, allowed are {limit}")
+            return await self._bytes(text(described, "url", 4096), limit)
+        except Ambiguous as error:
+            raise Transient(str(error)) from error
+
+    async def _bytes(self, url: str, limit: int) -> bytes:
+        if not self._may_fetch(url):
+            raise Permanent("WhatsApp: the file's address is not one of Meta's")
+        pieces = bytearray()
+        try:
+            request = self._signed(httpx.Request("GET", url))
+            response = await self._http().send(request, stream=True)
+            try:
+                if response.status_code != 200:
+                    raise GraphRefused(GraphFailure(response.status_code, message="no file"))
+                async for piece in response.aiter_bytes():
+                    pieces += piece
+                    if len(pieces) > limit:
+                        raise BadInput(f"WhatsApp: the file has more than {limit} bytes")
+            finally:
+                await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Transient(f"WhatsApp: the file did not come ({type(error).__name__})") from error
+        return bytes(pieces)
+
+    async def _ask(self, request: httpx.Request) -> Mapping[str, object]:
+        try:
+            response = await self._http().send(self._signed(request), stream=True)
+            try:
+                data = bytearray()
+                async for piece in response.aiter_bytes():
+                    data += piece
+                    if len(data) > MAX_ANSWER:
+                        raise Ambiguous("WhatsApp: the answer is larger than an answer can be")
+            finally:
+                await response.aclose()
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise Transient(f"WhatsApp cannot be reached ({type(error).__name__})") from error
+        except httpx.HTTPError as error:
+            raise Ambiguous(f"WhatsApp gave no answer ({type(error).__name__})") from error
+        return _understood(response, bytes(data))
+
+    def _http(self) -> httpx.AsyncClient:
+        if self._client is None:
+            local = is_loopback(urlsplit(self._settings.base_url).hostname or "")
+            self._client = httpx.AsyncClient(
+                timeout=TIMEOUT,
+                trust_env=not local,
+                follow_redirects=False,
+                limits=httpx.Limits(max_connections=20, max_keepalive_connections=5),
+            )
+        return self._client
+
+    def _signed(self, request: httpx.Request) -> httpx.Request:
+        token = self._settings.access_token.get_secret_value()
+        request.headers["Authorization"] = f"Bearer {token}"
+        request.headers["User-Agent"] = "parley"
+        # A prepared request has no timeout of its own; without one httpx would wait for ever.
+        request.extensions.setdefault("timeout", TIMEOUT.as_dict())
+        return request
+
+    def _may_fetch(self, url: str) -> bool:
+        try:
+            parts = urlsplit(url)
+            there = _host_and_port(url)
+        except ValueError:
+            return False
+        if there == self._own_host and parts.scheme == urlsplit(self._settings.base_url).scheme:
+            return True
+        return parts.scheme == "https" and parts.hostname in MEDIA_HOSTS and there[1] == 443
+
+
+def refusal(error: GraphRefused) -> DeliveryError:
+    """The typed error of gateway/errors.py for a refusal."""
+    return delivery_error(error.failure)
+
+
+def message_id_of(answer: Mapping[str, object]) -> str:
+    """The id of the message just sent. Raises `Ambiguous` when the answer names none."""
+    for message in items(answer, "messages"):
+        if wamid := identifier(message, "id", 512):
+            return wamid
+    raise Ambiguous("WhatsApp: accepted, but the answer names no message")
+
+
+def _understood(response: httpx.Response, data: bytes) -> Mapping[str, object]:
+    try:
+        answer = json.loads(data) if data else {}
+    except (ValueError, RecursionError):
+        answer = None
+    if response.status_code == 200 and isinstance(answer, dict) and "error" not in answer:
+        return answer
+    if response.status_code == 200:
+        raise Ambiguous("WhatsApp: the answer cannot be read")
+    error = mapping(answer, "error")
+    raise GraphRefused(
+        GraphFailure(
+            status=response.status_code,
+            code=whole(error, "code"),
+            subcode=whole(error, "error_subcode"),
+            message=text(error, "message", 300),
+            details=text(mapping(error, "error_data"), "details", 300),
+            retry_after=_seconds(response.headers.get("retry-after")),
+        )
+    )
+
+
+def _seconds(header: str | None) -> float | None:
+    found = number({"seconds": header}, "seconds") if header else None
+    return found if found is not None and 0 <= found <= 86_400 else None
+
+
+def _host_and_port(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

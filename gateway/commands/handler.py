@@ -1,0 +1,297 @@
+"""Commands, button presses, edits and deletions: what is not a question to the model."""
+
+import asyncio
+from dataclasses import replace
+
+import structlog
+
+from gateway.commands import clear as clearing
+from gateway.commands import confirmations
+from gateway.commands import task as tasks
+from gateway.commands.attached_files import given_files
+from gateway.commands.catalogue import HELP, START, help_text, threads_aside
+from gateway.commands.confirmations import Answer, Confirmation
+from gateway.commands.inline_suggestions import offers
+from gateway.conversation import tenant_of
+from gateway.errors import BadInput, DeliveryError
+from gateway.exchange import Exchange
+from gateway.lanes import Lanes
+from gateway.message import (
+    MAX_CONTENT,
+    ButtonPressed,
+    CommandInvoked,
+    InlineQueried,
+    MessageDeleted,
+    MessageEdited,
+    Outbound,
+    Reply,
+    place_of,
+)
+from gateway.people import Audience, KnownIds, PersonId, Principal
+from gateway.pipeline import ENTRY, LIMITS, Pipeline, private_reader
+from gateway.policy.decision import Decision
+from gateway.policy.history_redaction import redact_for_history, redact_name
+from gateway.policy.invocation import decide_invocation
+from gateway.policy.rate_limits import inline_rules
+from gateway.policy.roles import role_of
+from gateway.ports.stores import InboxEntry
+from gateway.services import Services
+from gateway.stages.admission import served
+from gateway.stages.context import limits_of
+from gateway.stages.redacting import redact_aside
+from gateway.stages.remembering import asker_of
+from gateway.turn.audit import audit
+from gateway.turn.context.history_window import since, summary_in_time
+from gateway.turn.context.task import may_set_task
+from gateway.turn.prompt import said_in
+from gateway.turn.tokens import estimate
+
+NOT_YOURS = (
+    "Only members may delete the history of a channel or group, and your role with me is guest. "
+    "Ask a member. In a direct message with me `/clear` deletes our own history."
+)
+
+SEES_NOTHING = (
+    "Memory is off for you here: I see nothing of this conversation but the message that I answer."
+)
+TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
+
+CLOSED = "This question is no longer open. Ask me, or write the command, again."
+
+log = structlog.get_logger(__name__)
+
+
+class CommandHandler:
+    """Answers what people tell the assistant to do, rather than ask it."""
+
+    def __init__(self, services: Services, pipeline: Pipeline) -> None:
+        self._services = services
+        self._pipeline = pipeline
+
+    async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
+        """Run a command, if this person may."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange):
+            return
+        match event.name:
+            case "context":
+                seen = await self._context(exchange) if await self._keeps(exchange) else ""
+                text = (seen or SEES_NOTHING) + self._aside(exchange, "context")
+                await self._answer(exchange, Reply(text))
+            case "clear":
+                await self._ask_to_clear(exchange)
+            case "task":
+                text = await tasks.answered(exchange, event.arguments, self._services)
+                text += "" if await self._keeps(exchange) else TASK_UNSEEN
+                await self._answer(exchange, Reply(text + self._aside(exchange, "task")))
+            case _ if event.name in (HELP, START):
+                await self._answer(
+                    exchange,
+                    Reply(
+                        help_text(self._services.assistant.name, self._services.more_commands.specs)
+                    ),
+                )
+            case _:
+                await self._more(exchange, event.name, event.arguments)
+
+    async def stop(self, entry: InboxEntry, event: CommandInvoked, lanes: Lanes) -> None:
+        """End the turn that runs in this conversation. Whoever used up their limit can do that
+        too; it is the question whether anything runs that is limited."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange, ENTRY):
+            return
+        stopped = lanes.stop_running(entry.lane)
+        if not stopped and not await self._pipeline.admit(exchange, LIMITS):
+            return
+        text = "Stopped." if stopped else "There is nothing to stop."
+        await self._answer(
+            exchange, Reply(text if stopped else text + self._aside(exchange, "stop"))
+        )
+
+    async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
+        """Do, or leave, what one of our questions asked about."""
+        exchange = self._pipeline.open(entry)
+        if not await self._pipeline.admit(exchange):
+            return
+        if not confirmations.is_confirmation(event.value):
+            await self._answer(exchange, await self._pressed(exchange, event.value), event)
+            return
+        found = await confirmations.recall(self._services, event.value)
+        if found is None:
+            await self._answer(exchange, Reply(CLOSED), event)
+            return
+        confirmation_id, asked, answer = found
+        if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
+            decision = Decision("confirmation", False, "not_the_asker")
+            exchange.note(decision)
+            await audit("confirmation_denied", exchange, self._services, decision)
+            refused = Reply("Only the person who asked can answer this.", leaves_buttons=True)
+            await self._answer(exchange, refused, event)
+            return
+        if answer == "learned":
+            if asked.person != str(exchange.who.person):
+                await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
+                return
+            await redact_aside(exchange, self._services)
+        first = await self._services.stores.buckets.once(
+            f"answered:{confirmation_id}", confirmations.VALID_FOR
+        )
+        exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
+        if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
+            words = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
+            await self._answer(exchange, Reply(words), event)
+            return
+        await self._answer(exchange, await self._settle(asked, answer, first, exchange), event)
+
+    def owns(self, value: str) -> bool:
+        """True for the value of a button whose press is no question to the model."""
+        return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
+
+    async def revise(self, entry: InboxEntry, event: MessageEdited | MessageDeleted) -> None:
+        """Let the stored conversation follow an edit or a deletion."""
+        services, place = self._services, place_of(event)
+        conversations, tenant = services.stores.conversations, tenant_of(entry.lane)
+        if isinstance(event, MessageDeleted):
+            await conversations.delete(tenant, place, event.message_ids)
+            await services.memory.deleted(tenant, place, event.message_ids)
+        else:
+            content = decide_invocation(event.message, services.policies.invocation).content
+            text = await asyncio.to_thread(redact_for_history, content)
+            await conversations.edit(tenant, place, event.message.id, text)
+            name = redact_name(event.message.author.name)
+            said = said_in(place, name, content[:MAX_CONTENT])
+            await services.memory.edited(tenant, place, event.message.id, said)
+        self._services.count("revised", event.kind)
+        await self._services.stores.inbox.finish((entry.id,), ())
+
+    async def inline(self, event: InlineQueried) -> None:
+        """Offer what somebody types may become; choosing it sends it to the chat."""
+        services, place = self._services, event.place
+        connected = services.connected[place.platform, place.account]
+        person = PersonId(place.platform, place.account, event.author.id)
+        author = event.author
+        outside = author.outside or author.is_bot
+        roles = services.policies.roles
+        role = role_of(person, roles, aliases=author.aliases, outside=outside)
+        tenant = services.extensions.tenant_of(place, person)
+        who = Principal(tenant, person, role, outside)
+        known = KnownIds(author.aliases, author.former)
+        decision = await served(who, place, known, services)
+        if not (decision.allowed and connected.inline):
+            return
+        sender = await services.humans.human(tenant, person)
+        now = services.clock.now().timestamp()
+        taken = await services.stores.buckets.take(inline_rules(tenant, sender, place), now)
+        if not taken.allowed:
+            services.count("inline_limited", place.platform)
+            return
+        offered = await offers(event, who, services)
+        if not offered:
+            return
+        try:
+            await connected.inline.answer_inline(event.event_id, offered)
+        except DeliveryError as error:
+            log.warning("inline_not_answered", platform=place.platform, error=str(error))
+
+    async def _context(self, exchange: Exchange) -> str:
+        now = self._services.clock.now()
+        limits = limits_of(self._services)
+        stored, notes = await self._services.stores.conversations.opened(
+            exchange.key, limits.max_messages
+        )
+        summary = summary_in_time(notes.summary, limits, now)
+        turns = since(stored, summary, limits, now)
+        if not turns and summary is None:
+            return "I remember nothing of this conversation yet."
+        tokens = sum(estimate(turn.whole) for turn in turns)
+        more = "What was before is in a summary." if summary is not None else ""
+        hours = round(limits.ttl.total_seconds() / 3600)
+        return (
+            f"From this conversation I see the last **{len(turns)}** of at most "
+            f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
+            f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
+        )
+
+    async def _keeps(self, exchange: Exchange) -> bool:
+        """False where the person switched memory off."""
+        await redact_aside(exchange, self._services)
+        memory = await self._services.memory.turn(asker_of(exchange, self._services))
+        return memory.keeps
+
+    async def _more(self, exchange: Exchange, name: str, arguments: str) -> None:
+        """One of the commands that were added to ours."""
+        await redact_aside(exchange, self._services)
+        caller = asker_of(exchange, self._services)
+        if any(spec.takes_files and spec.name == name for spec in self._services.commands):
+            caller = replace(caller, files=await given_files(exchange))
+        try:
+            reply = await self._services.more_commands.run(name, arguments, caller)
+        except BadInput as error:
+            reply = Reply(str(error))
+        await self._answer(exchange, reply)
+
+    async def _pressed(self, exchange: Exchange, value: str) -> Reply:
+        await redact_aside(exchange, self._services)
+        try:
+            return await self._services.more_commands.press(
+                value, asker_of(exchange, self._services)
+            )
+        except BadInput as error:
+            in_room = exchange.place.audience is not Audience.DIRECT
+            return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
+
+    async def _ask_to_clear(self, exchange: Exchange) -> None:
+        if not may_set_task(exchange.who, exchange.place.audience):
+            await self._answer(exchange, Reply(NOT_YOURS))
+            return
+        await redact_aside(exchange, self._services)
+        reply = await clearing.asked(exchange, self._services, self._aside(exchange, "clear"))
+        await self._answer(exchange, reply)
+
+    async def _settle(
+        self, asked: Confirmation, answer: Answer, first: bool, exchange: Exchange
+    ) -> Reply:
+        if not first:
+            return Reply("This question was answered already.")
+        confirmed = answer != "no"
+        if asked.action == "task":
+            return Reply(
+                await tasks.confirmed(asked, self._services)
+                if confirmed
+                else "The task was not changed."
+            )
+        if not confirmed:
+            return Reply("Nothing was deleted.")
+        return await clearing.cleared(asked, answer, exchange, self._services)
+
+    def _aside(self, exchange: Exchange, name: str) -> str:
+        can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
+        return threads_aside(name, exchange.place, can, assistant)
+
+    async def _answer(
+        self, exchange: Exchange, reply: Reply, press: ButtonPressed | None = None
+    ) -> None:
+        """Answer a command or a press; in a room, where the platform can, only the asker sees it.
+        Buttons that were answered go."""
+        if exchange.place.audience is not Audience.DIRECT:
+            reply = replace(reply, private_to=private_reader(exchange))
+        if reply.forgets:
+            self._services.deliverer.expiring.forget(str(exchange.who.person))
+        gone = press is not None and not reply.leaves_buttons
+        after = buttons_gone(exchange, press) if gone and press is not None else ()
+        await self._pipeline.reply(exchange, reply, "answered", after)
+
+
+def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
+    """The send that takes the pressed buttons away, where the platform can."""
+    if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
+        return ()
+    return (
+        Outbound(
+            f"{exchange.id}:pressed:0",
+            press.place,
+            press.shown,
+            reply_handle=press.reply_handle,
+            clears=press.message_id,
+        ),
+    )

@@ -1,0 +1,58 @@
+"""A reaction under an answer of ours: kept where it is a thumb, and noticed no further."""
+
+from gateway.message import ReactionChanged
+from gateway.people import KnownIds, PersonId, Principal
+from gateway.policy.roles import role_of
+from gateway.ports.feedback import Feedback, rating_of, stands_at
+from gateway.screening import Screening
+from gateway.services import Services
+from gateway.stages.admission import served
+
+
+class FeedbackReactions:
+    """Takes reactions. Whoever is not served is not asked for an opinion either."""
+
+    def __init__(self, services: Services, screening: Screening) -> None:
+        self._services = services
+        self._screening = screening
+
+    async def take(self, event: ReactionChanged) -> None:
+        """Keep a thumb, or forget one that was taken back. Raises `StoreUnavailable` and
+        `TenantUnknown`.
+
+        An answer is known as long as its receipt is, for a day.
+        """
+        services, rating = self._services, rating_of(event.emoji)
+        all_taken_back = not event.emoji and not event.added
+        if (rating is None and not all_taken_back) or event.author.is_bot or event.author.is_chat:
+            return
+        place, author = event.place, event.author
+        writer = PersonId(place.platform, place.account, author.id)
+        tenant = services.extensions.tenant_of(place, writer)
+        if self._screening.refusal(event, tenant) is not None:
+            services.count("feedback_refused", event.place.platform)
+            return
+        at = stands_at(event.place, event.message_id)
+        reply = await services.stores.outbox.reply_at(at)
+        if not reply:
+            return
+        if not await self._is_served(event, writer, tenant):
+            services.count("feedback_refused", place.platform)
+            return
+        person = str(writer)
+        store = services.stores.feedback
+        if rating is None or not event.added:
+            await store.take_back(at, person, rating)
+            return
+        exchange = reply.partition(":")[0]
+        await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
+        services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
+
+    async def _is_served(self, event: ReactionChanged, writer: PersonId, tenant: str) -> bool:
+        """The same as is asked about a message: lists, linked identities, a gate."""
+        author, services = event.author, self._services
+        outside = author.outside or author.is_bot
+        role = role_of(writer, services.policies.roles, aliases=author.aliases, outside=outside)
+        who = Principal(tenant, writer, role, outside)
+        known = KnownIds(author.aliases, author.former)
+        return (await served(who, event.place, known, services)).allowed

@@ -1,0 +1,141 @@
+"""What was learned about counting tokens, by model."""
+
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.ports import AdapterState
+from gateway.turn.calibration import (
+    EXACT,
+    LEAST_RATIO,
+    MOST_CONSTANT,
+    MOST_RATIO,
+    Calibration,
+)
+
+MAX_MODELS: Final = 100
+MAX_NAME: Final = 200
+"""Characters of a model's name whose figures are kept."""
+KEPT: Final = timedelta(days=90)
+"""How long the figures of a model stay that is not asked any more."""
+_FIGURES: Final = len(EXACT.covariance)
+
+log = structlog.get_logger(__name__)
+
+
+class TokenCalibrations:
+    """Keeps two states of each model: the latest, and the one that prompts are assembled with.
+
+    The second changes after 1, 2, 4, 8 … samples: were it to change with every answer, the same
+    text could be cut elsewhere in the next prompt, and nothing behind it would be read from the
+    service's cache.
+    """
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[str, Calibration] = OrderedDict()
+        self._steady: dict[str, Calibration] = {}
+
+    def latest(self, model: str) -> Calibration:
+        """With everything that was learned, for a last check before a prompt is sent."""
+        return self._latest.get(model, EXACT)
+
+    def steady(self, model: str) -> Calibration:
+        """What texts are measured with that should be cut alike in the next prompt."""
+        return self._steady.get(model, EXACT)
+
+    def learn(self, model: str, calibration: Calibration) -> None:
+        """Take over what a turn came to, unless others that ended earlier know more by now."""
+        before = self._latest.get(model, EXACT).samples
+        if calibration.samples < before:
+            return
+        self._latest[model] = calibration
+        self._latest.move_to_end(model)
+        if calibration.samples.bit_length() > before.bit_length() or model not in self._steady:
+            self._steady[model] = calibration
+        while len(self._latest) > MAX_MODELS:
+            forgotten, _ = self._latest.popitem(last=False)
+            self._steady.pop(forgotten, None)
+
+
+class PersistentCalibrations:
+    """Lets what was learned outlive the program: a few hundred bytes a model, written now and then.
+
+    `models` are those that can be asked. Where several processes learn, each adds what it knows
+    better to what is there; two that write at the same moment do so again some minutes later.
+    """
+
+    def __init__(
+        self, known: TokenCalibrations, state: AdapterState, models: Iterable[str]
+    ) -> None:
+        self._known = known
+        self._state = state
+        self._models = sorted({m for m in models if 0 < len(m) <= MAX_NAME})[:MAX_MODELS]
+        self._written: dict[str, Calibration] = {}
+        self._texts: dict[str, str] = {}
+
+    async def load(self) -> None:
+        """Take up what an earlier run learned. What cannot be read is learned anew."""
+        try:
+            for model in self._models:
+                text = await self._state.get(model)
+                found = read(text) if text is not None else None
+                if text is not None and found is not None:
+                    self._known.learn(model, found)
+                    self._written[model], self._texts[model] = found, text
+        except StoreUnavailable as error:
+            log.warning("counting_begins_anew", error=str(error))
+
+    async def save(self) -> int:
+        """Write what changed since; always 0, because nothing is left to do then."""
+        try:
+            for model in self._models:
+                latest = self._known.latest(model)
+                if latest != self._written.get(model, EXACT):
+                    text = written(await self._with_others(model, latest))
+                    await self._state.put(model, text, KEPT)
+                    self._written[model], self._texts[model] = latest, text
+        except StoreUnavailable as error:
+            log.warning("counting_not_kept", error=str(error))
+        return 0
+
+    async def _with_others(self, model: str, latest: Calibration) -> Calibration:
+        """With what somebody else wrote since this one did."""
+        text = await self._state.get(model)
+        if text is None or text == self._texts.get(model):
+            return latest
+        others = read(text)
+        return latest if others is None else latest.beside(others)
+
+
+def written(calibration: Calibration) -> str:
+    """A state as JSON, below 1,000 characters."""
+    return json.dumps(asdict(calibration), separators=(",", ":"))
+
+
+def read(text: str) -> Calibration | None:
+    """The state in a JSON text; None for anything that is none within its bounds."""
+    try:
+        told: Any = json.loads(text)
+        covariance = tuple(tuple(map(float, row)) for row in told.pop("covariance"))
+        samples = told.pop("samples")
+        found = Calibration(**told, covariance=covariance, samples=samples)
+        ratios = (found.latin, found.two, found.three, found.four)
+        sound = (
+            all(LEAST_RATIO <= ratio <= MOST_RATIO for ratio in ratios)
+            and 0 <= found.constant <= MOST_CONSTANT
+            and isinstance(samples, int)
+            and samples >= 0
+            and [len(row) for row in covariance] == [_FIGURES] * _FIGURES
+            and all(math.isfinite(value) for row in covariance for value in row)
+            and all(covariance[place][place] > 0 for place in range(_FIGURES))
+        )
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None
+    return found if sound else None

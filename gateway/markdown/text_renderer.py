@@ -1,0 +1,137 @@
+"""Blocks to lines of text: what all platforms that take one string have in common."""
+
+import re
+from collections.abc import Sequence
+from typing import assert_never
+
+from gateway.markdown import inline, table
+from gateway.markdown.inline import Mark
+from gateway.markdown.tree import (
+    Block,
+    CodeBlock,
+    Heading,
+    Inline,
+    Item,
+    ItemList,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+)
+
+RULE = "─" * 12
+BULLET = "• "
+BOXES = {True: "☑ ", False: "☐ "}
+
+BREAK = "\u200b"
+"""Zero width space: nothing to see, but what stands around it is read apart."""
+
+_FENCE = re.compile("`{3,}")
+
+
+def without_fences(code: str) -> str:
+    """Code whose own backticks cannot end the fence around it."""
+    return _FENCE.sub(lambda run: BREAK.join(run[0]), code)
+
+
+class TextRenderer:
+    """Writes a tree as plain text; a platform overrides what it writes differently.
+
+    Every method gives lines; a line never contains a newline.
+    """
+
+    bullet = BULLET
+    """The marker of an item without a number."""
+
+    code_gap = ""
+    """See `inline.Marker`."""
+
+    def document(self, blocks: Sequence[Block]) -> str:
+        """The whole text; a blank line between blocks, none after a heading."""
+        out: list[str] = []
+        for index, block in enumerate(blocks):
+            if index and not isinstance(blocks[index - 1], Heading):
+                out.append("")
+            out.extend(self.block(block))
+        return "\n".join(out)
+
+    def block(self, block: Block, indent: str = "") -> list[str]:
+        """The lines of one block, behind `indent` unless they have to begin a line."""
+        match block:
+            case Paragraph():
+                return [indent + line for line in self.inline(block.runs)]
+            case Heading():
+                return [indent + line for line in self.heading(block)]
+            case ItemList():
+                return [line for item in block.items for line in self.item(item, indent)]
+            case CodeBlock():
+                return self.code_block(block)
+            case Quote():
+                return self.quote(block)
+            case Table():
+                return self.table(block)
+            case Rule():
+                return [indent + RULE]
+        assert_never(block)
+
+    def inline(self, runs: Inline) -> list[str]:
+        """The lines of inline text."""
+        return inline.lines(runs, self)
+
+    def heading(self, heading: Heading) -> list[str]:
+        """A heading."""
+        return self.inline(heading.runs)
+
+    def code_block(self, code: CodeBlock) -> list[str]:
+        """Text shown as it is."""
+        return code.text.split("\n")
+
+    def table(self, block: Table) -> list[str]:
+        """A table, aligned, as code where there is such a thing."""
+        return self.code_block(CodeBlock(table.aligned(block)))
+
+    def quote(self, quote: Quote) -> list[str]:
+        """A quote: "> " before each line."""
+        return [f"> {line}" for line in self.document(quote.blocks).split("\n")]
+
+    def item(self, item: Item, indent: str) -> list[str]:
+        """One item; code, quotes and tables below its marker begin at the line's start."""
+        marker = self.bullet if item.number is None else f"{item.number}. "
+        below = indent + " " * len(marker)
+        lead = below if item.continued else indent + marker
+        if item.checked is not None and not item.continued:
+            lead += BOXES[item.checked]
+        out: list[str] = []
+        for block in item.blocks or (Paragraph((Run(""),)),):
+            written = self.block(block, below) or [below]
+            if not isinstance(block, CodeBlock | Quote | Table):
+                written[0] = lead + written[0][len(below) :]
+            elif lead.strip():
+                out.append(lead.rstrip())
+            out += written
+            lead = below
+        return out
+
+    def marks(self, run: Run) -> tuple[Mark, ...]:
+        """See `inline.Marker`: plain text shows addresses only."""
+        return (("link", run.link),) if run.link and not run.is_bare_link else ()
+
+    def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
+        """See `inline.Marker`."""
+        del inner, before, after
+        return ("", f" ({mark[1]})") if mark[0] == "link" else ("", "")
+
+    def text(self, text: str, *, line_start: bool) -> str:
+        """See `inline.Marker`."""
+        del line_start
+        return text
+
+    def code(self, text: str) -> str:
+        """See `inline.Marker`."""
+        return text
+
+    def address(self, address: str, *, alone: bool) -> str:
+        """See `inline.Marker`."""
+        del alone
+        return address

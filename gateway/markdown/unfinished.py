@@ -1,0 +1,102 @@
+"""Closes what an unfinished answer has open, so that it can be shown while it is written."""
+
+import re
+from typing import Final
+
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_BLANK: Final = re.compile(r"\n[ \t]*\n")
+_TOKEN: Final = re.compile(r"\\.|`+|\*{1,3}|_{1,3}|~~|\|\||[~|]\Z", re.DOTALL)
+_LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
+_LOOK_BACK: Final = 20_000
+_MOST_OPEN: Final = 100
+"""Marks that are closed at most, the innermost ones."""
+
+
+def close_unfinished(markdown: str) -> str:
+    """The text so far with open code, emphasis, strikethrough and spoilers closed.
+
+    A mark or an address that is still being written at the very end is left out: it comes with
+    the next piece. For showing only; the complete answer is rendered as it is. Time grows with
+    the length of the text.
+    """
+    fence, after = _fences(markdown)
+    if fence:
+        separator = "" if markdown.endswith("\n") else "\n"
+        return f"{markdown}{separator}{fence}"
+    start = _last_paragraph(markdown, after)
+    return markdown[:start] + _closed(_LINK.sub(r"\1", markdown[start:]))
+
+
+def _fences(markdown: str) -> tuple[str, int]:
+    """The fence that is open, empty for none, and where the last closed one ended."""
+    fence, after, position = "", 0, 0
+    for line in markdown.split("\n"):
+        position = min(position + len(line) + 1, len(markdown))
+        match = _FENCE.match(line)
+        if match is None:
+            continue
+        marker, rest = match.groups()
+        if not fence:
+            fence = "" if marker[0] == "`" and "`" in rest else marker
+        elif marker.startswith(fence) and not rest.strip():
+            fence, after = "", position
+    return fence, after
+
+
+def _last_paragraph(markdown: str, after: int) -> int:
+    start = max(len(markdown) - _LOOK_BACK, after)
+    for match in _BLANK.finditer(markdown, start):
+        start = match.end()
+    return start
+
+
+def _closed(paragraph: str) -> str:
+    """The paragraph and what closes the marks that are open at its end, the innermost first."""
+    opened: list[str] = []
+    code = ""
+    for match in _TOKEN.finditer(paragraph):
+        mark, at_end = match[0], match.end() == len(paragraph)
+        if code:
+            if at_end and mark != code and mark[0] == "`":
+                paragraph = paragraph[: match.start()]
+            code = "" if mark == code else code
+        elif mark.startswith("`"):
+            if at_end:
+                return _with_closers(paragraph[: match.start()], opened)
+            code = mark
+        elif not mark.startswith("\\"):
+            taken = _take(
+                mark,
+                opened,
+                paragraph[match.start() - 1 : match.start()],
+                paragraph[match.end() : match.end() + 1],
+            )
+            if at_end and not taken:
+                return _with_closers(paragraph[: match.start()], opened)
+    return (
+        paragraph + code + "".join(reversed(opened)) if code else _with_closers(paragraph, opened)
+    )
+
+
+def _with_closers(text: str, opened: list[str]) -> str:
+    """A mark closes nothing behind a space, so that the space goes behind the mark."""
+    body = text.rstrip()
+    return body + "".join(reversed(opened)) + text[len(body) :]
+
+
+def _take(mark: str, opened: list[str], before: str, after: str) -> bool:
+    """Let a mark close what is open, or open something; False when it does neither."""
+    if before and not before.isspace():
+        last = next((i for i in range(len(opened) - 1, -1, -1) if opened[i] == mark), None)
+        if last is not None:
+            del opened[last:]
+            return True
+        if opened and opened[-1] == mark[0] * 3 and len(mark) < 3:
+            opened[-1] = opened[-1][len(mark) :]
+            return True
+    if after and not after.isspace() and not (mark[0] == "_" and before.isalnum()):
+        if len(opened) >= _MOST_OPEN:
+            del opened[0]
+        opened.append(mark)
+        return True
+    return False

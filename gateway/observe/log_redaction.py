@@ -1,0 +1,121 @@
+"""What a log line may say. Words of people, of platforms and of libraries are left out; of an
+exception its type and its place in the code remain."""
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Iterable, MutableMapping
+from itertools import islice
+from pathlib import PurePath
+from types import TracebackType
+from typing import Any, Final, TypeAlias
+
+from gateway.errors import ConfigurationError, StartError, StoreUnavailable
+from safety.secret_detection.detect import Level, find_secrets
+
+OURS: Final = ("db", "gateway", "adapters", "memory", "parley", "safety")
+"""Packages whose log messages are written by us, with nothing but codes and ids in them."""
+OWN_WORDS: Final = (StartError, ConfigurationError, StoreUnavailable)
+"""Errors whose words are meant for the person who runs the program. Only their first line: a
+database quotes rows in the lines below."""
+REDACTED: Final = "[SECRET_REDACTED]"
+MAX_FRAMES: Final = 15
+MAX_CAUSES: Final = 5
+MAX_VALUE: Final = 2_000
+MIN_SECRET: Final = 6
+"""Characters: anything shorter would be found in ordinary words."""
+
+EventDict: TypeAlias = MutableMapping[str, Any]
+
+
+def is_ours(logger: str) -> bool:
+    """Whether a logger of the standard library is one of this program."""
+    return logger.partition(".")[0] in OURS
+
+
+def words_of(error: BaseException) -> str:
+    """An exception as it may stand in a log: others than ours quote what they choked on."""
+    name = type(error).__name__
+    if not isinstance(error, OWN_WORDS):
+        return name
+    first, _, _ = str(error).partition("\n")
+    return f"{name}: {first}"
+
+
+def failure(error: BaseException) -> str:
+    """An exception and its causes, each with its place in the code, innermost frame last."""
+    chain: list[str] = []
+    found: BaseException | None = error
+    while found is not None and len(chain) < MAX_CAUSES:
+        chain.append("\n".join((words_of(found), *places(found.__traceback__))))
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+    return "\ncaused by ".join(chain)
+
+
+def places(trace: TracebackType | None) -> Iterable[str]:
+    """The last frames of a traceback, without source lines and values."""
+    frames = list(traceback.walk_tb(trace))[-MAX_FRAMES:]
+    for frame, line in frames:
+        file = "/".join(PurePath(frame.f_code.co_filename).parts[-3:])
+        yield f"  {file}:{line} {frame.f_code.co_name}"
+
+
+def render_failure(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """Turn `exc_info` into `exception`, and exceptions among the values into their words."""
+    info = line.pop("exc_info", None)
+    error = _current(info)
+    if error is not None:
+        line["exception"] = failure(error)
+    for name, value in line.items():
+        if isinstance(value, BaseException):
+            line[name] = words_of(value)
+    return line
+
+
+def withhold_foreign(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """Of a library's record keep who spoke and where; what it says may hold what people wrote."""
+    record = line.get("_record")
+    if isinstance(record, logging.LogRecord) and not is_ours(record.name):
+        line["event"] = "library_log"
+        line["logger"] = record.name
+        line["where"] = f"{record.module}.{record.funcName}:{record.lineno}"
+        line.pop("stack_info", None)
+    return line
+
+
+def redactor(secrets: Iterable[str]) -> Callable[[object, str, EventDict], EventDict]:
+    """A processor that takes these texts, and everything that looks like a credential, out of a
+    line."""
+    known = tuple(sorted({s for s in secrets if len(s) >= MIN_SECRET}, key=len, reverse=True))
+
+    def redact(_logger: object, _method: str, line: EventDict) -> EventDict:
+        for name, value in line.items():
+            if isinstance(value, str):
+                line[name] = redacted(value, known)
+            elif not isinstance(value, int | float | bool | None | logging.LogRecord):
+                line[name] = redacted(str(value), known)
+        return line
+
+    return redact
+
+
+def redacted(text: str, known: Iterable[str] = ()) -> str:
+    """`text`, cut to a bound, without the known secrets and without what looks like one."""
+    for secret in known:
+        text = text.replace(secret, REDACTED)
+    if len(text) > MAX_VALUE:
+        text = text[:MAX_VALUE] + "…"
+    for finding in reversed(find_secrets(text)):
+        if finding.kind.level is not Level.POSSIBLE:
+            text = text[: finding.start] + REDACTED + text[finding.end :]
+    return text
+
+
+def _current(info: object) -> BaseException | None:
+    if isinstance(info, BaseException):
+        return info
+    if isinstance(info, tuple):
+        return next((part for part in islice(info, 3) if isinstance(part, BaseException)), None)
+    if info:
+        return sys.exc_info()[1]
+    return None

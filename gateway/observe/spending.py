@@ -1,0 +1,70 @@
+"""What a person, or everybody, spent on answers, and what is left of their budgets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gateway.message import Place
+from gateway.people import Audience, IdentityResolver, PersonId
+from gateway.policy.budgets import Budgets, accounts_for
+from gateway.ports import Clock
+from gateway.ports.stores import UsageLedger, UsageTotal
+
+MAX_DAYS = 400
+"""As long as usage is kept."""
+OF_A_PERSON = "user_"
+"""The budgets of a person are named so; those of a workspace are nobody's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """A budget of a person: `spent` and `limit` in millionths of a dollar, what answers that are
+    being written have set aside included."""
+
+    name: str
+    spent: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingSummary:
+    """`totals` by model, the dearest first."""
+
+    totals: tuple[UsageTotal, ...]
+    allowances: tuple[BudgetUse, ...] = ()
+
+    @property
+    def micros(self) -> int:
+        """All models together, in millionths of a dollar."""
+        return sum(total.micros for total in self.totals)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingReader:
+    """Everything raises `StoreUnavailable`."""
+
+    ledger: UsageLedger
+    humans: IdentityResolver
+    budgets: Budgets
+    clock: Clock
+
+    async def of_everybody(self, tenant: str, days: int) -> SpendingSummary:
+        """Of all in a tenant, and of the program itself, in the last `days`."""
+        since = self.clock.now() - timedelta(days=days)
+        return SpendingSummary(tuple(await self.ledger.totals(tenant, since, None)))
+
+    async def of(
+        self, tenant: str, person: PersonId, persons: Sequence[str], days: int
+    ) -> SpendingSummary:
+        """Of a person; `persons` are all of their linked identities."""
+        now = self.clock.now()
+        totals = await self.ledger.totals(tenant, now - timedelta(days=days), persons)
+        sender = await self.humans.human(tenant, person)
+        place = Place(person.platform, person.account, "", Audience.DIRECT)
+        every = accounts_for(tenant, sender, place, self.budgets, now)
+        own = [account for account in every if account.name.startswith(OF_A_PERSON)]
+        spent = await self.ledger.spent(own) if own else []
+        return SpendingSummary(
+            tuple(totals),
+            tuple(BudgetUse(a.name, s, a.limit) for a, s in zip(own, spent, strict=True)),
+        )

@@ -1,0 +1,401 @@
+"""The one owner of every send: in order within a chat, repeated until the platform has it."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+
+from gateway.background_tasks import BackgroundTasks
+from gateway.errors import (
+    Ambiguous,
+    DeliveryError,
+    FormatRejected,
+    StoreUnavailable,
+    Transient,
+    WindowClosed,
+)
+from gateway.message import Outbound, Part, Place
+from gateway.observe.correlation import correlated, exchange_of
+from gateway.observe.observer import NoObserver, Observer, SendAttempt
+from gateway.outbound.expiring_buttons import ExpiringButtons
+from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
+from gateway.outbound.live import final
+from gateway.outbound.pacing import Pacer
+from gateway.outbound.send import Send, pause_after, reason_of, repeats_safely
+from gateway.ports import Clock, PlatformAdapter
+from gateway.ports.feedback import stands_at
+from gateway.ports.stores import Outbox, OutboxEntry
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+
+WRITE_PAUSE = 5.0
+"""The longest pause before an outbox that was away is written again, in seconds."""
+REPEATS = 5
+"""Repetitions of a send that may have happened. Where the platform recognises them, their pauses
+stay within the minutes that it remembers a key; elsewhere each may be seen once more."""
+AT_START = 10_000
+"""Sends that a start takes up again from the outbox."""
+SEND_SECONDS = 5.0
+"""How long the end waits for sends on their way."""
+QUARANTINED = "Quarantined: the program died each time it sent this"
+CUT_SHORT = "Ambiguous: the program ended while it was sent"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRules:
+    """`lifetime`: how long an answer is worth sending. `repeat_ambiguous`: send again, below a
+    note, when nobody knows whether it arrived."""
+
+    lifetime: timedelta = timedelta(hours=24)
+    repeat_ambiguous: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSender:
+    """An account that can be sent through, with its send budget. Sends wait while it is not
+    `connected`."""
+
+    adapter: PlatformAdapter
+    pacer: Pacer
+    connected: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Deliverer:
+    """Sends what the outbox holds. One task per chat with work; a waiting chat delays no other."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        lines: Mapping[tuple[str, str], AccountSender],
+        clock: Clock,
+        rules: DeliveryRules,
+        count: Callable[[str, str], None],
+        observer: Observer | None = None,
+        *,
+        fed: bool = False,
+        guard: WorkGuard = UNGUARDED,
+    ) -> None:
+        """`fed`: a `SendSource` hands the sends over through `take`, and nothing else does."""
+        self._outbox = outbox
+        self._fed = fed
+        self._guard = guard
+        self._lines = lines
+        self._clock = clock
+        self.expiring = ExpiringButtons(outbox, self.submit, clock)
+        self._rules = rules
+        self._count = count
+        self._observer = observer or NoObserver()
+        self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
+        self._tasks = BackgroundTasks("delivery_failed")
+        self._sending: set[asyncio.Task[Any] | None] = set()
+        self._held: set[str] = set()
+        self._begun: set[str] = set()
+        self._closed = False
+
+    @property
+    def idle(self) -> bool:
+        """True when everything is sent."""
+        return not self._chats
+
+    @property
+    def waiting(self) -> int:
+        """Sends that wait, or are under way."""
+        return sum(map(len, self._chats.values()))
+
+    @property
+    def held(self) -> Collection[str]:
+        """The keys of what waits or is under way here, and of what a fault of ours stopped."""
+        return self._held
+
+    def sender_for(self, place: Place) -> AccountSender | None:
+        """The account that a place belongs to."""
+        return self._lines.get((place.platform, place.account))
+
+    def quiet(self, place: Place) -> bool:
+        """True when nothing waits to be sent to this chat."""
+        return (place.platform, place.account, place.channel_id) not in self._chats
+
+    async def start(self) -> None:
+        """Go on with what an earlier run left."""
+        if self._fed:
+            return
+        left = await self._outbox.waiting(AT_START)
+        for entry in left:
+            self._queue(entry)
+        if len(left) == AT_START:
+            log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
+
+    def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
+        """The key of the one of these that `submit` would send without waiting for anything, empty
+        for none. The outbox may store it as begun, which saves writing that down later."""
+        if self._fed or self._closed or not (outbound and self.quiet(outbound[0].place)):
+            return ""
+        first, line = outbound[0], self.sender_for(outbound[0].place)
+        if line is None or not (line.connected.is_set() and line.pacer.free(first.place)):
+            return ""
+        return "" if repeats_safely(line.adapter.capabilities, first) else first.key
+
+    def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
+        """Send these, which the outbox has stored already, the one with the key `begun` as
+        begun."""
+        if self._fed:
+            return
+        for item in outbound:
+            if item.key == begun and begun not in self._held:
+                self._begun.add(begun)
+            self._queue(OutboxEntry(0, item, 0, self._clock.now()))
+
+    def take(self, entries: Sequence[OutboxEntry]) -> None:
+        """Send these, which a `SendSource` hands over."""
+        for entry in entries:
+            self._queue(entry)
+
+    async def drain(self, timeout: float) -> bool:
+        """Wait until everything is sent; False after `timeout` seconds."""
+        return await self._tasks.drain(timeout)
+
+    async def stop(self) -> None:
+        """Begin no further send; the outbox still has the rest. What is on its way gets some
+        seconds to arrive, because it would be sent again at the next start."""
+        self._closed = True
+        sending = [task for task in self._sending if task is not None]
+        if sending:
+            await asyncio.wait(sending, timeout=SEND_SECONDS)
+        await self._tasks.stop()
+
+    def _queue(self, entry: OutboxEntry) -> None:
+        place, key = entry.outbound.place, entry.outbound.key
+        if key in self._held:
+            return
+        chat = (place.platform, place.account, place.channel_id)
+        waiting = self._chats.get(chat)
+        if waiting is not None:
+            waiting.append(entry)
+            self._held.add(key)
+        elif not self._closed:
+            self._held.add(key)
+            self._chats[chat] = deque([entry])
+            self._tasks.spawn(self._serve(chat))
+
+    async def _serve(self, chat: tuple[str, str, str]) -> None:
+        waiting = self._chats[chat]
+        try:
+            while waiting and not self._closed:
+                try:
+                    with correlated(exchange_of(waiting[0].outbound.key)):
+                        await self._deliver(waiting[0], waiting)
+                except StoreUnavailable:
+                    raise
+                except Exception:  # a bug must not be able to stop a chat for ever
+                    # The key stays held: nobody knows whether it was sent.
+                    log.exception("delivery_failed", platform=chat[0], account=chat[1])
+                    self._begun.discard(waiting.popleft().outbound.key)
+                else:
+                    self._done(waiting.popleft().outbound.key)
+        except StoreUnavailable:
+            log.exception("outbox_unavailable", platform=chat[0], account=chat[1])
+        finally:
+            left = {entry.outbound.key for entry in waiting}
+            self._held -= left
+            self._begun -= left
+            del self._chats[chat]
+
+    def _done(self, key: str) -> None:
+        self._held.discard(key)
+        self._begun.discard(key)
+
+    async def _deliver(self, entry: OutboxEntry, waiting: deque[OutboxEntry]) -> None:
+        line = self._lines.get((entry.outbound.place.platform, entry.outbound.place.account))
+        if line is None:
+            reason = "no adapter for this account is configured"
+            await self._give_up(entry.outbound, waiting, reason)
+            return
+        item = WorkItem("send", entry.outbound.key)
+        if self._guard.exhausted(item):
+            await self._give_up(entry.outbound, waiting, QUARANTINED)
+            self._guard.release(item)  # an operator may send it again
+            return
+        send = Send(entry.outbound, entry.attempts)
+        send.begun = entry.begun or entry.outbound.key in self._begun
+        if entry.not_before is not None:
+            left = (entry.not_before - self._clock.now()).total_seconds()
+            line.pacer.penalise(entry.outbound.place, left)
+        if entry.begun and not self._prepare_repetition(line, send):
+            await self._give_up(send.outbound, waiting, CUT_SHORT)
+            return
+        problem = "never tried"
+        while True:
+            await line.connected.wait()
+            await line.pacer.wait(send.outbound.place)
+            if self._clock.now() - entry.created_at >= self._rules.lifetime:
+                await self._give_up(send.outbound, waiting, f"too old; {problem}")
+                return
+            if not await self._announce(line, send):
+                continue
+            error = await self._try(line, send)
+            if error is None or self._closed:
+                return
+            problem = reason_of(error)
+            if not self._prepare_next(error, line, send):
+                await self._give_up(send.outbound, waiting, problem)
+                if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
+                    await self._say(line, send.outbound, LOST_NOTE)
+                return
+
+    async def _try(self, line: AccountSender, send: Send) -> Exception | None:
+        """Send once and write down what became of it; the problem, if there was one."""
+        platform, key = send.outbound.place.platform, send.outbound.key
+        task, began = asyncio.current_task(), self._clock.monotonic()
+        self._sending.add(task)
+        try:
+            if not (send.begun or repeats_safely(line.adapter.capabilities, send.outbound)):
+                await self._write(lambda: self._outbox.begin(key))
+                began = self._clock.monotonic()
+            with self._guard.working(WorkItem("send", key)):
+                receipt = await final.deliver(line.adapter, send.outbound)
+        except DeliveryError as error:
+            self._tried(send, began, error)
+            send.tries += 1
+            self._count("send_failed", f"{platform}:{type(error).__name__}")
+            send.begun = isinstance(error, Ambiguous)
+            await self._write(partial(self._note, send, error))
+            return error
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            self._tried(send, began, error)
+            log.exception("send_failed", platform=platform, key=key)
+            return error
+        else:
+            self._tried(send, began)
+            self._count("sent", platform)
+            at = stands_at(send.outbound.place, receipt.message_id)
+            await self._write(lambda: self._outbox.sent(key, receipt, at))
+            if send.outbound.clears:
+                self.expiring.gone(send.outbound)
+            self.expiring.shown(send.outbound, receipt)
+            return None
+        finally:
+            self._sending.discard(task)
+
+    async def _note(self, send: Send, error: DeliveryError) -> None:
+        """Write down how a try ended."""
+        asked = error.retry_after if isinstance(error, Transient) else None
+        await self._outbox.tried(
+            send.outbound.key,
+            reason_of(error),
+            unsure=send.begun,
+            not_before=None if asked is None else self._in(asked),
+        )
+
+    def _in(self, seconds: float) -> datetime:
+        return self._clock.now() + timedelta(seconds=self._at_most(seconds))
+
+    def _at_most(self, seconds: float) -> float:
+        return min(seconds, self._rules.lifetime.total_seconds())
+
+    def _tried(self, send: Send, began: float, error: Exception | None = None) -> None:
+        failed = "" if error is None else type(error).__name__
+        seconds = self._clock.monotonic() - began
+        self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
+
+    def _prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
+        """Make ready for another try after a failed one; False where there is none to make."""
+        match error:
+            case Transient():
+                self._pause(line, send, error)
+                return True
+            case FormatRejected():
+                form = simpler(send.outbound)
+                send.outbound = form or send.outbound
+                return form is not None
+            case Ambiguous():
+                return self._prepare_repetition(line, send)
+            case _:
+                return False
+
+    def _pause(self, line: AccountSender, send: Send, error: Transient | Ambiguous) -> None:
+        """Let the chat wait, as long as the platform asks for where it does."""
+        asked = error.retry_after if isinstance(error, Transient) else None
+        line.pacer.penalise(
+            send.outbound.place,
+            self._at_most(send.pause if asked is None else asked),
+            whole_account=isinstance(error, Transient) and error.whole_account,
+        )
+
+    def _prepare_repetition(self, line: AccountSender, send: Send) -> bool:
+        """Whether a send that may have happened is made again: below a note, except where the
+        platform shows it once all the same."""
+        send.unsure += 1
+        safe = line.adapter.capabilities.idempotent_sends
+        if send.unsure > REPEATS or not (safe or self._rules.repeat_ambiguous):
+            return False
+        line.pacer.penalise(send.outbound.place, send.pause)
+        send.announced = safe
+        return True
+
+    async def _announce(self, line: AccountSender, send: Send) -> bool:
+        """Say that what follows may come twice, if that is due. False when it has to be tried
+        again, after a wait; without the note nobody could tell a repetition from an answer."""
+        if send.announced:
+            return True
+        try:
+            await line.adapter.send(note(send.outbound, REPEAT_NOTE))
+        except (Transient, Ambiguous) as error:
+            send.tries += 1
+            send.notes += isinstance(error, Ambiguous)
+            self._pause(line, send, error)
+            send.announced = send.notes > REPEATS
+            return False
+        except Exception as error:  # noqa: BLE001 - the answer matters more than this note
+            log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)
+        send.announced = True
+        return True
+
+    async def _say(self, line: AccountSender, of: Outbound, part: Part) -> None:
+        """A word to the chat about one of its sends; tried once."""
+        try:
+            await line.adapter.send(note(of, part))
+        except Exception as error:  # noqa: BLE001 - the answers matter more than this note
+            log.warning("note_not_sent", platform=of.place.platform, error=error)
+
+    async def _give_up(self, outbound: Outbound, waiting: deque[OutboxEntry], reason: str) -> None:
+        """The rest of the same reply makes no sense without this part: it goes as well."""
+        group = outbound.key.rpartition(":")[0]
+        rest = [e for e in list(waiting)[1:] if e.outbound.key.rpartition(":")[0] == group]
+        for entry in rest:
+            waiting.remove(entry)
+        keys = [outbound.key, *(entry.outbound.key for entry in rest)]
+        self._count("dead_letter", outbound.place.platform)
+        # The reason stands in the outbox; in a log a platform's words may quote somebody's.
+        kind = reason.partition(":")[0]
+        log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=kind)
+        try:
+            await self._write(lambda: self._outbox.dead(keys, reason))
+        finally:
+            self._held.difference_update(keys[1:])
+
+    async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write something down, again and again while the outbox is unavailable: what is not known
+        to be sent would be sent again. The chat's other sends wait.
+
+        Raises `StoreUnavailable` at the end of the program, and when the lifetime of an answer is
+        over: nobody sends it again after that.
+        """
+        began, tries = self._clock.monotonic(), 0
+        while True:
+            try:
+                return await write()
+            except StoreUnavailable as error:
+                tries += 1
+                waited = self._clock.monotonic() - began
+                if self._closed or waited >= self._rules.lifetime.total_seconds():
+                    raise
+                log.warning("outbox_unavailable", error=str(error), tries=tries)
+            await self._clock.sleep(min(pause_after(tries), WRITE_PAUSE))

@@ -1,0 +1,73 @@
+"""Asks the platforms whether a person still belongs to a project's workspace or room.
+
+A platform's event that somebody left can be lost, or never be sent (Discord sends it with the
+members intent only), so that what a person was seen in is asked for again when it is used.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from gateway.errors import DeliveryError, StoreUnavailable
+from gateway.ports import Clock, MembershipStatus
+from gateway.services import Connected
+
+ASK_SECONDS: Final = 3.0
+"""How long a platform is waited for; the person waits for an answer meanwhile."""
+BELIEVED_FOR: Final = timedelta(minutes=1)
+"""How long a yes is believed. Someone who was removed, and of whose removal no event came, keeps a
+project for so long at most; a person who writes all the time costs one request a minute."""
+DOUBTED_FOR: Final = timedelta(seconds=30)
+"""How long a platform that did not answer is not asked again about the same person."""
+MAX_ANSWERS: Final = 10_000
+
+log = structlog.get_logger(__name__)
+
+
+class PlatformMembership:
+    """Implements `MembershipCheck` over the connected accounts, with a bounded memory of answers.
+
+    That somebody is gone is not remembered: who is seen again belongs again, at once.
+    """
+
+    def __init__(self, connected: Mapping[tuple[str, str], Connected], clock: Clock) -> None:
+        self._connected = connected
+        self._clock = clock
+        self._answers: OrderedDict[tuple[str, str], tuple[float, MembershipStatus]] = OrderedDict()
+
+    async def belongs(self, person: str, project: str) -> MembershipStatus:
+        """Ask the platform, or go by what it said lately."""
+        key, now = (person, project), self._clock.monotonic()
+        until, known = self._answers.get(key, (0.0, MembershipStatus.UNKNOWN))
+        if now < until:
+            return known
+        found = await self._ask(person, project)
+        self._answers.pop(key, None)
+        if found is not MembershipStatus.GONE:
+            lasts = BELIEVED_FOR if found is MembershipStatus.MEMBER else DOUBTED_FOR
+            self._answers[key] = (self._clock.monotonic() + lasts.total_seconds(), found)
+            if len(self._answers) > MAX_ANSWERS:
+                self._answers.popitem(last=False)
+        return found
+
+    async def _ask(self, person: str, project: str) -> MembershipStatus:
+        where, whose = project.split(":", 2), person.split(":", 2)
+        if len(where) != 3 or len(whose) != 3 or where[:2] != whose[:2]:
+            return MembershipStatus.UNKNOWN
+        connected = self._connected.get((where[0], where[1]))
+        if connected is None or connected.members is None:
+            return MembershipStatus.UNKNOWN
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                there = await connected.members.is_member(where[2], whose[2])
+        except (DeliveryError, StoreUnavailable, TimeoutError) as error:
+            log.warning("membership_unknown", platform=where[0], error=str(error) or "too slow")
+            return MembershipStatus.UNKNOWN
+        except Exception:
+            log.exception("membership_check_failed", platform=where[0])
+            return MembershipStatus.UNKNOWN
+        return MembershipStatus.MEMBER if there else MembershipStatus.GONE

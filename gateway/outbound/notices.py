@@ -1,0 +1,55 @@
+"""Messages to people who did not write just now: rendered, addressed, and put into the outbox.
+
+A platform may refuse such a message (WhatsApp after 24 hours, a bot that was blocked): it becomes a
+dead letter then, as any send that is given up.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from gateway.message import Notice, Outbound, Reply
+from gateway.outbound.deliverer import Deliverer
+from gateway.people import Audience
+from gateway.ports.stores import Outbox
+from gateway.render import render
+from gateway.services import Connected
+from gateway.stages.answering import address
+
+
+def addressed(
+    group: str, notices: Sequence[Notice], connected: Mapping[tuple[str, str], Connected]
+) -> tuple[Outbound, ...]:
+    """The sends of these notices, under keys that begin with `group`. A notice is left out where
+    its account is not configured, or its place is read by more than one person."""
+    found: list[Outbound] = []
+    for number, notice in enumerate(notices):
+        account = connected.get((notice.place.platform, notice.place.account))
+        if account is None or notice.place.audience is not Audience.DIRECT:
+            continue
+        shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
+        until = notice.buttons_until if shows else None
+        reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
+        parts = render(notice.markdown, account.manifest.dialect)
+        key = f"{group}:notice-{number}"
+        found += address(key, notice.place, parts, reply, person=notice.person)
+    return tuple(found)
+
+
+class NoticeSender:
+    """Sends notices that no answer carries along."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        deliverer: Deliverer,
+        connected: Mapping[tuple[str, str], Connected],
+    ) -> None:
+        self._outbox = outbox
+        self._deliverer = deliverer
+        self._connected = connected
+
+    async def send(self, group: str, notices: Sequence[Notice]) -> None:
+        """Queue them; the same `group` again queues nothing twice. Raises `StoreUnavailable`."""
+        sends = addressed(group, notices, self._connected)
+        if sends:
+            await self._outbox.add(sends)
+            self._deliverer.submit(sends)

@@ -1,0 +1,68 @@
+"""Finds sends in the outbox that nobody holds: a dead letter that an operator queued again."""
+
+import asyncio
+
+import structlog
+
+from gateway.errors import StoreUnavailable
+from gateway.outbound.deliverer import Deliverer
+from gateway.ports import Clock
+from gateway.ports.stores import OutboxReader
+
+EVERY = 3.0
+"""Seconds between two looks; a send is taken up at the second one that finds it."""
+AT_ONCE = 1_000
+"""Sends that one look takes up."""
+
+log = structlog.get_logger(__name__)
+
+
+class OutboxSweeper:
+    """Hands what lies there over two looks to the deliverer.
+
+    One look is not enough: an answer is stored a moment before it is submitted. What is confirmed
+    between two looks is no longer there at the second.
+    """
+
+    def __init__(self, outbox: OutboxReader, deliverer: Deliverer, clock: Clock) -> None:
+        self._outbox = outbox
+        self._deliverer = deliverer
+        self._clock = clock
+        self._seen: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._run(), name="leftovers")
+
+    async def stop(self) -> None:
+        """End. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def look(self) -> int:
+        """Take up what nobody held at the last look and now; returns how many."""
+        held = self._deliverer.held
+        keys = await self._outbox.waiting_keys(len(held) + AT_ONCE)
+        alone = [key for key in keys if key not in held]
+        again = [key for key in alone if key in self._seen]
+        self._seen = set(alone)
+        if not again:
+            return 0
+        entries = await self._outbox.entries(again[:AT_ONCE])
+        # Nothing is awaited from here on, and nothing of these was held since the last look: what
+        # is still waiting was neither sent nor submitted by this process.
+        self._deliverer.take(entries)
+        return len(entries)
+
+    async def _run(self) -> None:
+        while True:
+            await self._clock.sleep(EVERY)
+            try:
+                await self.look()
+            except StoreUnavailable as error:
+                log.warning("outbox_unavailable", error=str(error))
+            except Exception:
+                log.exception("leftovers_failed")

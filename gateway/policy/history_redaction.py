@@ -1,0 +1,149 @@
+"""The text that is kept as a conversation's history: everything but its secrets, and of what people
+write nothing that may be one.
+
+The model reads the turn it is asked in as it was written; what is stored, and so every later turn,
+backup and export, holds no password and no key. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from gateway.message import MAX_CONTENT
+from safety.cut import REDACTED
+from safety.secret_detection.adjacent_texts import may_hold_token, may_label
+from safety.secret_detection.detect import find_secrets, redact_secrets, secret_of
+from safety.secret_detection.kinds import Finding, Level
+
+JOINED: Final = 400
+"""Characters of two neighbouring messages, on either side, that are read as one text."""
+MIN_DISTINCT: Final = 10
+"""Different characters below which a row of a chat message is no key: "aaaa…"."""
+MAX_NAME: Final = 200
+"""Characters of a name that are kept."""
+MAX_NAMES: Final = 1_000
+"""Names of which this process knows whether they are kept as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedMessages:
+    """Messages of one author as they are kept. `earlier` is the message before them, where a part
+    of it turned out to be a secret with them, otherwise None. `secrets` are those that were found,
+    `possible` what may be one, for the process's memory and never for a store."""
+
+    texts: tuple[str, ...]
+    secrets: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
+    earlier: str | None = None
+
+
+def redact_for_history(text: str, known: Sequence[str] = ()) -> str:
+    """The text without definite and probable secrets, and without copies of those that are
+    `known`; at most `MAX_CONTENT` characters."""
+    return redact_secrets(text[:MAX_CONTENT], known).text[:MAX_CONTENT]
+
+
+def redact_name(name: str) -> str:
+    """A person's name as it is kept and shown to the model: a secret in it is none of a name."""
+    if not name or (len(name) <= MAX_NAME and _is_plain(name)):
+        return name
+    return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME]
+
+
+@lru_cache(MAX_NAMES)
+def _is_plain(name: str) -> bool:
+    """The same people write again and again: their names are looked through once."""
+    return redact_secrets(name).text == name
+
+
+def redact_messages(
+    texts: Sequence[str], known: Sequence[str] = (), earlier: str = ""
+) -> RedactedMessages:
+    """Messages of one author, oldest first, without their secrets, the parts of one that is split
+    over two of them, and what may be one. `earlier` is the end of the same author's message before.
+    """
+    given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
+    parts: list[list[tuple[int, int]]] = [[] for _ in given]
+    secrets: list[str] = []
+    possible: list[str] = []
+    for index, text in enumerate(given[1:], start=1):
+        for one in find_secrets(text, known):
+            secret = secret_of(text, one)
+            if _is_sure(one):
+                secrets.append(secret)
+            elif len(set(secret)) >= MIN_DISTINCT:
+                possible.append(secret)
+                parts[index].append((one.start, one.end))
+    halves = [
+        (index, *half)
+        for index, (first, second) in enumerate(pairwise(given))
+        for half in (_split(first, second) if first and second else ())
+    ]
+    if not (secrets or possible or halves):
+        return RedactedMessages(tuple(given[1:]))
+    for index, before, after, secret in halves:
+        parts[index].append(before)
+        parts[index + 1].append(after)
+        secrets.append(secret)
+    told = (*known, *secrets)
+    cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
+    return RedactedMessages(
+        tuple(redact_for_history(text, told) for text in cut[1:]),
+        tuple(dict.fromkeys(secrets)),
+        tuple(dict.fromkeys(possible)),
+        cut[0] if cut[0] != earlier else None,
+    )
+
+
+def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
+    """Secrets that begin in the first text and end in the second: their places in both."""
+    end = len(first.rstrip())
+    begin = len(second) - len(second.lstrip())
+    tail, head = first[max(0, end - JOINED) : end], second[begin : begin + JOINED]
+    found: list[tuple[tuple[int, int], tuple[int, int], str]] = []
+    for between in ("", "\n"):
+        joined = f"{tail}{between}{head}"
+        if not (may_label(tail) if between else may_hold_token(joined)):
+            continue
+        border, offset = len(tail), len(tail) + len(between)
+        for one in find_secrets(joined):
+            if not _is_sure(one) or one.end <= offset or not _crosses(one, border, between):
+                continue
+            start = min(one.start, border)
+            places = (end - len(tail) + start, end), (begin, begin + one.end - offset)
+            if between:
+                places = (end, end), (begin + max(0, one.start - offset), begin + one.end - offset)
+            found.append((*places, secret_of(joined, one)))
+    return found
+
+
+def _crosses(finding: Finding, border: int, between: str) -> bool:
+    """Whether a secret is one only where both texts are read together: a token that goes on, or
+    the password in the message after the one that says what it is."""
+    if between:
+        return finding.start >= border and finding.kind.level is Level.PROBABLE
+    return (finding.start < border and finding.kind.name in _IN_PARTS) or (
+        finding.start < border and finding.kind.level is Level.DEFINITE
+    )
+
+
+_IN_PARTS: Final = frozenset({"shaped_key", "bare_aws_secret", "wallet_key", "card_number"})
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.kind.level is not Level.POSSIBLE
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with a mark in place of each span; spans that overlap are one."""
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if start >= end or end <= done:
+            continue
+        if start >= done:
+            pieces += (text[done:start], REDACTED)
+        done = end
+    return "".join((*pieces, text[done:]))

@@ -1,0 +1,70 @@
+"""Records what happened: in the program's own record, then with an audit logger that was plugged
+in, which is somebody else's code, may fail and stops nobody."""
+
+import asyncio
+from collections.abc import Mapping
+
+import structlog
+
+from gateway.exchange import Exchange
+from gateway.extensions import EXTENSION_SECONDS
+from gateway.message import Place
+from gateway.observe.security_log import SecurityEvent
+from gateway.people import PersonId
+from gateway.policy.decision import Decision
+from gateway.ports import ToolProvider, ToolSpec
+from gateway.services import Services
+
+log = structlog.get_logger(__name__)
+
+
+async def audit(event: str, exchange: Exchange, services: Services, decision: Decision) -> None:
+    """Record a security-relevant event of an exchange whose principal is known."""
+    who = exchange.who
+    await audit_of(event, who.tenant, who.person, exchange.place, services, decision)
+
+
+async def audit_of(
+    event: str,
+    tenant: str,
+    person: PersonId,
+    place: Place,
+    services: Services,
+    decision: Decision,
+) -> None:
+    """Record a security-relevant event of this person in this place. Never raises."""
+    channel = f"{place.platform}:{place.account}:{place.channel_id}"
+    services.security.note(SecurityEvent(event, decision.reason, tenant, str(person), channel))
+    if not services.extensions.audits:
+        return
+    try:
+        async with asyncio.timeout(EXTENSION_SECONDS):
+            await services.extensions.audit_logger.audit(event, person, place, decision)
+    except Exception:
+        log.exception("audit_failed", event_name=event)
+
+
+class AuditedTools:
+    """Tools of which each use that may change something is recorded, before it happens."""
+
+    def __init__(self, tools: ToolProvider, exchange: Exchange, services: Services) -> None:
+        self._tools = tools
+        self._exchange = exchange
+        self._services = services
+        self._only_read: frozenset[str] = frozenset()
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """What is offered. Raises `ToolError`."""
+        offered = await self._tools.tools()
+        self._only_read = frozenset(spec.name for spec in offered if not spec.side_effects)
+        return offered
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Run a tool. Raises `ToolError`."""
+        if name not in self._only_read:
+            decision = Decision("tool", True, name)
+            await audit("tool_used", self._exchange, self._services, decision)
+        return await self._tools.call(name, arguments)
+
+    async def close(self) -> None:
+        """Nothing to close: the tools outlive the turn."""

@@ -1,0 +1,198 @@
+"""Puts the five blocks together so that they fit. Pure: the same input gives the same bytes.
+
+Each block gets what it needs up to its budget, by rank; what is then left goes to those that need
+more, the least important first (`waterfall.py`). What still does not fit is cut inside its block:
+knowledge item by item, history into its summary, texts at the end of a sentence. Only the
+operator's own text is never cut: where it is too long, that is an error.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gateway.errors import ConfigurationError
+from gateway.ports.prompt_blocks import (
+    CHAT_RANKS,
+    KINDS,
+    Assembled,
+    Block,
+    BlockKind,
+    ContextParts,
+    Count,
+    DialogueTurn,
+    Loss,
+    Task,
+)
+from gateway.turn.context import knowledge
+from gateway.turn.context.allocation import allot
+from gateway.turn.context.budgets import TokenBudget
+from gateway.turn.context.delimiters import escaped, tagged
+from gateway.turn.context.history import HistoryFitter
+from gateway.turn.context.sections import fitted_project, fitted_system, project_text, system_text
+from gateway.turn.context.sentence_cut import shortened
+
+
+class OwnTextTooLong(ConfigurationError):
+    """The operator's own text does not fit into its block; nothing of it is ever cut."""
+
+    def __init__(self, tokens: int, budget: int) -> None:
+        super().__init__(
+            f"the System block ({tokens} tokens) exceeds its budget ({budget}) by "
+            f"{tokens - budget}: make assistant.persona shorter, or use a model with a larger "
+            "window"
+        )
+        self.excess = tokens - budget
+
+
+class _Fit(NamedTuple):
+    """A block's content within a limit."""
+
+    text: str
+    tokens: int
+    losses: tuple[Loss, ...] = ()
+    turns: tuple[DialogueTurn, ...] = ()
+    summary: str = ""
+    taken: tuple[str, ...] = ()
+
+
+def assemble(
+    parts: ContextParts,
+    budget: TokenBudget,
+    count: Count,
+    *,
+    ranks: Sequence[BlockKind] = CHAT_RANKS,
+    total: int | None = None,
+) -> Assembled:
+    """The blocks within `total` tokens, which is the budget's own unless there is less; the
+    operator's own text is there in any case.
+
+    Raises `OwnTextTooLong`.
+    """
+    own = count(parts.own)
+    if own > budget.system:
+        raise OwnTextTooLong(own, budget.system)
+    room = max(own, budget.blocks_total if total is None else min(total, budget.blocks_total))
+    filling = _Filling(parts, count)
+    fits = {kind: filling.all_of(kind) for kind in KINDS}
+    needs = {kind: fit.tokens for kind, fit in fits.items()}
+    shares = {kind: budget.of(kind) for kind in ranks}
+    parts_of_room = allot([needs[k] for k in ranks], list(shares.values()), room)
+    allotted = dict(zip(ranks, parts_of_room, strict=True))
+    short = [kind for kind in ranks if needs[kind] > allotted[kind]]
+    if short:
+        for kind in short:
+            fits[kind] = filling.within(kind, allotted[kind])
+        _hand_on(filling, fits, allotted, short, room)
+    blocks = tuple(
+        Block(
+            kind,
+            ranks.index(kind) + 1,
+            fits[kind].text,
+            fits[kind].tokens,
+            needs[kind],
+            shares[kind],
+            allotted[kind],
+            fits[kind].losses,
+        )
+        for kind in KINDS
+    )
+    talk = fits[BlockKind.HISTORY]
+    return Assembled(blocks, room, talk.turns, talk.summary, fits[BlockKind.KNOWLEDGE].taken)
+
+
+def task_text(task: Task) -> str:
+    """A task as the model reads it."""
+    by = {"set_by": task.set_by} if task.set_by else None
+    return tagged(BlockKind.TASK, escaped(task.text), by)
+
+
+def _hand_on(
+    filling: "_Filling",
+    fits: dict[BlockKind, _Fit],
+    allotted: dict[BlockKind, int],
+    short: Sequence[BlockKind],
+    room: int,
+) -> None:
+    """What is left because only whole sentences and items are taken goes to whom it helps, the
+    least important first, so that nothing is missing that would have fitted."""
+    free = room - sum(fit.tokens for fit in fits.values())
+    for kind in reversed(short):
+        before = fits[kind]
+        if all(loss.why == "left_out" and loss.tokens > free for loss in before.losses):
+            continue
+        more = filling.within(kind, before.tokens + free)
+        if more.tokens > before.tokens:
+            free -= more.tokens - before.tokens
+            fits[kind] = more
+        allotted[kind] = max(allotted[kind], fits[kind].tokens)
+    over = sum(allotted.values()) - room
+    for kind in short:  # what was handed on belongs to somebody else now
+        back = max(0, min(over, allotted[kind] - fits[kind].tokens))
+        allotted[kind] -= back
+        over -= back
+
+
+class _Filling:
+    """Fills one block after the other; what is written once for all of them is kept."""
+
+    def __init__(self, parts: ContextParts, count: Count) -> None:
+        self._parts = parts
+        self._count = count
+        self._talk = HistoryFitter(parts.summary, parts.turns, count)
+        self._entries = [knowledge.written(item) for item in parts.knowledge]
+
+    def all_of(self, kind: BlockKind) -> _Fit:
+        """The block with everything in it."""
+        parts = self._parts
+        match kind:
+            case BlockKind.SYSTEM:
+                return self._text(system_text(parts))
+            case BlockKind.PROJECT:
+                return self._text(project_text(parts.project))
+            case BlockKind.TASK:
+                return self._text(task_text(parts.task) if parts.task else "")
+            case BlockKind.HISTORY:
+                fit = self._talk.whole
+                return _Fit(fit.text, fit.tokens, (), fit.turns, fit.summary)
+            case BlockKind.KNOWLEDGE:
+                fit_text = self._text(knowledge.block_of(self._entries))
+                ids = tuple(item.id for item in parts.knowledge)
+                return _Fit(fit_text.text, fit_text.tokens, taken=ids)
+
+    def within(self, kind: BlockKind, limit: int) -> _Fit:
+        """As much of the block as `limit` tokens hold."""
+        parts, count = self._parts, self._count
+        match kind:
+            case BlockKind.SYSTEM:
+                text, losses = fitted_system(parts, limit, count)
+                return self._text(text, losses)
+            case BlockKind.PROJECT:
+                text, losses = fitted_project(parts.project, limit, count)
+                return self._text(text, losses)
+            case BlockKind.TASK:
+                return self._task(limit)
+            case BlockKind.HISTORY:
+                fit = self._talk.within(limit)
+                return _Fit(fit.text, fit.tokens, fit.losses, fit.turns, fit.summary)
+            case BlockKind.KNOWLEDGE:
+                text, taken, losses = knowledge.filled(parts.knowledge, self._entries, limit, count)
+                return _Fit(text, count(text), losses, taken=taken)
+
+    def _text(self, text: str, losses: tuple[Loss, ...] = ()) -> _Fit:
+        return _Fit(text, self._count(text) if text else 0, losses)
+
+    def _task(self, limit: int) -> _Fit:
+        task, count = self._parts.task, self._count
+        if task is None:
+            return _Fit("", 0)
+        needed = count(task_text(task))
+
+        def written(text: str) -> str:
+            return task_text(Task(text, task.set_by))
+
+        text = shortened(task.text, limit, lambda shorter: count(written(shorter)))
+        if not text:
+            return _Fit("", 0, (Loss("task", "left_out", needed),))
+        cut = written(text)
+        tokens = count(cut)
+        losses = (Loss("task", "cut", needed - tokens),) if text != task.text else ()
+        return _Fit(cut, tokens, losses)

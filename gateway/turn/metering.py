@@ -1,0 +1,156 @@
+"""What the calls of one turn cost: each is set aside before it is made, and counted after it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import cast
+
+import structlog
+
+from gateway.errors import ModelError, ModelRefused
+from gateway.llm.prices import Price, cost, price_of, reserve
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
+from gateway.ports.stores import UsageLedger
+from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+
+log = structlog.get_logger(__name__)
+
+
+class Meter:
+    """A language model whose calls are paid for, which implements `gateway.ports.LLMProvider`.
+
+    `micros` is what the turn owes by now, in millionths of a dollar: what was counted, and the most
+    that a call can have cost whose answer broke off. Where no budget is set nothing is set aside.
+    """
+
+    def __init__(
+        self,
+        provider: LLMProvider,
+        ledger: UsageLedger,
+        prices: Mapping[str, Price],
+        *,
+        turn: str,
+        accounts: Sequence[Account],
+        default_model: str,
+        count: Callable[[str, str], None],
+    ) -> None:
+        self._provider = provider
+        self._ledger = ledger
+        self._prices = prices
+        self._turn = turn
+        self._default_model = default_model
+        self._event = count
+        self._alerts: set[str] = set()
+        self._one_by_one = asyncio.Lock()
+        self._answer_first = asyncio.Event()
+        self.accounts = tuple(accounts)
+        self.usage = Usage()
+        self.micros = 0
+        self.model = default_model
+        self.refusal: Decision | None = None
+        """Why a call was not made."""
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
+        return self._provider.name
+
+    async def reserve_amount(self, most: int) -> Decision:
+        """Whether the accounts bear `most` more than the turn owes; it is theirs no longer then."""
+        outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
+        for alert in outcome.alerts:
+            if alert not in self._alerts:
+                log.warning("budget_alert", passed=alert, turn=self._turn)
+                self._event("budget_alert", alert.partition(" ")[0])
+        self._alerts.update(outcome.alerts)
+        return outcome.decision
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
+        return self.metered(request)
+
+    async def metered(
+        self, request: ModelRequest, *, aside: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        """The same; a call `aside` counts, and says nothing of how the turn went."""
+        most = await self._held(request, aside=aside) if self.accounts else 0
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
+        answered = False
+        try:
+            async with aclosing(stream) as events:
+                async for event in events:
+                    answered = True
+                    if isinstance(event, ModelFinished):
+                        self._count(event, most)
+                        self.model = self.model if aside else event.model
+                    yield event
+        except ModelError:
+            if not answered:
+                self.micros -= most
+            raise
+
+    def aside(self) -> LLMProvider:
+        """The same, for calls that may be left out: one that the budget does not bear is no reason
+        to refuse the answer, whose first call has its money before them."""
+        return _Aside(self)
+
+    def answer_is_over(self) -> None:
+        """Calls aside wait for the answer's first call no longer, which was perhaps never made."""
+        self._answer_first.set()
+
+    async def close(self) -> None:
+        """Nothing to close: the provider outlives the turn."""
+
+    async def _held(self, request: ModelRequest, *, aside: bool) -> int:
+        """Set the most that a call may cost aside, and owe it. Raises `ModelRefused`."""
+        if aside:
+            await self._answer_first.wait()
+        try:
+            most = self._most(request)
+            async with self._one_by_one:  # each adds to what the one before came to
+                decision = await self.reserve_amount(most)
+                self.micros += most if decision.allowed else 0
+        finally:
+            self._answer_first.set()
+        if not decision.allowed:
+            self.refusal = self.refusal if aside else decision
+            raise ModelRefused("the budget is used up")
+        return most
+
+    def _count(self, finished: ModelFinished, most: int) -> None:
+        self.usage += finished.usage
+        price = price_of(finished.model, self._prices)
+        if price is not None:
+            self.micros += cost(finished.usage, price) - most
+
+    def _most(self, request: ModelRequest) -> int:
+        price = price_of(request.model or self._default_model, self._prices)
+        if price is None:
+            raise ModelRefused("the model has no price")
+        tokens = (
+            estimate(request.whole_system)
+            + estimate_messages(request.messages)
+            + estimate_tools(request.tools)
+        )
+        return reserve(tokens, request.max_tokens, price)
+
+
+class _Aside:
+    """A meter whose refusals, and whose model, are not the turn's."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
+        return self._meter.name
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
+        return self._meter.metered(request, aside=True)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,289 @@
+"""What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Notice, OutboundFile, Reply
+from gateway.people import Audience
+from gateway.ports import CommandSpec
+from gateway.remembering import Caller
+from memory.commands import documents
+from memory.commands import link as linking
+from memory.commands import link_texts as link_words
+from memory.commands import memories as browsing
+from memory.commands import review as reviewing
+from memory.commands import texts as words
+from memory.commands import undo as undoing
+from memory.commands.documents import DocumentCommands, SyncProblem
+from memory.commands.forget import ForgetCommands
+from memory.commands.import_file import imported
+from memory.commands.kinds import kind_of
+from memory.commands.link import LinkCommands
+from memory.commands.memories import MemoryLists
+from memory.commands.open_questions import (
+    ASKED_ELSEWHERE,
+    PREFIX,
+    VALID_FOR,
+    Question,
+    Questions,
+    answered_in,
+)
+from memory.commands.privacy import chosen
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft
+from memory.model.scope import channel_of
+from memory.service.handle import Memory, MemoryHandle
+from memory.service.links import side_of
+from memory.service.people import People
+from memory.transfer.exporter import personal_file
+from memory.turns.memory_port import keep_buttons, notice_of
+from memory.turns.notices import UNDO, deliver_notices, entries_at
+
+SPECS: Final = (
+    CommandSpec("remember", "Remember something for me", True, "what"),
+    CommandSpec(
+        "memories",
+        "Show what you learned of me",
+        True,
+        "words",
+        True,
+        "words to find, or: chat, review",
+    ),
+    CommandSpec("forget", "Forget something about me", True, "topic", False, "a topic, or an id"),
+    CommandSpec(
+        "privacy",
+        "What is kept about me: show, export, erase",
+        True,
+        "what",
+        True,
+        "export, import, erase; or memory, notes, rooms with on or off",
+        takes_files=True,
+    ),
+    undoing.SPEC,
+    CommandSpec(
+        "project",
+        "Choose which project we talk about",
+        True,
+        "project",
+        True,
+        "a number or name, or: none",
+    ),
+    *documents.SPECS,
+    CommandSpec(
+        "link",
+        "Link my accounts on two platforms, or separate them",
+        True,
+        "code",
+        True,
+        "a code, or: off, cancel, confirm ID",
+    ),
+)
+
+Command = Callable[[MemoryHandle, Caller, str], Awaitable[Reply]]
+
+
+class MemoryCommands:
+    """One command, one method. Raises `BadInput` with words for the person."""
+
+    specs = SPECS
+
+    def __init__(
+        self,
+        memory: Memory,
+        people: People,
+        questions: Questions,
+        link_commands: LinkCommands,
+        sync_problem: SyncProblem,
+        *,
+        episodic_days: int,
+        notes: bool = True,
+        episodic: bool = True,
+    ) -> None:
+        """`notes`: whether people who chose nothing are shown what was noted."""
+        self._memory = memory
+        self._people = people
+        self._questions = questions
+        self._linking = link_commands
+        self._lists = MemoryLists(questions)
+        self._forgetting = ForgetCommands(questions)
+        self._documents = DocumentCommands(sync_problem)
+        self._days = episodic_days
+        self._notes = notes
+        self._episodic = episodic
+        self._commands: Mapping[str, Command] = {
+            "remember": self._remember,
+            "memories": self._memories,
+            "forget": self._forget,
+            "privacy": self._privacy,
+            "undo": undoing.undone,
+            "project": self._project,
+            "soul": self._documents.soul,
+            "bible": self._documents.bible,
+            "link": self._link,
+        }
+
+    async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
+        """Do what a command says; the answer."""
+        handle = await self._memory.for_principal(caller)
+        reply = await self._commands[name](handle, caller, arguments.strip())
+        direct = caller.place.audience is Audience.DIRECT
+        told = (*notice_of(handle), *(await deliver_notices(handle) if direct else ()))
+        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in told)))
+        return replace(reply, markdown=noted) if told else reply
+
+    def owns(self, value: str) -> bool:
+        """True for the value of a button of ours."""
+        return value.startswith(PREFIX)
+
+    async def press(self, value: str, caller: Caller) -> Reply:
+        """Do what a button stands for."""
+        handle = await self._memory.for_principal(caller)
+        if value.startswith(UNDO):
+            return await undoing.undone(handle, caller, value.removeprefix(UNDO))
+        if value.startswith(reviewing.DECISIONS):
+            return await reviewing.decide(handle, caller, value)
+        if value.startswith(browsing.PREFIX):
+            return await self._lists.press(handle, caller, value)
+        if value.startswith(linking.PREFIX):
+            return await self._linking.press(caller, value)
+        if self._forgetting.owns(value):
+            return await self._forgetting.turn(handle, caller, value)
+        return await self._answer(handle, caller, value)
+
+    async def _answer(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
+        """Yes or no to an open question."""
+        answer, _, question_id = value.removeprefix(PREFIX).partition(":")
+        person, channel = str(caller.principal.person), answered_in(caller.place)
+        asked = await self._questions.find(question_id)
+        if asked is not None and not asked.is_of(person, channel):
+            return Reply(words.NOT_ASKED, leaves_buttons=True)
+        question = await self._questions.take(question_id, person, channel)
+        if question is None:
+            return Reply(words.CLOSED)
+        if answer != "yes":
+            return await self._forgetting.leave(question_id, question)
+        if question.deed == "forget":
+            return await self._forgetting.settle(handle, caller, question_id, question)
+        return await self._settle(handle, caller, question)
+
+    async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        if not text:
+            raise BadInput(words.WHAT_TO_REMEMBER)
+        result = await handle.remember(Draft(text, kind_of(text)))
+        if not caller.alone:
+            return await _kept_quietly(handle, result)
+        buttons: tuple[Button, ...] = ()
+        if result.outcome is Outcome.REVIEW and not result.for_operators:
+            buttons = keep_buttons(result.review_id, replaces=result.replaces)
+        planned = words.planned(await handle.plan_use())
+        noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
+        return Reply("\n\n".join(filter(None, (reviewing.kept(result), noted))), buttons)
+
+    async def _memories(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        if text.casefold() == "review":
+            return await reviewing.review(handle, caller)
+        return await self._lists.first(handle, caller, text)
+
+    async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        return await self._forgetting.ask(handle, caller, text)
+
+    async def _privacy(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        what, _, rest = text.casefold().partition(" ")
+        choice = await chosen(
+            self._people, caller, what, rest.strip(), off_everywhere=handle.chosen.memory_off
+        )
+        if choice is not None:
+            return choice
+        if what not in ("", "export", "import", "erase"):
+            raise BadInput(words.PRIVACY_USAGE)
+        if caller.place.audience is not Audience.DIRECT:
+            raise BadInput(words.ONLY_PRIVATE)
+        if what == "export":
+            data, count = await personal_file(handle)
+            file = OutboundFile("my-data.jsonl", "text/plain", data)
+            entries = f"{count} entr{'y' if count == 1 else 'ies'}"
+            return Reply(f"Here is all I keep about you: {entries}.", files=(file,))
+        if what == "import":
+            return await imported(handle, caller, turns=self._episodic)
+        if what == "erase":
+            return await self._ask_to_erase(handle, caller)
+        notes = self._notes if handle.chosen.notes is None else handle.chosen.notes
+        return Reply(
+            words.privacy(
+                handle.chosen,
+                words.counted(await handle.counts()),
+                words.planned(await handle.plan_use()),
+                self._days,
+                rooms=handle.request.shows_private,
+                notes=notes,
+            )
+        )
+
+    async def _project(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        if caller.place.audience is not Audience.DIRECT:
+            raise BadInput(words.PROJECT_OF_ROOM)
+        if text:
+            title = await self._people.choose_project(handle.request, text)
+            chosen = f"We talk about **{words.one_line(title)}** now." if title else "None, then."
+            return Reply(chosen)
+        known = await self._people.projects(handle.request)
+        if not known:
+            return Reply(words.NO_PROJECT)
+        lines = [
+            f"{number}. {words.one_line(title)}{' ← now' * (project == handle.access.project)}"
+            for number, (project, title) in enumerate(known, 1)
+        ]
+        asked = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
+        return Reply("\n\n".join(filter(None, (asked, await self._documents.figures(handle)))))
+
+    async def _link(self, _handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        return await self._linking.run(caller, text)
+
+    async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
+        person, channel = str(caller.principal.person), channel_of(caller.place)
+        question = Question("erase", person, channel=channel)
+        buttons = await self._questions.ask(caller.id, question, "Erase everything")
+        others = link_words.listed(await handle.linked())
+        linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
+        text = link_words.ERASE_ASKED.format(linked=linked)
+        return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+
+    async def _erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
+        """Erase this identity, and ask those that were linked with it about theirs."""
+        gone, others = await handle.erase_all(caller.id)
+        side = link_words.in_short(side_of(caller))
+        text = link_words.ERASED_ELSEWHERE.format(side=side)
+        notices = []
+        for number, other in enumerate(one.side for one in others):
+            if other.place is None:
+                continue
+            question = Question("erase", other.person, channel=channel_of(other.place))
+            id_ = f"{caller.id}-{number}"
+            buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
+            until = caller.at + ASKED_ELSEWHERE
+            notices.append(Notice(other.person, other.place, text, buttons, until))
+        return Reply(link_words.erased(gone), notices=tuple(notices), forgets=True)
+
+    async def _settle(self, handle: MemoryHandle, caller: Caller, question: Question) -> Reply:
+        if question.deed == "erase":
+            surely = Question("erase_surely", question.person, channel=question.channel)
+            buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
+            text = "Really erase all memories, conversations and links of this account?"
+            return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
+        return await self._erase(handle, caller)
+
+
+async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
+    """The outcome, where everybody reads the answer: what quotes memory waits for the person's
+    next direct message."""
+    asked = result.outcome is Outcome.REVIEW and not result.for_operators
+    untold = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
+    entries = entries_at(handle.request.at, [one for one in untold if one])
+    if entries:
+        await handle.tell_later(entries)
+    if asked:
+        return Reply(words.ASKED_ALONE)
+    said = tuple(one for one in result.notices if one != result.told_replaced)
+    return Reply(reviewing.kept(replace(result, notices=said)))

@@ -1,0 +1,168 @@
+"""`/forget`: shows everything that would go, page by page, and deletes exactly that. Where others
+read the answer, nothing from elsewhere is shown, and so nothing from elsewhere goes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Reply
+from gateway.people import Audience
+from gateway.remembering import Caller
+from memory.commands import texts as words
+from memory.commands.memories import reader
+from memory.commands.open_questions import (
+    PREFIX,
+    VALID_FOR,
+    Question,
+    Questions,
+    answered_in,
+    fitting,
+)
+from memory.commands.paging import Page, page_of
+from memory.model.scope import channel_of
+from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_words
+from memory.service.handle import MemoryHandle
+from safety.secret_detection.detect import redact_secrets
+
+PAGE_PREFIX: Final = f"{PREFIX}shown:"
+MAX_TOPIC: Final = 500
+CHOICES: Final = 3
+"""Buttons under one page: what WhatsApp shows as buttons."""
+KINDS: Final = {
+    "message": "you said",
+    "answer": "I said",
+    "task": "the task of a conversation",
+}
+
+
+class ForgetCommands:
+    """Shows, turns pages, deletes. Raises `BadInput` with words for the person."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+
+    async def ask(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        """What a topic, or an id, brings up, and whether it shall go."""
+        topic = text[:MAX_TOPIC].strip()
+        if not topic:
+            raise BadInput(words.WHAT_TO_FORGET)
+        found = await reader(handle, caller).forgettable(topic)
+        if not found.items:
+            several = len(topic.split()) > 1
+            nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
+            told = filter(None, (nothing, await _in_soul(handle, caller, topic)))
+            return Reply(_with_aside(handle, caller, "\n\n".join(told)))
+        most = fitting([item.bound for item in found.items])
+        items = found.items[:most]
+        bound = [item.bound for item in items]
+        person = str(caller.principal.person)
+        question = Question(
+            "forget",
+            person,
+            handle.sealed(topic),
+            channel_of(caller.place),
+            await self._questions.keep_list(caller.id, person, bound),
+            found.beyond + len(found.items) - most,
+        )
+        buttons = await self._questions.ask(caller.id, question, f"Forget {len(items)}")
+        reply = _shown(handle, caller, question, page_of(items, 1), caller.id, buttons)
+        further = (words.UNREAD * found.unread, await _in_soul(handle, caller, topic))
+        return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
+
+    def owns(self, value: str) -> bool:
+        """True for a button that turns the page."""
+        return value.startswith(PAGE_PREFIX)
+
+    async def turn(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
+        """Another page of what was found, as it is now."""
+        question_id, _, wanted = value.removeprefix(PAGE_PREFIX).partition(":")
+        question = await self._questions.find(question_id)
+        if question is None:
+            return Reply(words.CLOSED)
+        if not question.is_of(str(caller.principal.person), answered_in(caller.place)):
+            return Reply(words.NOT_ASKED, leaves_buttons=True)
+        bound = await self._questions.list_of(question_id, question)
+        if not bound:
+            return Reply(words.CLOSED)
+        page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
+        items = await reader(handle, caller).deleting.shown(page.items)
+        shown = Page(tuple(items), page.number, page.first, page.total, page.size)
+        yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
+        no = Button("Cancel", f"{PREFIX}no:{question_id}")
+        return _shown(handle, caller, question, shown, question_id, (yes, no))
+
+    async def settle(
+        self, handle: MemoryHandle, caller: Caller, question_id: str, question: Question
+    ) -> Reply:
+        """Delete what was shown."""
+        bound = await self._questions.list_of(question_id, question)
+        if bound is None:
+            return Reply(words.CLOSED)
+        gone = await handle.forget_shown(bound, question.topic)
+        await self._questions.drop_list(question_id, question)
+        told = [words.forgotten(gone.items)]
+        if gone.changed:
+            told.append(words.CHANGED.format(count=gone.changed))
+        if question.beyond:
+            told.append(words.BEYOND_LEFT.format(count=question.beyond))
+        return Reply(_with_aside(handle, caller, " ".join(told)))
+
+    async def leave(self, question_id: str, question: Question) -> Reply:
+        """Delete nothing."""
+        await self._questions.drop_list(question_id, question)
+        return Reply(words.LEFT)
+
+
+def _shown(
+    handle: MemoryHandle,
+    caller: Caller,
+    question: Question,
+    page: Page[TopicMatch] | Page[TopicMatch | None],
+    question_id: str,
+    buttons: tuple[Button, Button],
+) -> Reply:
+    yes, no = buttons
+    label = f" ({page.label})" if page.pages > 1 else ""
+    told = [f"Forget this?{label}", _lines(page.items), words.FORGET_MEANS]
+    if question.beyond:
+        told.append(words.BEYOND.format(shown=page.total, count=question.beyond))
+    turnings = tuple(
+        Button(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
+        for one in page.turnings(CHOICES - 2)
+    )
+    text = "\n\n".join(told)
+    until = caller.at + VALID_FOR
+    return Reply(_with_aside(handle, caller, text), (yes, *turnings, no), buttons_until=until)
+
+
+async def _in_soul(handle: MemoryHandle, caller: Caller, topic: str) -> str:
+    """A sentence where the person's SOUL says it as well, which only they rewrite."""
+    if caller.place.audience is not Audience.DIRECT or is_memory_id(topic):
+        return ""
+    soul = await handle.documents.read("soul")
+    return words.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else ""
+
+
+def _lines(items: Sequence[TopicMatch | None]) -> str:
+    return "\n".join(f"- {words.CHANGED_ITEM if one is None else _line(one)}" for one in items)
+
+
+def _line(item: TopicMatch) -> str:
+    if item.record is not None:
+        line = words.memory_line(item.record)
+        return f"{line} {words.WAITS}" if item.waits else line
+    said = item.spoken
+    if said is None:
+        return words.CHANGED_ITEM
+    if said.kind == "summary":
+        return f"{words.SUMMARY} _({said.at.date()})_"
+    text = redact_secrets(said.text).text
+    return f"{words.one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
+
+
+def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:
+    """The text, and where a room keeps something back, where to find it."""
+    if caller.place.audience is Audience.DIRECT or (caller.alone and handle.access.private):
+        return text
+    return f"{text}\n\n{words.FORGET_IN_ROOM}"

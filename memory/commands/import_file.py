@@ -1,0 +1,78 @@
+"""`/privacy import`: memories from a file that a person sends with the command."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import OutboundFile, Reply
+from gateway.remembering import Caller
+from memory.service.handle import MemoryHandle
+from memory.transfer.importer import LineOutcome, LineReport, bring_in
+
+MAX_ENTRIES: Final = 500
+"""Entries of a file that comes in a chat, or over HTTP."""
+NAMED: Final = 3
+NO_FILE: Final = (
+    "Send the file that `/privacy export` gave you, and write `/privacy import` as its text. Where "
+    "the platform takes `/` for itself, mention me before it: `@… /privacy import`."
+)
+UNREAD: Final = "I cannot read this file: {problem}."
+NOTHING_IN: Final = "This file holds no memories, so nothing was imported."
+LINE_OUTCOMES: Final = {
+    LineOutcome.STORED: "imported",
+    LineOutcome.KNOWN: "there already",
+    LineOutcome.WAITING: "waiting for your decision: `/memories review`",
+    LineOutcome.REFUSED: "refused",
+    LineOutcome.UNREADABLE: "not readable",
+    LineOutcome.LEFT: "left out (data of another kind than memories)",
+}
+REPORT: Final = "import-report.txt"
+
+
+async def imported(handle: MemoryHandle, caller: Caller, *, turns: bool) -> Reply:
+    """Import the file that came with the command; what became of it. Raises `BadInput` with words
+    for the person."""
+    if not caller.files:
+        raise BadInput(NO_FILE)
+    (file, *_) = caller.files
+    if file.data is None:
+        raise BadInput(UNREAD.format(problem=file.problem))
+    try:
+        told = [one async for one in taken_in(handle, file.data, turns=turns)]
+    except BadInput as error:
+        raise BadInput(UNREAD.format(problem=str(error))) from None
+    return Reply(summary(told), files=report(told))
+
+
+def taken_in(handle: MemoryHandle, data: bytes, *, turns: bool) -> AsyncIterator[LineReport]:
+    """What becomes of each entry of a small file that is not sealed. Raises `BadInput`, also where
+    this person imports too often."""
+    handle.count_import()
+    return bring_in(handle, data, turns=turns, most=MAX_ENTRIES)
+
+
+def summary(told: Sequence[LineReport]) -> str:
+    """How many entries had which fate, and the reasons of the first that were not taken."""
+    if not told:
+        return NOTHING_IN
+    counts = Counter(one.fate for one in told)
+    lines = [f"- {counts[fate]} {text}" for fate, text in LINE_OUTCOMES.items() if counts[fate]]
+    failed = [one for one in told if one.fate in (LineOutcome.REFUSED, LineOutcome.UNREADABLE)]
+    why = [f"- Line {one.line}: {one.reason}" for one in failed[:NAMED]]
+    entries = "1 entry" if len(told) == 1 else f"{len(told)} entries"
+    parts = [f"The file has {entries}:", "\n".join(lines)]
+    if why:
+        parts += ["Not taken:", "\n".join(why)]
+    if len(failed) > NAMED:
+        parts.append(f"The file `{REPORT}` names all {len(failed)}.")
+    return "\n\n".join(parts)
+
+
+def report(told: Sequence[LineReport]) -> tuple[OutboundFile, ...]:
+    """What became of each entry, as a file; none where the answer says all of it."""
+    if not any(one.reason for one in told):
+        return ()
+    lines = [f"line {one.line}: {one.fate.value}" + f": {one.reason}" * bool(one.reason)
+             for one in told]  # fmt: skip
+    return (OutboundFile(REPORT, "text/plain", "\n".join(lines).encode() + b"\n"),)

@@ -1,0 +1,173 @@
+"""`/link`: asks both sides whether to become one person, and tells them what came of it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Notice, Reply
+from gateway.people import Audience
+from gateway.ports import Clock
+from gateway.remembering import Caller
+from memory.commands import link_texts as link_words
+from memory.commands import texts as words
+from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.service.links import Links, side_of
+
+PREFIX: Final = "memory:link:"
+REFUSALS: Final[dict[LinkOutcome, str]] = {
+    "own": link_words.OWN_CODE,
+    "busy": link_words.BUSY,
+    "already": link_words.ALREADY,
+    "same_account": link_words.SAME_ACCOUNT,
+    "too_many": link_words.TOO_MANY,
+}
+
+
+class LinkCommands:
+    """Everything behind `/link`, in direct messages only. Raises `BadInput` with words for the
+    person."""
+
+    def __init__(self, links: Links, clock: Clock) -> None:
+        self._links = links
+        self._clock = clock
+
+    async def run(self, caller: Caller, text: str) -> Reply:
+        """`/link`, `/link CODE`, `/link confirm ID`, `/link cancel [ID]`, `/link off`."""
+        _check_private(caller)
+        what, _, rest = text.casefold().partition(" ")
+        match what:
+            case "":
+                return await self._shown(caller)
+            case "off":
+                return await self._off(caller)
+            case "confirm":
+                return await self._confirm(caller, rest.strip())
+            case "cancel":
+                return await self._cancel(caller, rest.strip())
+            case _:
+                return await self._redeem(caller, text)
+
+    async def press(self, caller: Caller, value: str) -> Reply:
+        """A button under one of the questions; it counts for the person who was asked alone."""
+        _check_private(caller)
+        answer, _, request_id = value.removeprefix(PREFIX).partition(":")
+        if answer == "yes" and request_id:
+            return await self._confirm(caller, request_id)
+        if answer == "no" and request_id:
+            return await self._cancel(caller, request_id)
+        return Reply(words.CLOSED)
+
+    async def _shown(self, caller: Caller) -> Reply:
+        request = await self._links.active(caller)
+        if request is not None:
+            return await self._standing(caller, request)
+        tenant, person = caller.principal.tenant, str(caller.principal.person)
+        linked = await self._links.linked(tenant, person)
+        offer = link_words.OFFER.format(code=await self._links.offer(caller))
+        if not linked:
+            return Reply(offer)
+        shown = link_words.LINKED.format(sides=link_words.listed(linked))
+        return Reply(f"{shown}\n\n{offer}")
+
+    async def _redeem(self, caller: Caller, code: str) -> Reply:
+        step = await self._links.redeem(caller, code)
+        if step.outcome in REFUSALS:
+            raise BadInput(REFUSALS[step.outcome])
+        if step.request is None:
+            raise BadInput(link_words.NOTHING_OPEN)
+        return await self._standing(caller, step.request)
+
+    async def _standing(self, caller: Caller, request: LinkRequest) -> Reply:
+        """The answer to a person with an open request: a question, or whose turn it is."""
+        person = str(caller.principal.person)
+        other = request.opposite(person)
+        if other is None:
+            raise BadInput(link_words.NOTHING_OPEN)
+        is_maker = person == request.maker.person
+        if is_maker == (request.state == "confirmed"):
+            text, buttons = await self._question(request, person, other)
+            return Reply(text, buttons)
+        if is_maker:
+            return Reply(link_words.NOT_YET.format(side=link_words.in_short(other)))
+        return Reply(_asked(request, other))
+
+    async def _question(
+        self, request: LinkRequest, person: str, other: LinkSide
+    ) -> tuple[str, tuple[Button, ...]]:
+        group = await self._links.linked(request.tenant, other.person)
+        text = link_words.question(request, other, [o for o in group if o.side.person != person])
+        return text, (
+            Button(link_words.YES, f"{PREFIX}yes:{request.id}", typed="yes"),
+            Button(link_words.NO, f"{PREFIX}no:{request.id}", typed="no"),
+        )
+
+    async def _confirm(self, caller: Caller, request_id: str) -> Reply:
+        request = await self._links.active(caller)
+        if not request_id and request is not None:
+            return await self._standing(caller, request)
+        step = await self._links.confirm(caller, request_id)
+        if step.request is None:
+            raise BadInput(link_words.NOTHING_OPEN)
+        other = step.request.opposite(str(caller.principal.person))
+        if step.outcome in REFUSALS:
+            notices = _notices([other], link_words.ENDED)
+            return Reply(REFUSALS[step.outcome], notices=notices)
+        if step.outcome == "linked":
+            return await self._done(caller, step)
+        if step.outcome == "agreed" and other is not None:
+            text, buttons = await self._question(step.request, other.person, side_of(caller))
+            notices = _notices([other], text, buttons)
+            return Reply(_asked(step.request, other), notices=notices)
+        return await self._standing(caller, step.request)
+
+    async def _done(self, caller: Caller, step: LinkStep) -> Reply:
+        """Tell everybody who is one person now."""
+        tenant, person = caller.principal.tenant, str(caller.principal.person)
+        others = await self._links.linked(tenant, person)
+        sides = link_words.listed([Linked(side_of(caller)), *(Linked(o.side) for o in others)])
+        text = link_words.DONE.format(at=self._clock.now(), sides=sides)
+        return Reply(text, notices=_notices((one.side for one in others), text))
+
+    async def _cancel(self, caller: Caller, request_id: str) -> Reply:
+        ended = await self._links.cancel(caller, request_id)
+        if ended is None:
+            raise BadInput(link_words.NOTHING_OPEN)
+        other = ended.opposite(str(caller.principal.person))
+        return Reply(link_words.CANCELLED, notices=_notices([other], link_words.ENDED))
+
+    async def _off(self, caller: Caller) -> Reply:
+        tenant, person = caller.principal.tenant, str(caller.principal.person)
+        others = await self._links.unlink(tenant, person)
+        if not others:
+            return Reply(link_words.NOT_LINKED)
+        side = link_words.in_short(side_of(caller))
+        left = link_words.LEFT.format(at=self._clock.now(), side=side)
+        text = link_words.SEPARATED.format(sides=link_words.listed(others))
+        return Reply(text, notices=_notices((one.side for one in others), left))
+
+
+def expired(request: LinkRequest) -> tuple[Notice, ...]:
+    """The notices to both sides of a request that was entered and not completed in time."""
+    if request.redeemer is None:
+        return ()
+    return _notices([request.maker, request.redeemer], link_words.ENDED)
+
+
+def _asked(request: LinkRequest, other: LinkSide) -> str:
+    return link_words.ASKED.format(side=link_words.in_short(other), until=request.until)
+
+
+def _notices(
+    sides: Iterable[LinkSide | None], markdown: str, buttons: tuple[Button, ...] = ()
+) -> tuple[Notice, ...]:
+    """A notice for each side that is reached in a direct conversation."""
+    return tuple(
+        Notice(side.person, side.place, markdown, buttons)
+        for side in sides
+        if side is not None and side.place is not None
+    )
+
+
+def _check_private(caller: Caller) -> None:
+    if caller.place.audience is not Audience.DIRECT:
+        raise BadInput(words.ONLY_PRIVATE)

@@ -1,0 +1,78 @@
+"""`/memories`: the lists of what was learned of a person and of their chat messages, page by
+page."""
+
+from dataclasses import replace
+from typing import Final
+
+from gateway.message import Button, Reply
+from gateway.people import Audience
+from gateway.remembering import Caller
+from memory.commands import texts as words
+from memory.commands.open_questions import Questions, Shown
+from memory.service.handle import MemoryHandle
+from memory.service.listing import ListName, Page
+
+PREFIX: Final = "memory:page:"
+CHAT: Final = "chat"
+"""What is written after `/memories` for the list of chat messages."""
+MAX_SEARCH: Final = 500
+_LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
+
+
+class MemoryLists:
+    """A person's own memories alone. Where others read the answer, only what was learned there,
+    and no buttons, because nobody else could use them."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+
+    async def first(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        """The first page of what was learned, of the chat messages, or of what fits a text."""
+        name: ListName = "said" if text.casefold() == CHAT else "learned"
+        shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
+        page = await reader(handle, caller).page(name, shown.text, 0)
+        reply = _told(page, caller.id, caller)
+        if reply.buttons:
+            await self._questions.keep_pages(caller.id, shown)
+        planned = words.planned(await handle.plan_use())
+        return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
+
+    async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
+        """The page that a button stands for."""
+        list_id, _, wanted = value.removeprefix(PREFIX).partition(":")
+        name, number = _LETTERS.get(wanted[:1]), wanted[1:]
+        shown = await self._questions.pages_of(list_id)
+        if shown is None or name is None or not (number.isascii() and number.isdigit()):
+            return Reply(words.OLD_LIST)
+        if shown.person != str(caller.principal.person):
+            return Reply(words.LIST_OF_OTHERS)
+        page = await reader(handle, caller).page(name, shown.text, int(number[:6]))
+        return _told(page, list_id, caller)
+
+
+def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
+    """Memory as the answer to a command may show it: where others read that, without what is from
+    elsewhere."""
+    return handle if caller.alone else handle.before_others()
+
+
+def _told(page: Page, list_id: str, caller: Caller) -> Reply:
+    text = words.page(page)
+    in_room = caller.place.audience is not Audience.DIRECT
+    if in_room and not (caller.alone and page.total):
+        text = f"{text}\n\n{words.ELSEWHERE}"
+    return Reply(text, _buttons(page, list_id) if caller.alone else ())
+
+
+def _buttons(page: Page, list_id: str) -> tuple[Button, ...]:
+    """At most three, of at most 20 characters: what every platform shows as buttons."""
+    here, there = ("l", "s") if page.name == "learned" else ("s", "l")
+    other = "Chat messages" if page.name == "learned" else "What I learned"
+    buttons: list[Button] = []
+    if page.first:
+        buttons.append(Button("Previous page", f"{PREFIX}{list_id}:{here}{page.next - 2}"))
+    if page.more:
+        buttons.append(Button("Next page", f"{PREFIX}{list_id}:{here}{page.next}"))
+    if page.other:
+        buttons.append(Button(other, f"{PREFIX}{list_id}:{there}0"))
+    return tuple(buttons)

@@ -1,0 +1,147 @@
+"""Open questions: what a button under one of our answers stands for, until it is pressed."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Final, Literal
+
+from pydantic import TypeAdapter
+
+from gateway.message import Button, Place
+from gateway.people import Audience
+from gateway.ports import AdapterState
+from memory.model.scope import channel_of
+from memory.service.deletion_topics import ItemRefs
+
+PREFIX: Final = "memory:"
+VALID_FOR: Final = timedelta(minutes=10)
+ASKED_ELSEWHERE: Final = timedelta(days=1)
+"""How long somebody has to answer who was asked without having written."""
+PIECE: Final = 3_900
+"""Characters of a list that are kept under one key."""
+MAX_PERSON: Final = 300
+MAX_PIECES: Final = 25
+"""Pieces of one list: room for 200 things that were shown."""
+
+LISTED_FOR: Final = timedelta(hours=1)
+"""How long one can turn the pages of a list."""
+
+Action = Literal["forget", "erase", "erase_surely"]
+_BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, of whom and where. `person` is the `str(PersonId)`; `channel` is
+    "platform:account:channel", empty for wherever that person is.
+
+    `topic` stands for what is to be forgotten, without its words; what was shown of it is a list
+    of `pieces`, and `beyond` things were not shown.
+    """
+
+    deed: Action
+    person: str
+    topic: str = ""
+    channel: str = ""
+    pieces: int = 0
+    beyond: int = 0
+
+    def is_of(self, person: str, channel: str) -> bool:
+        """True for the person who was asked, in the place where they were asked or in private;
+        `channel` is `answered_in` of where they answer."""
+        return self.person == person and (not channel or self.channel in ("", channel))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Whose list was shown, and what was searched for in it."""
+
+    person: str
+    text: str = ""
+
+
+class Questions:
+    """Keeps them for ten minutes, or as long as is said."""
+
+    def __init__(self, state: AdapterState) -> None:
+        self._state = state
+        self._taking = asyncio.Lock()
+
+    async def ask(
+        self, question_id: str, question: Question, yes: str, valid_for: timedelta = VALID_FOR
+    ) -> tuple[Button, Button]:
+        """Keep a question; the two buttons to put under it."""
+        await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
+        return (
+            Button(yes, f"{PREFIX}yes:{question_id}", typed="yes"),
+            Button("Cancel", f"{PREFIX}no:{question_id}", typed="no"),
+        )
+
+    async def keep_list(self, question_id: str, person: str, bound: Sequence[ItemRefs]) -> int:
+        """Keep what a question shows to this person, in pieces that go with it; how many. Raises
+        `ValueError` for more than fits, see `fitting`."""
+        text, size = _BOUND.dump_json(tuple(bound)).decode(), PIECE - len(person)
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        if len(pieces) > MAX_PIECES:
+            raise ValueError(f"a question shows at most {MAX_PIECES} pieces, not {len(pieces)}")
+        for number, piece in enumerate(pieces):
+            await self._state.put(f"{question_id}:{number}", f"{person}\n{piece}", VALID_FOR)
+        return len(pieces)
+
+    async def list_of(self, question_id: str, question: Question) -> tuple[ItemRefs, ...] | None:
+        """What a question showed; None when it is too old."""
+        if not question.pieces:
+            return ()
+        pieces = [await self._state.get(f"{question_id}:{n}") for n in range(question.pieces)]
+        if any(not piece for piece in pieces):
+            return None
+        return _BOUND.validate_json("".join((p or "").partition("\n")[2] for p in pieces))
+
+    async def find(self, question_id: str) -> Question | None:
+        """An open question, whoever was asked."""
+        if ":" in question_id:  # names a piece of a list
+            return None
+        stored = await self._state.get(question_id)
+        return Question(**json.loads(stored)) if stored else None
+
+    async def take(self, question_id: str, person: str, channel: str = "") -> Question | None:
+        """The question, when this person was asked here and it is still open; it is closed then,
+        and of two presses at once in this process the second finds it closed."""
+        async with self._taking:
+            question = await self.find(question_id)
+            if question is None or not question.is_of(person, channel or question.channel):
+                return None
+            await self._state.put(question_id, "", VALID_FOR)
+        return question
+
+    async def drop_list(self, question_id: str, question: Question) -> None:
+        """Forget what a question showed, once it is answered."""
+        for number in range(question.pieces):
+            await self._state.put(f"{question_id}:{number}", "", VALID_FOR)
+
+    async def keep_pages(self, list_id: str, shown: Shown) -> None:
+        """Keep what the pages of a list are made of."""
+        await self._state.put(f"list:{list_id}", json.dumps(asdict(shown)), LISTED_FOR)
+
+    async def pages_of(self, list_id: str) -> Shown | None:
+        """What the pages of a list are made of, None when it is too old."""
+        stored = await self._state.get(f"list:{list_id}")
+        return Shown(**json.loads(stored)) if stored else None
+
+
+def answered_in(place: Place) -> str:
+    """The channel of an answer, empty in private: what is asked in a room where nobody can be shown
+    anything alone reaches its person there (a command that mentions the assistant on Discord)."""
+    return "" if place.audience is Audience.DIRECT else channel_of(place)
+
+
+def fitting(bound: Sequence[ItemRefs]) -> int:
+    """How many things of a list, from its beginning, one question can show."""
+    left = MAX_PIECES * (PIECE - MAX_PERSON)
+    for number, refs in enumerate(bound):
+        left -= len(_BOUND.dump_json((refs,)))
+        if left < 0:
+            return number
+    return len(bound)

@@ -1,0 +1,102 @@
+"""`/memories review`, and the buttons under what waits for a person's decision: one after the
+other."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gateway.message import Button, Reply
+from gateway.remembering import Caller
+from memory.commands import texts as words
+from memory.model.outcome import Outcome, WriteResult
+from memory.ports import ReviewItem
+from memory.recall.selection import without_secrets
+from memory.service.handle import MemoryHandle
+from memory.turns.memory_port import BESIDE, DISCARD, KEEP, keep_buttons, unformatted
+
+LATER: Final = "memory:later:"
+MAX_WAITING: Final = 100
+DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
+
+
+async def review(handle: MemoryHandle, caller: Caller) -> Reply:
+    """The first of what waits here, or where else something does."""
+    waiting, hidden = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    asked = await _asked(waiting)
+    told = [asked.markdown] if waiting else [words.NOTHING_WAITS] * (not hidden)
+    told += [words.WAITS_PRIVATELY] * hidden
+    return replace(asked, markdown="\n\n".join((*told, *await _elsewhere(handle))))
+
+
+async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
+    """Do what a button says, and ask about the next one. Raises `NotFound` for what is decided."""
+    deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
+    review_id = value.removeprefix(deed)
+    waiting, _ = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    following = _after(waiting, review_id)
+    told = ""
+    if deed == DISCARD:
+        await handle.reject(review_id)
+        told = "I will not keep it."
+    elif deed != LATER:
+        result = await handle.approve(review_id, beside=deed == BESIDE)
+        told = kept(result)
+        if result.outcome is Outcome.REFUSED:
+            return Reply(told)
+    asked = await _asked(following)
+    text = "\n\n".join(filter(None, (told, asked.markdown)))
+    return replace(asked, markdown=text or words.NOTHING_WAITS)
+
+
+def kept(result: WriteResult) -> str:
+    """What became of something, in words for the person."""
+    match result.outcome:
+        case Outcome.STORED:
+            text = "I will remember that."
+        case Outcome.REVIEW:
+            asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
+            text = f"{result.reason}\n\n{asked}\n\n> {words.one_line(result.content)}"
+        case Outcome.BLOCKED if result.code == "duplicate":
+            text = words.KNOWN
+        case _:
+            text = result.reason
+    return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))
+
+
+def _decidable(
+    handle: MemoryHandle, caller: Caller, waiting: Sequence[ReviewItem]
+) -> tuple[list[ReviewItem], bool]:
+    """What can be asked about here, and whether something cannot: a SOUL is private, and where
+    others read the question they could not use its buttons."""
+    if not caller.alone:
+        return [], bool(waiting)
+    here = [one for one in waiting if not (one.target == "soul" and handle.access.room)]
+    return here, len(here) < len(waiting)
+
+
+def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
+    """What waits behind an entry, and then what waits before it."""
+    ids = [one.id for one in waiting]
+    place = ids.index(review_id) + 1 if review_id in ids else 0
+    return [one for one in (*waiting[place:], *waiting[:place]) if one.id != review_id]
+
+
+async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
+    """The question about the first of them; nothing where there is none."""
+    if not waiting:
+        return Reply("")
+    first, others = waiting[0], len(waiting) - 1
+    # A document may be long, and is read for secrets again.
+    shown = replace(first, record=await asyncio.to_thread(without_secrets, first.record))
+    buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
+    if others:
+        buttons = (*buttons, Button("Later", f"{LATER}{first.id}"))
+    return Reply(words.question(shown, others), buttons)
+
+
+async def _elsewhere(handle: MemoryHandle) -> list[str]:
+    """Where else something waits for an operator."""
+    proposed = await handle.proposed()
+    others = [one for one in proposed if one.project not in ("", handle.access.project)]
+    return [words.WAITS_THERE.format(places=words.places_told(others))] if others else []

@@ -1,0 +1,51 @@
+"""`/undo` and its button: take back what the assistant noted by itself."""
+
+from typing import Final
+
+from gateway.message import Reply
+from gateway.people import Audience
+from gateway.ports import CommandSpec
+from gateway.remembering import Caller
+from memory.commands import texts as words
+from memory.model.record import ID_PREFIX
+from memory.service.handle import MemoryHandle
+from memory.service.undo import UndoResult, document_named
+
+SPEC: Final = CommandSpec(
+    "undo", "Take back what you noted by yourself", True, "id", True, "an id; alone: the latest"
+)
+MAX_NAME: Final = 60
+MAX_SHOWN: Final = 5
+TAKEN_BACK: Final = "I took back what I had noted."
+RESTORED: Final = "This counts again:"
+DOCUMENT: Final = "I took back my change of the {name}."
+NO_DOCUMENT: Final = (
+    "It was changed since, or more than a day ago. `/{name} undo` brings the version before back."
+)
+
+
+async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
+    """Take back the turn of one memory, one version of a document, or the latest turn. Raises
+    `NotFound` where there is nothing of this person's to take back."""
+    name = name.strip().strip("`")[:MAX_NAME]
+    document = document_named(name)
+    if document is not None:
+        which, number = document
+        if await handle.documents.take_back(which, number):
+            return Reply(DOCUMENT.format(name=which.upper()))
+        return Reply(NO_DOCUMENT.format(name=which))
+    wanted = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
+    result = await handle.undo(wanted)
+    quiet = caller.place.audience is not Audience.DIRECT and not caller.alone
+    return Reply(TAKEN_BACK if quiet else told(result))
+
+
+def told(result: UndoResult) -> str:
+    """What was taken back, and what counts again."""
+    gone = [f"- {words.one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
+    more = len(result.gone) - MAX_SHOWN
+    parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]
+    if result.restored:
+        again = [f"- {words.one_line(one.content)}" for one in result.restored[:MAX_SHOWN]]
+        parts += [RESTORED, "\n".join(again)]
+    return "\n\n".join(filter(None, parts))

@@ -1,0 +1,171 @@
+"""Makes the vectors of memories, when nobody has to wait for that.
+
+What is new comes first, what was there before afterwards, from the newest to the oldest; a change
+of the model makes all of them anew in that way. Until then a memory is found by its words.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+import structlog
+
+from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
+from gateway.ports import Clock
+from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from memory.model.record import Embedding
+from memory.ports import MemoryStore, Unembedded
+
+BATCH: Final = 16
+"""Texts of one step: a tenth of a second for a model on this machine."""
+WHOLE_AGAIN: Final = 600.0
+"""Seconds until everything is looked through again, for what was edited or left out."""
+AFTER_FAILURE: Final = 30.0
+AFTER_REFUSAL: Final = 300.0
+"""Seconds: a wrong key or a missing file does not mend itself."""
+REPORT_EVERY: Final = 30.0
+MODEL: Final = "model"
+"""The item that stands for loading the model."""
+
+log = structlog.get_logger(__name__)
+
+
+class BackgroundEmbedder(Protocol):
+    """A model for work that nobody waits for."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        ...
+
+    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
+        """One vector per text, in their order. Raises `gateway.errors.ModelError` subclasses."""
+        ...
+
+
+async def _nothing_to_warm() -> None:
+    """For models that are ready as they are."""
+
+
+class EmbeddingBackfill:
+    """One step of the work at a time; whoever calls decides when. `count` is told of every vector
+    that was made. `warm` comes before the first: were a model loaded by the first question, that
+    question would be answered without it."""
+
+    def __init__(
+        self,
+        memories: MemoryStore,
+        embedder: BackgroundEmbedder,
+        clock: Clock,
+        count: Callable[[str], None] = lambda _: None,
+        warm: Callable[[], Awaitable[None]] = _nothing_to_warm,
+        guard: WorkGuard = UNGUARDED,
+    ) -> None:
+        self._memories = memories
+        self._embedder = embedder
+        self._clock = clock
+        self._count = count
+        self._warm = warm
+        self._guard = guard
+        self._is_warm = False
+        self._place = _Place()
+        self._not_before = 0.0
+        self._reported = 0.0
+        self._failing = ""
+
+    async def step(self) -> int:
+        """Make some vectors; how many, 0 when there is nothing to do for now."""
+        if self._clock.monotonic() < self._not_before:
+            return 0
+        place = self._place
+        try:
+            if not (self._is_warm or await self._load()):
+                return 0
+            some, place = await self._next()
+            made = await self._make(some) if some else 0
+        except (StoreUnavailable, ModelUnavailable) as error:
+            self._rest(AFTER_FAILURE, str(error))
+            return 0
+        except ModelError as error:
+            self._rest(AFTER_REFUSAL, str(error))
+            self._place = place  # one text that is refused does not hold up the others
+            return 0
+        passed, self._place = self._place, place
+        ended = place.whole_at != passed.whole_at and (some or passed.before is not None)
+        if ended or (some and self._clock.monotonic() - self._reported >= REPORT_EVERY):
+            await self._report()
+        return made
+
+    async def _load(self) -> bool:
+        """Load the model; False when processes died of that, as they do without enough memory."""
+        model = WorkItem("embedding", MODEL)
+        if self._guard.exhausted(model):
+            return False
+        with self._guard.working(model):
+            await self._warm()
+        self._is_warm = True
+        return True
+
+    async def _next(self) -> "tuple[list[Unembedded], _Place]":
+        """What is new since the last look, or else the next of what is older; and where to go on
+        when that is done."""
+        at, now = self._place, self._clock.monotonic()
+        if at.newest is not None:
+            fresh = await self._unembedded(after=at.newest)
+            if fresh:
+                few = len(fresh) < BATCH
+                return fresh, replace(at, newest=fresh[0].number if few else at.newest)
+        if at.whole_at is not None and now < at.whole_at:
+            return [], at
+        older = await self._unembedded(before=at.before)
+        newest = at.newest if at.newest is not None else (older[0].number if older else 0)
+        if len(older) < BATCH:
+            return older, _Place(newest, None, now + WHOLE_AGAIN)
+        return older, replace(at, newest=newest, before=older[-1].number)
+
+    async def _unembedded(self, before: int | None = None, after: int = 0) -> list[Unembedded]:
+        return await self._memories.unembedded(self._embedder.model, BATCH, before, after)
+
+    async def _make(self, some: Sequence[Unembedded]) -> int:
+        """The vectors of these; of those that processes died of one by one, or none."""
+        fresh, suspects = list[Unembedded](), list[Unembedded]()
+        for one in some:
+            item = WorkItem("embedding", one.id)
+            if not self._guard.exhausted(item):
+                (suspects if self._guard.deaths(item) else fresh).append(one)
+        for batch in (fresh, *([one] for one in suspects)):
+            if batch:
+                with self._guard.working(*(WorkItem("embedding", one.id) for one in batch)):
+                    await self._embed(batch)
+        return len(some)
+
+    async def _embed(self, some: Sequence[Unembedded]) -> None:
+        vectors = await self._embedder.embed_in_background([one.text for one in some])
+        made = await self._memories.embed(
+            [(one.id, vector) for one, vector in zip(some, vectors, strict=True)]
+        )
+        for _ in range(made):
+            self._count("vectors_made")
+        self._failing = ""
+
+    async def _report(self) -> None:
+        self._reported = self._clock.monotonic()
+        made, of = await self._memories.embedded(self._embedder.model)
+        log.info("vectors_made", model=self._embedder.model, made=made, of=of)
+
+    def _rest(self, seconds: float, problem: str) -> None:
+        self._not_before = self._clock.monotonic() + seconds
+        if problem != self._failing:
+            self._failing = problem
+            log.warning("vectors_not_made", problem=problem, hint="words are found all the same")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How far the work is: everything up to number `newest` was there when it began, everything
+    from `before` on is done, and at `whole_at` it begins anew. None before the first look, at the
+    newest, and while it goes on."""
+
+    newest: int | None = None
+    before: int | None = None
+    whole_at: float | None = None

@@ -1,0 +1,128 @@
+"""Vectors from any service that speaks OpenAI's embeddings.
+
+The library is the optional extra `openai`; it is loaded on first use, in a thread, and its own
+retries are off: recall goes on by words where the service does not answer in time.
+"""
+
+import asyncio
+import importlib.util
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from gateway.errors import ConfigurationError, ModelError, ModelRefused, ModelUnavailable
+from memory.model.record import Embedding
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+DEFAULT_MODEL: Final = "text-embedding-3-small"
+DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
+CONNECT_SECONDS: Final = 3.0
+ASKED_SECONDS: Final = 5.0
+"""Of a question: an answer that waits longer is given by words."""
+BEHIND_SECONDS: Final = 60.0
+BATCH: Final = 64
+MAX_TEXT: Final = 8_000
+MAX_DIMENSION: Final = 8_192
+_MAX_REASON: Final = 300
+
+
+class OpenAiEmbedder:
+    """Implements `memory.ports.recall.Embedder`. Raises `ConfigurationError` when its libraries
+    are not installed."""
+
+    def __init__(self, api_key: str, model: str = "", base_url: str = "") -> None:
+        if any(importlib.util.find_spec(name) is None for name in ("openai", "numpy")):
+            raise ConfigurationError(
+                'memory.embedding_provider: "openai" needs libraries that are not installed. '
+                'Install them beside Parley with: pip install "openai>=3.52,<4" "numpy>=2.4,<3"'
+            )
+        self._api_key = api_key or "none"  # servers at home ask for no key, the library does
+        self._name = model or DEFAULT_MODEL
+        self._base_url = base_url or DEFAULT_BASE_URL
+        self._loading: asyncio.Task[tuple[ModuleType, AsyncOpenAI]] | None = None
+
+    @property
+    def model(self) -> str:
+        """The model's name; another service's model of the same name is taken for the same."""
+        return f"openai/{self._name}"
+
+    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
+        """One vector per text, in their order. Raises `ModelUnavailable` or `ModelRefused`."""
+        return await self._embed(texts, ASKED_SECONDS)
+
+    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
+        """The same, with more patience."""
+        return await self._embed(texts, BEHIND_SECONDS)
+
+    async def warm(self) -> None:
+        """Load the library now, so that no question waits for that; the service is not asked."""
+        await self._load()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            _, client = await loading
+            await client.close()
+
+    async def _embed(self, texts: Sequence[str], seconds: float) -> list[Embedding]:
+        sdk, client = await self._load()
+        found: list[Embedding] = []
+        for begin in range(0, len(texts), BATCH):
+            some = [text[:MAX_TEXT] or " " for text in texts[begin : begin + BATCH]]
+            try:
+                answer = await client.embeddings.create(
+                    model=self._name, input=some, encoding_format="float", timeout=seconds
+                )
+                rows = _rows(answer, len(some))
+            except Exception as error:
+                raise _model_error(error, sdk) from error
+            found += [Embedding(self.model, row) for row in rows]
+        return found
+
+    async def _load(self) -> "tuple[ModuleType, AsyncOpenAI]":
+        if self._loading is None:
+            self._loading = asyncio.create_task(asyncio.to_thread(self._make_client))
+        return await asyncio.shield(self._loading)
+
+    def _make_client(self) -> "tuple[ModuleType, AsyncOpenAI]":
+        import openai  # noqa: PLC0415 - slow to import, and optional
+
+        client = openai.AsyncOpenAI(
+            api_key=self._api_key,
+            base_url=self._base_url,
+            max_retries=0,
+            timeout=openai.Timeout(BEHIND_SECONDS, connect=CONNECT_SECONDS),
+        )
+        return openai, client
+
+
+def _rows(answer: Any, count: int) -> list[tuple[float, ...]]:
+    """Unit vectors in the order of what was asked. Raises `ModelRefused` for anything else."""
+    found = {int(item.index): tuple(map(float, item.embedding)) for item in answer.data}
+    rows = [found.get(place, ()) for place in range(count)]
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1 or not 0 < lengths.pop() <= MAX_DIMENSION:
+        raise ModelRefused("the embedding server did not send one vector for each text")
+    return [_unit(row) for row in rows]
+
+
+def _unit(row: tuple[float, ...]) -> tuple[float, ...]:
+    length = math.hypot(*row)
+    if not (math.isfinite(length) and length > 0):
+        raise ModelRefused("the embedding server sent a vector without a direction")
+    return tuple(number / length for number in row)
+
+
+def _model_error(error: Exception, sdk: Any) -> ModelError:
+    if isinstance(error, ModelError):
+        return error
+    if not isinstance(error, sdk.APIStatusError):
+        return ModelUnavailable(f"no answer from the embedding server: {type(error).__name__}")
+    reason = f"the embedding server says {error.status_code}: {error.message}"[:_MAX_REASON]
+    if error.status_code in {408, 409, 429} or error.status_code >= 500:
+        return ModelUnavailable(reason)
+    return ModelRefused(reason)

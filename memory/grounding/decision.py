@@ -1,0 +1,291 @@
+"""Which claims are stored at once, which wait for their owner's word, and which are not stored.
+
+`determine_tier` is the decision, pure; `Grounding` gathers what it needs and asks it. The model's
+inferences need a citation that was verified; what the person said themselves does not, and what
+they asked for in so many words may even begin with "I think". A duplicate is never stored twice,
+and nothing that looks like an injection approves itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Literal, TypeAlias
+
+from memory.grounding.citations import find_citations
+from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
+from memory.grounding.relevance import RelevanceJudge, keep_relevant
+from memory.grounding.verifier import Checked, CitationVerifier, verify_all
+from memory.model.record import Evidence, Kind, SourceType, Trust
+from memory.model.validation import Code, IngestionTier, ValidationResult
+from memory.ports import Duplicate
+from memory.write.trust import CONFIDENCE
+
+MAX_CHECKS: Final = 20
+MAX_CHECK: Final = 120
+"""Checks that are named, and characters of each."""
+
+
+class WritePolicy(StrEnum):
+    """`memory.write_policy`: grounded claims at once; nothing without a word of the person; all but
+    duplicates, injections and what comes from outside."""
+
+    GROUNDED = "grounded"
+    CONFIRM = "confirm"
+    OPEN = "open"
+
+
+ImportState: TypeAlias = Literal["", "restored", "imported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be remembered, with what the handler derived about it.
+
+    `confirmed`: its owner approved this very text. `external`: it was stored in a turn with text
+    from outside, and the person's own words do not prove it. `supersedes` is the id of the memory
+    that it replaces. `brought`: it comes from a file; "restored" where a signature proves that it
+    was kept here before, "imported" where nothing does.
+    """
+
+    content: str
+    kind: Kind
+    source: SourceType
+    trust: Trust
+    captured_at: datetime
+    confirmed: bool = False
+    external: bool = False
+    supersedes: str = ""
+    valid_until: datetime | None = None
+    brought: ImportState = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checks found. `injections` are their names; `duplicate_unchecked` says that the
+    check for duplicates failed."""
+
+    hedges: HedgeResult = HedgeResult(HedgeAction.NONE)  # noqa: RUF009 -- frozen
+    citations: tuple[Checked, ...] = ()
+    injections: tuple[str, ...] = ()
+    duplicate: Duplicate | None = None
+    duplicate_unchecked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingDecision:
+    """A tier, and why. The reason is a sentence for people."""
+
+    tier: IngestionTier
+    code: Code
+
+    @property
+    def reason(self) -> str:
+        """In words."""
+        return _REASONS[self.code]
+
+
+def determine_tier(
+    claim: Claim,
+    findings: Findings,
+    policy: WritePolicy = WritePolicy.GROUNDED,
+    *,
+    auto_approve_ai_synthesis: bool = False,
+) -> GroundingDecision:
+    """The first rule that applies, strictest first."""
+    asked_for = claim.confirmed or claim.source is SourceType.EXPLICIT_SAVE
+    opened = policy is WritePolicy.OPEN
+    if findings.hedges.action is HedgeAction.BLOCK and not (asked_for or opened or claim.brought):
+        return _blocked(Code.SPECULATION)
+    if findings.duplicate is not None and findings.duplicate.id != claim.supersedes:
+        return _blocked(Code.DUPLICATE)
+    if claim.confirmed:
+        return _approved(Code.EXPLICIT)
+    if findings.injections:
+        return _flagged(Code.INJECTION)
+    if findings.duplicate_unchecked:
+        return _flagged(Code.DUPLICATE_UNCHECKED)
+    if claim.brought:
+        return _brought(claim, policy)
+    if asked_for:
+        return _approved(Code.EXPLICIT)
+    if claim.external:
+        return _flagged(Code.EXTERNAL)
+    if opened:
+        return _approved(Code.OPEN_POLICY)
+    if policy is WritePolicy.CONFIRM:
+        return _flagged(Code.NOT_CONFIRMED)
+    if findings.hedges.action is HedgeAction.REVIEW:
+        return _flagged(Code.HEDGED)
+    return _grounded(claim, findings.citations, auto_approve_ai_synthesis)
+
+
+def _brought(claim: Claim, policy: WritePolicy) -> GroundingDecision:
+    """What a file holds and nothing proves is stored as such; never what would change how the
+    assistant acts."""
+    if claim.brought == "restored":
+        return _approved(Code.RESTORED)
+    if claim.kind.behavioral:
+        return _flagged(Code.EXTERNAL)
+    if policy is WritePolicy.CONFIRM:
+        return _flagged(Code.NOT_CONFIRMED)
+    return _approved(Code.IMPORTED)
+
+
+def _grounded(claim: Claim, citations: Sequence[Checked], synthesis: bool) -> GroundingDecision:
+    """Trust first: what the person said is not doubted for a page that cannot be asked."""
+    if claim.trust is Trust.HIGH and claim.source is not SourceType.AI_INFERENCE:
+        return _approved(Code.TRUSTED)
+    if not all(checked.verification.valid for checked in citations):
+        return _flagged(Code.CITATION_UNVERIFIED)
+    if citations:
+        return _approved(Code.CITED)
+    if synthesis and claim.source is SourceType.AI_INFERENCE:
+        return _approved(Code.SYNTHESIS_ALLOWED)
+    return _flagged(Code.UNGROUNDED)
+
+
+def _approved(code: Code) -> GroundingDecision:
+    return GroundingDecision(IngestionTier.AUTO_APPROVE, code)
+
+
+def _flagged(code: Code) -> GroundingDecision:
+    return GroundingDecision(IngestionTier.FLAG_REVIEW, code)
+
+
+def _blocked(code: Code) -> GroundingDecision:
+    return GroundingDecision(IngestionTier.BLOCK, code)
+
+
+_REASONS: Final = {
+    Code.EXPLICIT: "You asked for it yourself.",
+    Code.CITED: "What it cites was looked up and is there.",
+    Code.TRUSTED: "It comes from a source that is trusted.",
+    Code.SYNTHESIS_ALLOWED: "Inferences of the assistant are stored here without review.",
+    Code.OPEN_POLICY: "Everything is stored here without review.",
+    Code.INJECTION: "It reads like an instruction to the assistant or like code.",
+    Code.DUPLICATE_UNCHECKED: "Whether it is stored already could not be checked.",
+    Code.HEDGED: "It says how things may be, not how they are.",
+    Code.NOT_CONFIRMED: "Nothing is stored here before you confirm it.",
+    Code.CITATION_UNVERIFIED: "It cites what could not be verified.",
+    Code.EXTERNAL: "It may come from a message of somebody else, a page, a file or a tool.",
+    Code.UNGROUNDED: "The assistant concluded it and cites no source.",
+    Code.SPECULATION: "It is an opinion or a guess, not something known.",
+    Code.DUPLICATE: "It is stored already.",
+    Code.RESTORED: "It was kept here before, as its signature shows.",
+    Code.IMPORTED: "It comes from a file that you imported.",
+    Code.REPLACES: "It may replace something that is stored.",
+}
+_CONFIDENCE: Final = {
+    IngestionTier.AUTO_APPROVE: 0.9,
+    IngestionTier.FLAG_REVIEW: 0.6,
+    IngestionTier.BLOCK: 0.3,
+}
+"""High, medium and low confidence go with the tiers (sources 004)."""
+_ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMPORTED})
+"""Approved without a ground: believed as far as their source is."""
+
+
+def validation(claim: Claim, findings: Findings, ruling: GroundingDecision) -> ValidationResult:
+    """The ruling with its evidence, and every check by name."""
+    valid = [c.citation for c in findings.citations if c.verification.valid]
+    like = findings.duplicate
+    confidence = _CONFIDENCE[ruling.tier]
+    return ValidationResult(
+        tier=ruling.tier,
+        code=ruling.code,
+        reason=ruling.reason,
+        evidence=Evidence(
+            claim=claim.content,
+            captured_at=claim.captured_at,
+            confidence=CONFIDENCE[claim.trust] if ruling.code in _ON_TRUST else confidence,
+            source_id=valid[0].source_id if valid else "",
+            valid_until=claim.valid_until,
+        ),
+        checks_passed=_bounded(_passed(claim, findings)),
+        checks_failed=_bounded(_failed(claim, findings)),
+        similarity=like.similarity if like else None,
+        conflicting_id=like.id if like else "",
+    )
+
+
+def _passed(claim: Claim, findings: Findings) -> list[str]:
+    passed = []
+    if findings.hedges.action is HedgeAction.NONE:
+        passed.append("no_speculation")
+    if not findings.injections:
+        passed.append("no_injection")
+    if not _repeats(claim, findings) and not findings.duplicate_unchecked:
+        passed.append("no_duplicate")
+    if claim.trust is Trust.HIGH:
+        passed.append("trusted_source")
+    valid = [c.citation.source_id for c in findings.citations if c.verification.valid]
+    return passed + [f"citation_verified: {source_id}" for source_id in valid]
+
+
+def _failed(claim: Claim, findings: Findings) -> list[str]:
+    failed = [f"hedge: {word}" for word in findings.hedges.words]
+    failed += [f"injection: {name}" for name in findings.injections]
+    if findings.duplicate_unchecked:
+        failed.append("duplicate_unchecked")
+    if findings.duplicate and _repeats(claim, findings):
+        failed.append(f"duplicate: {findings.duplicate.id}")
+    for checked in findings.citations:
+        if not checked.verification.valid:
+            outcome = checked.verification.reason
+            failed.append(f"citation_{outcome}: {checked.citation.source_id}")
+    return failed
+
+
+def _repeats(claim: Claim, findings: Findings) -> bool:
+    return findings.duplicate is not None and findings.duplicate.id != claim.supersedes
+
+
+def _bounded(checks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(check[:MAX_CHECK] for check in checks[:MAX_CHECKS])
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """The checks of a claim, with what they need.
+
+    `relevance`: a citation also has to speak of the claim; `judge` is the model asked then, if any.
+    """
+
+    verifier: CitationVerifier
+    policy: WritePolicy = WritePolicy.GROUNDED
+    auto_approve_ai_synthesis: bool = False
+    relevance: bool = False
+    judge: RelevanceJudge | None = None
+
+    async def examine(
+        self,
+        claim: Claim,
+        *,
+        injections: Sequence[str] = (),
+        duplicate: Duplicate | None = None,
+        duplicate_unchecked: bool = False,
+    ) -> ValidationResult:
+        """The result for a claim. Citations are looked up only where the tier depends on them."""
+        findings = Findings(
+            hedges=analyze_hedges(claim.content),
+            injections=tuple(injections),
+            duplicate=duplicate,
+            duplicate_unchecked=duplicate_unchecked,
+        )
+        ruling = self._rule(claim, findings)
+        if ruling.code in {Code.UNGROUNDED, Code.SYNTHESIS_ALLOWED}:
+            findings = replace(findings, citations=await self.citations(claim.content))
+            ruling = self._rule(claim, findings)
+        return validation(claim, findings, ruling)
+
+    def _rule(self, claim: Claim, findings: Findings) -> GroundingDecision:
+        synthesis = self.auto_approve_ai_synthesis
+        return determine_tier(claim, findings, self.policy, auto_approve_ai_synthesis=synthesis)
+
+    async def citations(self, content: str) -> tuple[Checked, ...]:
+        """What a text cites, looked up."""
+        checked = await verify_all(find_citations(content), self.verifier)
+        if self.relevance:
+            return await keep_relevant(content, checked, self.judge)
+        return checked

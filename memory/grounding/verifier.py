@@ -1,0 +1,160 @@
+"""Whether what a text cites is there, asked only of places that the operator listed.
+
+Pages of `hosts`, commits and decision records of local `repositories`, issues of `trackers`. A
+citation that belongs to none of them is not looked for at all: an address is also a way out for
+data. Whatever fails, is too slow or too much is not verified, which sends a claim to review.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Protocol
+
+from aiohttp.abc import AbstractResolver
+
+from memory.grounding.citations import Citation, CitationKind
+from memory.grounding.pages import Pages
+from memory.grounding.repositories import Repositories
+from memory.grounding.trackers import Tracker, Trackers
+from safety.http.addresses import HostRule, Network
+
+MAX_VERIFIED: Final = 5
+"""Citations of one text that are looked up."""
+SECONDS: Final = 5.0
+"""For all of them together (sources 004 give one address five seconds)."""
+KEPT_VALID: Final = 600.0
+KEPT_INVALID: Final = 60.0
+"""Seconds for which an answer is remembered."""
+MAX_KEPT: Final = 500
+
+
+class Reason(StrEnum):
+    """Why a citation is verified, or not."""
+
+    EXISTS = "exists"
+    MISSING = "missing"
+    NOT_LISTED = "not_listed"
+    FAILED = "failed"
+    TOO_MANY = "too_many"
+    IRRELEVANT = "irrelevant"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The outcome for one citation. `excerpt` is text of what is cited, where it was asked for."""
+
+    valid: bool
+    reason: Reason
+    excerpt: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A citation and what became of it."""
+
+    citation: Citation
+    verification: Verification
+
+
+class CitationVerifier(Protocol):
+    """Looks a citation up. Raises nothing for what is missing; anything raised counts as failed."""
+
+    async def verify(self, citation: Citation) -> Verification: ...
+
+
+async def verify_all(
+    citations: Sequence[Citation], verifier: CitationVerifier, *, seconds: float = SECONDS
+) -> tuple[Checked, ...]:
+    """Look the first `MAX_VERIFIED` up, side by side and within `seconds` in all."""
+    looked, rest = citations[:MAX_VERIFIED], citations[MAX_VERIFIED:]
+    tasks = [asyncio.ensure_future(verifier.verify(citation)) for citation in looked]
+    try:
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+    finally:
+        for task in tasks:
+            task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    checked = [
+        Checked(c, o if isinstance(o, Verification) else Verification(False, Reason.FAILED))
+        for c, o in zip(looked, outcomes, strict=True)
+    ]
+    return (*checked, *(Checked(c, Verification(False, Reason.TOO_MANY)) for c in rest))
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingSources:
+    """What the operator listed. `networks` are internal ones in which listed hosts may be."""
+
+    hosts: tuple[HostRule, ...] = ()
+    repositories: tuple[Path, ...] = ()
+    trackers: tuple[Tracker, ...] = ()
+    networks: frozenset[Network] = frozenset()
+
+
+class ConfiguredVerifier:
+    """Looks citations up in what is configured, and remembers the answers for a while.
+
+    `excerpts`: bring text of what is cited along, for `relevance.py`.
+    """
+
+    def __init__(
+        self,
+        sources: GroundingSources,
+        *,
+        excerpts: bool = False,
+        resolver: AbstractResolver | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._repositories = Repositories(sources.repositories, excerpts=excerpts)
+        self._trackers = Trackers(
+            sources.trackers, sources.networks, excerpts=excerpts, resolver=resolver
+        )
+        self._pages = Pages(sources.hosts, sources.networks, excerpts=excerpts, resolver=resolver)
+        self._now = now
+        self._kept: OrderedDict[tuple[str, ...], tuple[float, Verification]] = OrderedDict()
+
+    async def verify(self, citation: Citation) -> Verification:
+        """Raises `OutboundError`, OSError or TimeoutError when it cannot be found out."""
+        key = (citation.kind, citation.id, citation.repository)
+        until, kept = self._kept.get(key, (0.0, None))
+        if kept is not None and self._now() < until:
+            return kept
+        if not self._is_listed(citation):
+            return Verification(False, Reason.NOT_LISTED)
+        excerpt = await self._look_up(citation)
+        if excerpt is None:
+            outcome = Verification(False, Reason.MISSING)
+        else:
+            outcome = Verification(True, Reason.EXISTS, excerpt)
+        self._keep(key, outcome)
+        return outcome
+
+    def _is_listed(self, citation: Citation) -> bool:
+        if citation.kind is CitationKind.URL:
+            return self._pages.lists(citation.id)
+        if citation.kind is CitationKind.ISSUE:
+            return bool(self._trackers.urls(citation))
+        return bool(self._repositories)
+
+    async def _look_up(self, citation: Citation) -> str | None:
+        match citation.kind:
+            case CitationKind.URL:
+                return await self._pages.page(citation.id)
+            case CitationKind.COMMIT:
+                return await self._repositories.commit(citation.id)
+            case CitationKind.ADR:
+                return await self._repositories.decision_record(citation.id)
+            case CitationKind.ISSUE:
+                return await self._trackers.issue(citation)
+
+    def _keep(self, key: tuple[str, ...], outcome: Verification) -> None:
+        seconds = KEPT_VALID if outcome.valid else KEPT_INVALID
+        self._kept[key] = (self._now() + seconds, outcome)
+        self._kept.move_to_end(key)
+        while len(self._kept) > MAX_KEPT:
+            self._kept.popitem(last=False)

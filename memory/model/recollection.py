@@ -1,0 +1,60 @@
+"""What was recalled, and how it was found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memory.model.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step of recall and how long it took."""
+
+    name: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A memory that answers a question, without secrets.
+
+    `score` is 0 to 1. `source_scores` and `source_ranks` (from 1) say what each arm ("bm25",
+    "vector", "reranker") said of it; both are empty for a turn that is there for what stands beside
+    it. `label` is how far it can be believed, in words for the model, empty for the person's own.
+    """
+
+    record: Record
+    score: float
+    source_scores: Mapping[str, float]
+    source_ranks: Mapping[str, int]
+    label: str = ""
+
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.record.id
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What a question brought up, best first.
+
+    `arms` were asked and answered, with the number of their candidates. `notes` say why something
+    was left out: "no_model", "model_failed", "model_slow", "model_resting", "exact",
+    "reranker_failed". `candidates` were looked at, `left_out` of them were good enough but beyond a
+    limit, `repeats` said nothing more.
+    """
+
+    results: tuple[Recalled, ...] = ()
+    arms: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    candidates: int = 0
+    left_out: int = 0
+    repeats: int = 0
+    tokens: int = field(default=0)
+
+    @property
+    def ms(self) -> float:
+        """How long all of it took."""
+        return sum(stage.ms for stage in self.stages)

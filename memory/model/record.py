@@ -1,0 +1,206 @@
+"""What a memory is: frozen values, no I/O.
+
+A record says what is remembered, of whom, for whom, on what evidence and for how long. Nothing in
+it is taken from a caller's word: source, trust and place are filled in by the handle that writes
+it (`memory/service/handle.py`).
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, Literal
+
+from gateway.people import Audience
+
+ID_PREFIX: Final = "mem-"
+MAX_MEMORY: Final = 1_000
+"""Characters of one memory; a longer one is cut, and the write says so (sources 000)."""
+MAX_DOCUMENT: Final = 10_000
+"""Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn (sources 000)."""
+MAX_TAGS: Final = 10
+MAX_TAG: Final = 50
+MAX_ARGUMENT: Final = 2_000
+"""Characters of `content` that a tool takes at all; longer is refused (sources 003)."""
+EPISODIC_TTL: Final = timedelta(days=90)
+EPISODIC_MAX_TTL: Final = timedelta(days=365)
+
+
+class Tier(StrEnum):
+    """How long something is remembered. Working memory lives as long as its session."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+
+
+class Kind(StrEnum):
+    """What sort of thing is remembered."""
+
+    PREFERENCE = "preference"
+    FACT = "fact"
+    INSTRUCTION = "instruction"
+    CONTEXT = "context"
+    CORRECTION = "correction"
+    DECISION = "decision"
+
+    @property
+    def behavioral(self) -> bool:
+        """True when it changes how the assistant acts, rather than what it knows."""
+        return self in _BEHAVIORAL
+
+    @property
+    def tier(self) -> Tier:
+        """Context is episodic; everything else is semantic."""
+        return Tier.EPISODIC if self is Kind.CONTEXT else Tier.SEMANTIC
+
+
+_BEHAVIORAL: Final = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.CORRECTION})
+
+
+class Scope(StrEnum):
+    """Whom a memory belongs to: one person, one project, everybody of the tenant."""
+
+    USER = "user"
+    PROJECT = "project"
+    GLOBAL = "global"
+
+
+class SourceType(StrEnum):
+    """Where a memory comes from."""
+
+    USER_MESSAGE = "user_message"
+    TOOL_OUTPUT = "tool_output"
+    AI_INFERENCE = "ai_inference"
+    EXPLICIT_SAVE = "explicit_save"
+    IMPORT = "import"
+
+
+class Trust(StrEnum):
+    """How far a source can be believed."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where and when something was learned. `person` is the `str(PersonId)` under which it was
+    written; `group` names the conversation; `room` is empty for what was said in private.
+    `channel` is `channel_of(place)` in `memory/model/scope.py`: message ids are unique only within it,
+    and a deleted message is looked for by both.
+    """
+
+    source: SourceType
+    trust: Trust
+    person: str
+    at: datetime
+    session: str = ""
+    message_id: str = ""
+    tool: str = ""
+    group: str = ""
+    room: str = ""
+    channel: str = ""
+    audience: Audience = Audience.DIRECT
+    external: bool = False
+    """True for what came from outside, or what the assistant said of it: a message of somebody
+    else, a file, a page, a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why it is believed. `confidence` is 0 to 1; `source_id` such as "ADR-003" or a URL."""
+
+    claim: str
+    captured_at: datetime
+    confidence: float
+    source_id: str = ""
+    valid_until: datetime | None = None
+
+    @property
+    def confidence_name(self) -> Literal["high", "medium", "low"]:
+        """High from .8, medium from .5."""
+        if self.confidence >= 0.8:
+            return "high"
+        return "medium" if self.confidence >= 0.5 else "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A vector and the model that made it; vectors of two models are never compared."""
+
+    model: str
+    vector: tuple[float, ...] = field(repr=False)
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in the vector."""
+        return len(self.vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A memory as it is stored.
+
+    `true_from` and `true_until` say when it holds in the world, `provenance.at` when it was
+    written, `expires_at` when it is forgotten. `superseded_by` is set on the older of two.
+    `derived_from` are the message ids it goes back to: they take it along when they are deleted,
+    unless `confirmed`. `role` is who spoke, for turns of a conversation; empty otherwise. "other"
+    is somebody else, whose text the person showed.
+    """
+
+    id: str
+    tenant: str
+    scope: Scope
+    tier: Tier
+    kind: Kind
+    content: str
+    provenance: Provenance
+    evidence: Evidence
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    role: Literal["", "user", "assistant", "tool", "other"] = ""
+    true_from: datetime | None = None
+    true_until: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: str = ""
+    superseded_by: str = ""
+    superseded_at: datetime | None = None
+    confirmed: bool = False
+    derived_from: tuple[str, ...] = ()
+    embedding: Embedding | None = None
+
+    @property
+    def behavioral(self) -> bool:
+        """Derived from the kind, never given."""
+        return self.kind.behavioral
+
+    @property
+    def current(self) -> bool:
+        """True unless a newer memory took its place."""
+        return not self.superseded_by
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody asks to be remembered; everything else the write path finds out.
+
+    `quote` is what the model says the person wrote, word for word. `supersedes` is the id of the
+    memory that this one replaces.
+    """
+
+    content: str
+    kind: Kind
+    tags: Sequence[str] = ()
+    scope: Scope = Scope.USER
+    supersedes: str = ""
+    quote: str = ""
+    true_from: datetime | None = None
+    true_until: datetime | None = None
+
+
+def new_id() -> str:
+    """An id that cannot be guessed: "mem-" and a random UUID (122 random bits)."""
+    return f"{ID_PREFIX}{uuid.uuid4()}"

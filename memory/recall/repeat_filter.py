@@ -1,0 +1,67 @@
+"""What only repeats: turns that say again what was asked, or what is told by something else found.
+
+Whoever asks about their memories gets them, and not the conversations in which they were made or
+were talked about. A turn is an echo when next to nothing in it is new: "What do you know about
+tea?" and "I will remember that." tell nothing of tea. A statement is none, even in the words of the
+question: it answers "Do I like tea?". Echoes stay in the store.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from memory.model.recollection import Recalled
+from memory.recall.repeated_questions import asks, begins_question
+from memory.text.function_words import FUNCTION_WORDS
+
+NEXT_TO_NOTHING: Final = 0.4
+"""Up to this share of its telling words may be new in an echo."""
+_ASKED_AND_ANSWERED: Final = """
+anything everything know known knows nothing recall remember remembered remind said say tell told
+ll ve got noted ok okay please sorry sure thank thanks understood
+alles erinnere erinnern erinnerst gemerkt gesagt merk merke merken nichts sag sage sagen sagte weiss
+weisst wissen danke klar notiert verstanden
+dire dit rappelle rappeler retenir retiens rien sais sait savez souviens entendu merci noté
+acuerdas acuerdo dicho dije nada recordaré recuerda recuerdas recuerdo sabe sabes anotado entendido
+gracias vale
+"""
+_TELLS_NOTHING: Final = frozenset(_ASKED_AND_ANSWERED.split())
+"""Words of asking somebody what they know, and of saying that one has understood, case-folded: in
+the languages of the function words, none of them says what it is about."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_DAY_TOLD: Final = re.compile(r"\(\d{4}-\d\d-\d\d\)")
+"""The day behind a memory, as the assistant is told it and repeats it."""
+
+
+def without_repeats(question: str, found: Sequence[Recalled]) -> list[Recalled]:
+    """What is left of the results, in their order. Of two turns that say the same the older stays;
+    what is no turn always does."""
+    asked = _words(question)
+    told = [_words(one.record.content) for one in found if not one.record.role]
+    kept = {one.id for one in found if not one.record.role}
+    turns = [one for one in found if one.record.role]
+    for one in sorted(turns, key=lambda turn: turn.record.provenance.at):
+        text = one.record.content
+        new = _words(text) - asked - _TELLS_NOTHING
+        if not new and _states(text):
+            new = _words(text)
+        if new and not any(_adds_little(new, other) for other in told):
+            told.append(new)
+            kept.add(one.id)
+    return [one for one in found if one.id in kept]
+
+
+def _states(text: str) -> bool:
+    """True for what neither asks nor says that something is known or understood."""
+    words = _WORD.findall(text.casefold())
+    return _TELLS_NOTHING.isdisjoint(words) and not asks(text) and not begins_question(words)
+
+
+def _adds_little(new: frozenset[str], told: frozenset[str]) -> bool:
+    return len(new - told) <= NEXT_TO_NOTHING * len(new)
+
+
+def _words(text: str) -> frozenset[str]:
+    words = frozenset(_WORD.findall(_DAY_TOLD.sub("", text.casefold())))
+    return words - FUNCTION_WORDS or words

@@ -1,0 +1,221 @@
+"""The tables of memory.
+
+`memory_words` files a memory under some of its words, for duplicates; `memory_origins` under the
+messages it was derived from. Triggers keep both, the full-text index and the vectors consistent
+with `memories`, whose `words` are what `memory/text/terms.py` makes of a text. The table of
+vectors in PostgreSQL is made where the extension `vector` exists
+(`memory/stores/postgres/vector_table.py`).
+"""
+
+from typing import Final
+
+from db.fragments import BY_KEY, NUMBERED, either
+from db.migrations import Schema
+from memory.stores.partitions import ROOM_BEGINS
+
+TIME: Final = either(sqlite="real", postgres="timestamptz")
+FLAG: Final = either(sqlite="integer", postgres="boolean")
+TEXTS: Final = either(sqlite="text", postgres="text[]")
+RECORDS: Final = (
+    f"""CREATE TABLE memories (
+        seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL,
+        scope text NOT NULL CHECK (scope IN ('user', 'project', 'global')),
+        tier text NOT NULL CHECK (tier IN ('working', 'episodic', 'semantic')),
+        kind text NOT NULL, behavioral boolean NOT NULL, content text NOT NULL,
+        project text NOT NULL, tags text NOT NULL, role text NOT NULL, person text NOT NULL,
+        source text NOT NULL, trust text NOT NULL, at bigint NOT NULL, session text NOT NULL,
+        message_id text NOT NULL, tool text NOT NULL, conversation text NOT NULL,
+        room text NOT NULL, channel text NOT NULL, audience text NOT NULL,
+        external boolean NOT NULL, claim text NOT NULL, captured_at bigint NOT NULL,
+        confidence double precision NOT NULL, source_id text NOT NULL, valid_until bigint,
+        true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
+        superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
+        derived_from text NOT NULL, owner text NOT NULL, shelves text NOT NULL,
+        words text NOT NULL, length integer NOT NULL
+        {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
+    )""",
+    "CREATE INDEX memories_person ON memories (tenant, person, at)",
+    "CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> ''",
+    "CREATE INDEX memories_owner ON memories (owner, at)",
+    "CREATE INDEX memories_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL",
+    "CREATE INDEX memories_superseded ON memories (superseded_at) WHERE superseded_at IS NOT NULL",
+    """CREATE INDEX memories_conversation ON memories (tenant, conversation, at, seq)
+        WHERE role <> ''""",
+    f"""CREATE TABLE memory_words (
+        word bigint NOT NULL, size integer NOT NULL, memory bigint NOT NULL,
+        PRIMARY KEY (word, size, memory)
+    ) {BY_KEY}""",
+    "CREATE INDEX memory_words_memory ON memory_words (memory)",
+    f"""CREATE TABLE memory_origins (
+        origin text NOT NULL, memory bigint NOT NULL, PRIMARY KEY (origin, memory)
+    ) {BY_KEY}""",
+    "CREATE INDEX memory_origins_memory ON memory_origins (memory)",
+)
+PARTITIONED: Final = """(
+        SELECT group_concat(shelf.value || replace({row}.words, ' ', ' ' || shelf.value), ' ')
+        FROM json_each('["' || replace({row}.shelves, ' ', '","') || '"]') shelf
+    )"""
+ADDED: Final = f"""
+        INSERT INTO memories_text (rowid, terms) VALUES (new.seq, {PARTITIONED.format(row="new")});
+        INSERT INTO memory_shelves
+            SELECT shelf, 1, new.length
+            FROM (SELECT new.owner AS shelf UNION ALL SELECT substr(new.shelves, {ROOM_BEGINS}))
+            WHERE shelf <> ''
+            ON CONFLICT (shelf) DO UPDATE
+                SET memories = memories + 1, words = words + excluded.words;
+"""  # noqa: S608 - constants
+REMOVED: Final = f"""
+        INSERT INTO memories_text (memories_text, rowid, terms)
+            VALUES ('delete', old.seq, {PARTITIONED.format(row="old")});
+        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS}));
+        DELETE FROM memory_shelves
+            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS})) AND memories <= 0;
+        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
+"""  # noqa: S608 - constants
+SQLITE_INDEX: Final = (
+    "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
+    "INSERT INTO memory_upkeep VALUES ('merge', 0)",
+    """CREATE TABLE memory_shelves (
+        shelf text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
+    ) WITHOUT ROWID""",
+    # A vector that is set again gets a new number, so that a matrix in memory sees what is new.
+    """CREATE TABLE memory_vectors (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, memory integer NOT NULL UNIQUE,
+        model text NOT NULL, dimension integer NOT NULL, owner text NOT NULL, room text NOT NULL,
+        vector blob NOT NULL
+    )""",
+    "CREATE INDEX memory_vectors_owner ON memory_vectors (owner, model, number)",
+    "CREATE INDEX memory_vectors_model ON memory_vectors (memory, model)",
+    "CREATE INDEX memory_vectors_room ON memory_vectors (room, model, number) WHERE room <> ''",
+    # The index holds neither texts nor positions, and every term with its partition in front.
+    """CREATE VIRTUAL TABLE memories_text USING fts5(
+        terms, content = '', columnsize = 0, detail = none,
+        tokenize = "ascii tokenchars '-_./:@+#~='"
+    )""",
+    f"CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN {ADDED} END",
+    f"""CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN {REMOVED}
+        DELETE FROM memory_words WHERE memory = old.seq;
+        DELETE FROM memory_origins WHERE memory = old.seq;
+        DELETE FROM memory_vectors WHERE memory = old.seq;
+    END""",  # noqa: S608 - constants
+    f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
+        DELETE FROM memory_words WHERE memory = old.seq;
+        DELETE FROM memory_vectors WHERE memory = old.seq;
+    END""",  # noqa: S608 - constants
+)
+POSTGRES_INDEX: Final = (
+    "CREATE INDEX memories_text ON memories USING gin (lexemes) WITH (fastupdate = off)",
+    """CREATE FUNCTION memories_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM memory_words WHERE memory = old.seq;
+        DELETE FROM memory_origins WHERE memory = old.seq;
+        IF to_regclass('memory_vectors') IS NOT NULL THEN
+            DELETE FROM memory_vectors WHERE memory = old.seq;
+        END IF;
+        RETURN old; END $$""",
+    """CREATE TRIGGER memories_deleted AFTER DELETE ON memories
+        FOR EACH ROW EXECUTE FUNCTION memories_deleted()""",
+    """CREATE FUNCTION memories_reworded() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        DELETE FROM memory_words WHERE memory = old.seq;
+        IF to_regclass('memory_vectors') IS NOT NULL THEN
+            DELETE FROM memory_vectors WHERE memory = old.seq;
+        END IF;
+        RETURN new; END $$""",
+    """CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories
+        FOR EACH ROW EXECUTE FUNCTION memories_reworded()""",
+)
+PEOPLE: Final = (
+    f"""CREATE TABLE people_links (
+        tenant text NOT NULL, person text NOT NULL, human text NOT NULL,
+        name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since bigint,
+        PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    "CREATE INDEX people_links_human ON people_links (tenant, human)",
+    f"""CREATE TABLE link_requests (
+        tenant text NOT NULL, maker text NOT NULL, code text NOT NULL, id text NOT NULL,
+        state text NOT NULL CHECK (state IN ('offered', 'redeemed', 'confirmed', 'linked')),
+        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, settled text NOT NULL,
+        PRIMARY KEY (tenant, maker)
+    ) {BY_KEY}""",
+    "CREATE INDEX link_requests_code ON link_requests (tenant, code)",
+    "CREATE INDEX link_requests_redeemer ON link_requests (tenant, redeemer)",
+    "CREATE INDEX link_requests_until ON link_requests (until)",
+    f"""CREATE TABLE people_projects (
+        tenant text NOT NULL, person text NOT NULL, project text NOT NULL, title text NOT NULL,
+        at bigint NOT NULL, PRIMARY KEY (tenant, person, project)
+    ) {BY_KEY}""",
+    "CREATE INDEX people_projects_project ON people_projects (tenant, project)",
+    "CREATE INDEX people_projects_at ON people_projects (at)",
+    f"""CREATE TABLE people_choices (
+        tenant text NOT NULL, person text NOT NULL, project text NOT NULL DEFAULT '',
+        shows_private boolean NOT NULL DEFAULT false, memory_off boolean NOT NULL DEFAULT false,
+        notes boolean, off_in text NOT NULL DEFAULT '[]', untold text NOT NULL DEFAULT '[]',
+        PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    f"""CREATE TABLE person_tokens (
+        id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
+        issued_at bigint NOT NULL, until bigint NOT NULL
+    ) {BY_KEY}""",
+    "CREATE INDEX person_tokens_person ON person_tokens (tenant, person)",
+    "CREATE INDEX person_tokens_until ON person_tokens (until)",
+    f"""CREATE TABLE memory_sessions (
+        id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
+        conversation text NOT NULL, at bigint NOT NULL, stores integer NOT NULL DEFAULT 0,
+        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed bigint,
+        UNIQUE (tenant, person, conversation)
+    ) {BY_KEY}""",
+    "CREATE INDEX memory_sessions_at ON memory_sessions (at)",
+)
+DOCUMENTS: Final = (
+    f"""CREATE TABLE memory_reviews (
+        seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
+        scope text NOT NULL, project text NOT NULL, room text NOT NULL, target text NOT NULL,
+        state text NOT NULL CHECK (state IN ('pending', 'approved', 'rejected')),
+        record text NOT NULL, reason text NOT NULL, passed text NOT NULL,
+        failed text NOT NULL, submitted_at bigint NOT NULL, decided_at bigint, note text NOT NULL
+    )""",
+    """CREATE INDEX memory_reviews_waiting ON memory_reviews (tenant, person)
+        WHERE state = 'pending'""",
+    """CREATE INDEX memory_reviews_decided ON memory_reviews (decided_at)
+        WHERE decided_at IS NOT NULL""",
+    f"""CREATE TABLE brain_documents (
+        tenant text NOT NULL, document text NOT NULL, owner text NOT NULL,
+        number integer NOT NULL, content text NOT NULL, author text NOT NULL, at bigint NOT NULL,
+        synced_at bigint, PRIMARY KEY (tenant, document, owner, number)
+    ) {BY_KEY}""",
+)
+AUDIT: Final = (
+    """CREATE TABLE memory_audit (
+        number bigint PRIMARY KEY, at bigint NOT NULL, action text NOT NULL,
+        tenant text NOT NULL, person text NOT NULL, details text NOT NULL,
+        previous text NOT NULL, hash text NOT NULL
+    )""",
+    either(
+        sqlite="""CREATE TRIGGER memory_audit_kept BEFORE DELETE ON memory_audit BEGIN
+            SELECT raise(ABORT, 'the audit is only added to');
+        END""",
+        postgres="""CREATE FUNCTION memory_audit_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'the audit is only added to'; END $$""",
+    ),
+    either(
+        sqlite="""CREATE TRIGGER memory_audit_unchanged BEFORE UPDATE ON memory_audit BEGIN
+            SELECT raise(ABORT, 'the audit is only added to');
+        END""",
+        postgres="""CREATE TRIGGER memory_audit_kept
+            BEFORE DELETE OR UPDATE OR TRUNCATE ON memory_audit
+            FOR EACH STATEMENT EXECUTE FUNCTION memory_audit_kept()""",
+    ),
+)
+SCHEMA: Final = Schema(
+    "memory",
+    (
+        (
+            *RECORDS,
+            *(either(sqlite=statement, postgres="") for statement in SQLITE_INDEX),
+            *(either(sqlite="", postgres=statement) for statement in POSTGRES_INDEX),
+            *PEOPLE,
+            *DOCUMENTS,
+            *AUDIT,
+        ),
+    ),
+)

@@ -1,0 +1,35 @@
+"""How often people import what they send: a file holds more than anybody says in an hour."""
+
+from collections import OrderedDict, deque
+from datetime import datetime, timedelta
+from typing import Final
+
+from gateway.errors import BadInput
+
+IMPORTS: Final = 10
+WITHIN: Final = timedelta(hours=1)
+"""So many files of a person are taken in so long, by each process."""
+MAX_PEOPLE: Final = 10_000
+TOO_OFTEN: Final = (
+    f"you imported {IMPORTS} files within an hour; try again later, or ask whoever runs me to "
+    "import it at the terminal"
+)
+
+
+class ImportRateLimit:
+    """Remembers when people imported something last."""
+
+    def __init__(self) -> None:
+        self._began: OrderedDict[str, deque[datetime]] = OrderedDict()
+
+    def take(self, person: str, now: datetime) -> None:
+        """Count an import of this person. Raises `BadInput` where there were too many."""
+        began = self._began.setdefault(person, deque(maxlen=IMPORTS))
+        self._began.move_to_end(person)
+        while began and now - began[0] >= WITHIN:
+            began.popleft()
+        if len(began) == IMPORTS:
+            raise BadInput(TOO_OFTEN)
+        began.append(now)
+        while len(self._began) > MAX_PEOPLE:
+            self._began.popitem(last=False)

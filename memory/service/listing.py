@@ -1,0 +1,91 @@
+"""A page of a person's own memories: which part of the list it is, of how many.
+
+What was learned comes by kind, and within a kind the newest first; turns of conversations the
+newest first; what a search finds as it ranks them. Counts are of the same list as its entries.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from memory.model.record import Kind, Record
+from memory.model.scope import AccessScope
+from memory.ports import Filter, MemoryStore
+
+PAGE: Final = 10
+"""Entries of one page."""
+MAX_DEPTH: Final = 1_000
+"""Entries of one kind, or of the turns, that paging reaches; older ones are found by searching."""
+MAX_FOUND: Final = 200
+"""What a search finds at most, the best first."""
+ORDER: Final = (
+    Kind.PREFERENCE,
+    Kind.INSTRUCTION,
+    Kind.CORRECTION,
+    Kind.DECISION,
+    Kind.FACT,
+    Kind.CONTEXT,
+)
+
+ListName = Literal["learned", "said"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Entries `first` (from 0) and following of a list of `total`. `other` is how many the other
+    list has, of turns or of what was learned."""
+
+    name: ListName
+    text: str
+    records: tuple[Record, ...]
+    first: int
+    total: int
+    other: int
+
+    @property
+    def more(self) -> bool:
+        """True when another page follows."""
+        return bool(self.records) and self.first + len(self.records) < self.total
+
+    @property
+    def next(self) -> int:
+        """The number of the following page, from 0."""
+        return self.first // PAGE + 1
+
+
+async def page_of(
+    memories: MemoryStore, access: AccessScope, name: ListName, text: str, number: int
+) -> Page:
+    """Page `number`, from 0, of a list, or of what a search for `text` finds in it."""
+    wanted = Filter(text=text, own_only=True, said=name == "said")
+    opposite = replace(wanted, said=not wanted.said)
+    first = max(0, number) * PAGE
+    if text:
+        found = await memories.find(access, replace(wanted, limit=MAX_FOUND))
+        others = len(await memories.find(access, replace(opposite, limit=MAX_FOUND)))
+        records = [match.record for match in found[first : first + PAGE]]
+        return Page(name, text, tuple(records), first, len(found), others)
+    counts = await memories.tally(access, wanted)
+    others = sum((await memories.tally(access, opposite)).values())
+    records = await _by_kind(memories, access, wanted, counts, first)
+    return Page(name, text, tuple(records), first, sum(counts.values()), others)
+
+
+async def _by_kind(
+    memories: MemoryStore,
+    access: AccessScope,
+    wanted: Filter,
+    counts: Mapping[Kind, int],
+    first: int,
+) -> list[Record]:
+    """Entries `first` to `first + PAGE`; turns are all of one kind."""
+    records: list[Record] = []
+    before = first
+    for kind in ORDER:
+        count, needed = counts.get(kind, 0), PAGE - len(records)
+        if before < count and needed > 0:
+            limit = min(before + needed, MAX_DEPTH)
+            found = await memories.find(access, replace(wanted, kinds=(kind,), limit=limit))
+            records += [match.record for match in found[before:]]
+        before = max(0, before - count)
+    return records

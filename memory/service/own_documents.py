@@ -1,0 +1,68 @@
+"""The documents that one person reaches, here and now."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from gateway.errors import BadInput
+from memory.brain.documents import Brain, BrainResult
+from memory.model.scope import AccessScope, RequestScope
+from memory.ports import Document, Version
+from memory.write.trust import InputKind
+
+Writable = Literal["soul", "bible"]
+
+
+class OwnDocuments:
+    """What a person does with them in so many words. Everything raises `BadInput`, with words for
+    the person, where a document cannot be had here."""
+
+    def __init__(self, brain: Brain, request: RequestScope, access: AccessScope) -> None:
+        self._brain = brain
+        self._occasion = request
+        self._reach = access
+
+    async def read(self, document: Document) -> Version | None:
+        """The newest version."""
+        return await self._brain.read(self._reach, document)
+
+    async def versions(self, document: Document) -> list[Version]:
+        """All versions that are kept, newest first."""
+        return await self._brain.versions(self._reach, document)
+
+    async def write(
+        self, document: Writable, text: str, *, based_on: int | None = None
+    ) -> BrainResult:
+        """Write it, or propose it where this person may not."""
+        return await self._brain.write(
+            self._occasion, self._reach, document, text, InputKind.EXPLICIT, based_on=based_on
+        )
+
+    async def restore(self, document: Writable, number: int) -> BrainResult:
+        """Make an earlier version the newest one."""
+        return await self._brain.restore(self._occasion, self._reach, document, number)
+
+    async def take_back(self, document: Writable, number: int) -> bool:
+        """Delete the newest version, where it has this number and is less than a day old."""
+        return await self._brain.take_back(self._occasion, self._reach, document, number)
+
+    async def undo(self, document: Writable) -> BrainResult:
+        """Bring back what stood before; done again, what stood before that."""
+        before = standing_before(await self.versions(document))
+        if before is None:
+            raise BadInput(f"There is no earlier version of this {document.upper()}.")
+        return await self.restore(document, before.number)
+
+
+def standing_before(kept: Sequence[Version]) -> Version | None:
+    """What an undoing brings back, of versions newest first; None at the beginning.
+
+    An undoing is a version too. One that says what stood before the one it replaced is read as
+    such, so that each further undoing goes one step further back.
+    """
+    stood: list[Version] = []
+    for version in reversed(kept):
+        if len(stood) > 1 and stood[-2].content == version.content:
+            stood.pop()
+        elif not stood or stood[-1].content != version.content:
+            stood.append(version)
+    return stood[-2] if len(stood) > 1 else None

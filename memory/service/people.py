@@ -1,0 +1,245 @@
+"""The person who asks, as memory knows them: identities, the chosen project, the session.
+
+The only caller of `PeopleStore`. What it passes on comes from the principal and the place that the
+gateway decided; nothing here takes somebody's id from outside.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Place
+from gateway.people import Audience, Principal
+from gateway.ports import Clock, MembershipCheck, MembershipStatus
+from gateway.remembering import Caller
+from memory.model.scope import RequestScope, choice_names, project_of
+from memory.ports import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
+
+SEEN_AGAIN: Final = timedelta(hours=12)
+"""To within this it is known when somebody was last seen in a project."""
+MAX_OFF_IN: Final = 50
+"""Conversations in which one person's memory is off."""
+MAX_UNTOLD: Final = 10
+"""Notes that wait for a person's next direct message; beyond that the oldest go."""
+SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
+"""What the model's tools may do in one session (sources 003); people are not bound by it."""
+
+GONE: Final = (
+    "You are not in the project {project} any more, as far as its platform says. I no longer use "
+    "its memory here. If you belong to it, write to me in one of its channels, or in the group, "
+    "then choose it again with `/project`."
+)
+UNKNOWN: Final = (
+    "The platform does not say at present whether you are still in the project {project}, so this "
+    "answer does not use its memory. Try again in a minute, or leave the project with "
+    "`/project none`."
+)
+
+TOO_MANY_OFF: Final = (
+    "Memory is off in 50 conversations already, which is the most. `/privacy memory off` turns it "
+    "off everywhere, `/privacy memory on here` turns it on again in the one it is written in."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRules:
+    """`seen_for`: how long a person reaches a project in private after they were last seen in it.
+    `shared_rooms`: rooms with people from outside, "platform:id" or the bare id, in which the
+    project is used all the same."""
+
+    seen_for: timedelta = timedelta(days=30)
+    shared_rooms: AbstractSet[str] = frozenset()
+
+    def hold(self, place: Place) -> bool:
+        """True when a room's project is used in it."""
+        rooms = (place.channel_id, f"{place.platform}:{place.channel_id}")
+        return not place.outsiders or any(room in self.shared_rooms for room in rooms)
+
+
+class People:
+    """Answers for the person who asks."""
+
+    def __init__(
+        self,
+        store: PeopleStore,
+        clock: Clock,
+        check: MembershipCheck,
+        rules: ProjectRules | None = None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._check = check
+        self._rules = rules or ProjectRules()
+
+    async def start_turn(self, caller: Caller) -> tuple[RequestScope, TurnStart]:
+        """On whose behalf and before whom memory is used now, and what it begins with. Raises
+        `StoreUnavailable`."""
+        principal, place = caller.principal, caller.place
+        tenant, person = principal.tenant, str(principal.person)
+        room = None if place.audience is Audience.DIRECT else self._project_in(caller)
+        names = choice_names(place)
+        arrival = await self._store.start_turn(
+            tenant, person, caller.conversation, caller.at, room, names
+        )
+        known = arrival.who
+        if room is None:
+            project, notice = await self._reached(caller, known)
+        else:
+            project, notice = room, ""
+            if known.remembered:
+                await self._note_seen(tenant, person, room, known)
+        if room is None and not project and not arrival.documents.keys() <= {"soul"}:
+            soul = arrival.documents.get("soul")
+            arrival = replace(arrival, documents={} if soul is None else {"soul": soul})
+        request = RequestScope(
+            principal=principal,
+            persons=known.persons,
+            place=place,
+            at=caller.at,
+            project=project,
+            conversation=caller.conversation,
+            session=arrival.session.id,
+            message_ids=caller.message_ids,
+            words=caller.words,
+            shows_private=known.shows_private,
+            notice=notice,
+        )
+        return request, arrival
+
+    async def left(self, tenant: str, place: Place, person: str) -> None:
+        """A person, or without one everybody, is in the project of a place no longer. The choice
+        stays until it is next used: then they are told."""
+        if place.audience is not Audience.DIRECT:
+            await self._store.forget_seen(tenant, project_of(place), person)
+
+    async def reaches(self, request: RequestScope, project: str) -> bool:
+        """True when this person belongs to a project that they were seen in lately, as far as its
+        platform says."""
+        if request.principal.outside:
+            return False
+        tenant = request.principal.tenant
+        seen = await self._store.seen_identities(tenant, request.persons, project)
+        return await self._belongs(tenant, project, seen) is MembershipStatus.MEMBER
+
+    async def use(self, session: Session, what: SessionUse) -> bool:
+        """Count one use by the model; False when the session has used up its share."""
+        return await self._store.use(session.id, what, SESSION_LIMITS[what])
+
+    async def brief(self, session: Session, at: datetime) -> datetime:
+        """From now on the session's brief is that of `at`, unless somebody made it anew meanwhile;
+        of when it is."""
+        return await self._store.brief(session.id, at, session.briefed)
+
+    async def projects(self, request: RequestScope) -> list[tuple[str, str]]:
+        """Ids and titles of the projects this person may choose from."""
+        if request.principal.outside:
+            return []
+        since = self._clock.now() - self._rules.seen_for
+        return await self._store.projects(request.principal.tenant, request.persons, since)
+
+    async def choose_project(self, request: RequestScope, wanted: str) -> str:
+        """Choose by number, id or title what is meant in private; the title. "none" chooses none.
+
+        Raises `BadInput` when it is not one of theirs.
+        """
+        tenant, person = request.principal.tenant, str(request.principal.person)
+        if wanted.casefold() == "none":
+            await self._store.choose_project(tenant, person, "")
+            return ""
+        known = await self.projects(request)
+        for number, (project, title) in enumerate(known, 1):
+            if wanted in (str(number), project) or wanted.casefold() == title.casefold():
+                if not await self.reaches(request, project):
+                    raise BadInput(
+                        f"I cannot see that you are in {title} now. Write to me in one of its "
+                        "channels, or in the group, then choose it again."
+                    )
+                await self._store.choose_project(tenant, person, project)
+                return title
+        raise BadInput(f"I know no project {wanted[:80]!r} of yours. `/project` lists them.")
+
+    async def show_private(self, principal: Principal, allowed: bool) -> None:
+        """Whether what is this person's own may be used in rooms."""
+        await self._store.show_private(principal.tenant, str(principal.person), allowed)
+
+    async def turn_memory(self, principal: Principal, on: bool) -> None:
+        """Whether this person is remembered at all."""
+        await self._store.turn_memory(principal.tenant, str(principal.person), on)
+
+    async def turn_memory_here(self, caller: Caller, on: bool) -> None:
+        """Whether this person is remembered in this conversation. Raises `BadInput` where it is off
+        in too many."""
+        tenant, person = caller.principal.tenant, str(caller.principal.person)
+        names = choice_names(caller.place)
+        for name in names if on else names[-1:]:
+            if not await self._store.turn_memory_in(tenant, person, name, on, MAX_OFF_IN):
+                raise BadInput(TOO_MANY_OFF)
+
+    async def show_notes(self, principal: Principal, allowed: bool) -> None:
+        """Whether this person is shown what the assistant noted."""
+        await self._store.show_notes(principal.tenant, str(principal.person), allowed)
+
+    async def tell_later(self, request: RequestScope, entries: Sequence[str]) -> None:
+        """Let these wait for this person's next direct message."""
+        principal = request.principal
+        await self._store.add_notices(principal.tenant, str(principal.person), entries, MAX_UNTOLD)
+
+    async def told(self, request: RequestScope, entries: Sequence[str]) -> None:
+        """These wait no longer."""
+        principal = request.principal
+        await self._store.told(principal.tenant, str(principal.person), entries)
+
+    def _project_in(self, caller: Caller) -> str:
+        """The project of a room, empty for who is no member, and where others read along."""
+        if caller.principal.outside or not self._rules.hold(caller.place):
+            return ""
+        return project_of(caller.place)
+
+    async def _reached(self, caller: Caller, known: PersonChoices) -> tuple[str, str]:
+        """The chosen project if this person still belongs to it; and what they have to be told."""
+        project, tenant = known.project, caller.principal.tenant
+        if not project:
+            return "", ""
+        if caller.principal.outside:
+            here = caller.principal.person
+            if not project.startswith(f"{here.platform}:{here.account}:"):
+                return "", ""  # chosen by an identity elsewhere, which may be a member there
+            belonging = MembershipStatus.GONE
+        else:
+            belonging = await self._belongs(tenant, project, known.seen)
+        if belonging is MembershipStatus.MEMBER:
+            return project, ""
+        if belonging is MembershipStatus.UNKNOWN:
+            return "", UNKNOWN.format(project=project)
+        await self._store.choose_project(tenant, str(caller.principal.person), "")
+        return "", GONE.format(project=project)
+
+    async def _belongs(
+        self, tenant: str, project: str, seen: Sequence[tuple[str, datetime]]
+    ) -> MembershipStatus:
+        """Membership of a project of those identities of a person that were seen in it lately."""
+        since = self._clock.now() - self._rules.seen_for
+        lately = [person for person, at in seen if at > since]
+        asked = (self._check.belongs(person, project) for person in lately)
+        found = dict(zip(lately, await asyncio.gather(*asked), strict=True))
+        for person, belonging in found.items():
+            if belonging is MembershipStatus.GONE:
+                await self._store.forget_seen(tenant, project, person)
+        if MembershipStatus.MEMBER in found.values():
+            return MembershipStatus.MEMBER
+        return (
+            MembershipStatus.UNKNOWN
+            if MembershipStatus.UNKNOWN in found.values()
+            else MembershipStatus.GONE
+        )
+
+    async def _note_seen(
+        self, tenant: str, person: str, project: str, known: PersonChoices
+    ) -> None:
+        last = dict(known.seen).get(person)
+        if project and (last is None or self._clock.now() - last >= SEEN_AGAIN):
+            await self._store.note_seen(tenant, person, project, project)

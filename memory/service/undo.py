@@ -1,0 +1,81 @@
+"""Taking back what the assistant stored of its own accord: what belongs to one turn, and till when.
+
+Named is a memory by its id or the beginning of it, a version of a document as "soul-3".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from memory.model.record import ID_PREFIX, Record, Scope, SourceType, Tier
+from memory.model.scope import AccessScope
+from memory.ports import Filter, MemoryStore
+
+UNDO_FOR: Final = timedelta(days=1)
+"""For so long what was noted can be taken back as if it had never been stored."""
+MAX_LOOKED: Final = 100
+"""The latest memories, of each kind, among which it is looked for."""
+SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """What was taken back, newest first, and what counts again because of that."""
+
+    gone: tuple[Record, ...]
+    restored: tuple[Record, ...] = ()
+
+
+def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:
+    """The version that a name such as "soul-3" means, None where it means none."""
+    document, dash, number = name.casefold().partition("-")
+    if not dash or not (number.isascii() and number.isdigit() and len(number) < 10):
+        return None
+    if document == "soul":
+        return "soul", int(number)
+    return ("bible", int(number)) if document == "bible" else None
+
+
+def of_one_turn(records: Sequence[Record], name: str, persons: Sequence[str]) -> list[Record]:
+    """Of `records`, newest first, those that the assistant stored of its own accord for one of
+    `persons` in the same turn as the one named; without a `name` in the latest such turn."""
+    own = [one for one in records if _of_own_accord(one) and one.provenance.person in persons]
+    meant = next((one for one in own if _is_named(one, name)), None)
+    if meant is None:
+        return []
+    return [one for one in own if one is meant or _same_turn(one, meant)]
+
+
+async def noted_lately(
+    memories: MemoryStore, access: AccessScope, at: datetime, name: str
+) -> list[Record]:
+    """What may have been noted within a day before `at`, newest first, the one named included.
+    Raises `StoreUnavailable`."""
+    lately = Filter(superseded=True, since=at - UNDO_FOR, limit=MAX_LOOKED)
+    wanted = (
+        replace(lately, own_only=True, tiers=(Tier.SEMANTIC,)),
+        replace(lately, own_only=True, tiers=(Tier.EPISODIC,)),
+        replace(lately, scopes=SHARED),
+    )
+    found = [match.record for each in wanted for match in await memories.find(access, each)]
+    named = await memories.get(access, name) if name else None
+    if named is not None and named.provenance.at >= at - UNDO_FOR:
+        found.append(named)
+    records = {record.id: record for record in found}
+    return sorted(records.values(), key=lambda one: one.provenance.at, reverse=True)
+
+
+def _of_own_accord(record: Record) -> bool:
+    explicit = record.provenance.source is SourceType.EXPLICIT_SAVE
+    return not (record.role or record.confirmed or explicit)
+
+
+def _is_named(record: Record, name: str) -> bool:
+    return not name or (name.startswith(ID_PREFIX) and record.id.startswith(name))
+
+
+def _same_turn(one: Record, other: Record) -> bool:
+    said, also = one.provenance, other.provenance
+    same = (said.message_id, said.channel) == (also.message_id, also.channel)
+    return bool(said.message_id) and same

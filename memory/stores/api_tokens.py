@@ -1,0 +1,69 @@
+"""Tokens that were given out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from db import Database, Row, Statement
+from db.times import micros, time_of
+from db.values import storable
+from memory.ports.api_tokens import MAX_LISTED, ApiToken
+
+COLUMNS: Final = "id, name, tenant, person, issued_at, until"
+ADD: Final = Statement(f"""
+    INSERT INTO person_tokens ({COLUMNS})
+    VALUES (:id, :name, :tenant, :person, :issued_at, :until) ON CONFLICT DO NOTHING
+""")  # noqa: S608 - constants
+GOOD: Final = Statement("SELECT 1 FROM person_tokens WHERE id = :id")
+LISTED: Final = Statement(f"""
+    SELECT {COLUMNS} FROM person_tokens WHERE until > :now ORDER BY issued_at DESC, id
+    LIMIT {MAX_LISTED}
+""")  # noqa: S608 - constants
+REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608
+CLEAR: Final = Statement("DELETE FROM person_tokens")
+PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
+
+
+class SqlApiTokens:
+    """Implements `memory.ports.api_tokens.TokenStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, token: ApiToken) -> bool:
+        """False when another one has the name."""
+        params = {
+            "id": token.id,
+            "name": storable(token.name),
+            "tenant": storable(token.tenant),
+            "person": storable(token.person),
+            "issued_at": micros(token.issued_at),
+            "until": micros(token.until),
+        }
+        return await self._database.change(ADD, params) == 1
+
+    async def good(self, token_id: str) -> bool:
+        """True until it was taken back."""
+        return bool(await self._database.fetch(GOOD, {"id": token_id}))
+
+    async def listed(self, now: datetime) -> Sequence[ApiToken]:
+        """Those that have not expired, the latest first."""
+        return [_token(row) for row in await self._database.fetch(LISTED, {"now": micros(now)})]
+
+    async def revoke(self, name: str) -> ApiToken | None:
+        """Take back the one of this name."""
+        gone = await self._database.fetch(REVOKE, {"name": storable(name)})
+        return _token(gone[0]) if gone else None
+
+    async def clear(self) -> int:
+        """Forget all of them."""
+        return await self._database.change(CLEAR)
+
+    async def prune(self, now: datetime) -> int:
+        """Forget those that have expired."""
+        return await self._database.change(PRUNE, {"now": micros(now)})
+
+
+def _token(row: Row) -> ApiToken:
+    id_, name, tenant, person, issued_at, until = row
+    return ApiToken(id_, name, tenant, person, time_of(issued_at), time_of(until))

@@ -1,0 +1,65 @@
+"""The audit: only added to, each entry chained to the one before it. Writers take turns."""
+
+import json
+from typing import Final, cast
+
+from db import Database, Params, Row, Statement, Work, execute, fetch_first, lock
+from db.times import micros, time_of
+from db.values import storable
+from memory.audit import FIRST, chained
+from memory.ports import AuditAction, AuditEntry, Link
+
+LAST: Final = Statement("SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1")
+COLUMNS: Final = "number, at, action, tenant, person, details, previous, hash"
+ADD: Final = Statement(f"""
+    INSERT INTO memory_audit ({COLUMNS})
+    VALUES (:number, :at, :action, :tenant, :person, :details, :previous, :hash)
+""")  # noqa: S608 - constants
+PAGE: Final = Statement(f"""
+    SELECT {COLUMNS} FROM memory_audit WHERE number > :after ORDER BY number LIMIT :limit
+""")  # noqa: S608 - constants
+
+
+class SqlAuditLog:
+    """Implements `memory.ports.AuditTrail`."""
+
+    def __init__(self, database: Database, key: bytes) -> None:
+        self._database = database
+        self._key = key
+
+    async def append(self, entry: AuditEntry) -> None:
+        """Add an entry, after the last one."""
+
+        def work() -> Work[None]:
+            yield from lock("audit")
+            number, previous = (yield from fetch_first(LAST)) or (0, FIRST)
+            yield from execute(ADD, _params(chained(self._key, number + 1, entry, previous)))
+
+        await self._database.run(work)
+
+    async def links(self, after: int, limit: int) -> list[Link]:
+        """Entries in order, from the one behind `after` on."""
+        rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
+        return [_link(row) for row in rows]
+
+
+def _params(link: Link) -> Params:
+    entry = link.entry
+    return {
+        "number": link.number,
+        "at": micros(entry.at),
+        "action": entry.action,
+        "tenant": storable(entry.tenant),
+        "person": storable(entry.person),
+        "details": storable(json.dumps(entry.details, ensure_ascii=True)),
+        "previous": link.previous,
+        "hash": link.hash,
+    }
+
+
+def _link(row: Row) -> Link:
+    """The link as it stands there; only the hash says whether it was changed."""
+    number, at, action, tenant, person, details, previous, made = row
+    kept = tuple((name, value) for name, value in json.loads(details))
+    entry = AuditEntry(cast("AuditAction", action), tenant, person, time_of(at), kept)
+    return Link(number, entry, previous, made)

@@ -1,0 +1,302 @@
+"""Linked identities, and requests to link them. Who changes them in a tenant takes turns."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from db import (
+    SKIP_LOCKED,
+    Database,
+    Params,
+    Row,
+    Statement,
+    Work,
+    among,
+    execute,
+    fetch,
+    fetch_first,
+    lock,
+    together,
+)
+from db.times import micros, time_of, time_or_none
+from db.work import Fetch
+from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.stores.link_requests import (
+    EXPIRE_AT_ONCE,
+    KeptRequest,
+    confirming,
+    obstacle,
+    place_of,
+    place_text,
+    redeemed,
+    request_of,
+    sides_text,
+)
+
+COLUMNS: Final = "tenant, id, state, sides, until, settled"
+SELECT: Final = f"SELECT {COLUMNS} FROM link_requests"  # noqa: S608 - constants
+OF_CODE: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND code = :code AND until > :now")
+OF_ID: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id AND id <> ''")
+OF_PERSON: Final = Statement(f"""
+    {SELECT} WHERE tenant = :tenant AND (maker = :person OR redeemer = :person)
+        AND state <> 'linked' AND until > :now
+    ORDER BY state = 'offered' LIMIT 1
+""")
+PUT: Final = Statement("""
+    INSERT INTO link_requests (tenant, maker, code, id, state, redeemer, sides, until, settled)
+    VALUES (:tenant, :maker, :code, :id, :state, :redeemer, :sides, :until, :settled)
+    ON CONFLICT (tenant, maker) DO UPDATE SET code = excluded.code, id = excluded.id,
+        state = excluded.state, redeemer = excluded.redeemer, sides = excluded.sides,
+        until = excluded.until, settled = excluded.settled
+""")
+CHANGE: Final = Statement("""
+    UPDATE link_requests SET state = :state, settled = :settled
+    WHERE tenant = :tenant AND maker = :maker
+""")
+DELETE: Final = Statement("DELETE FROM link_requests WHERE tenant = :tenant AND maker = :maker")
+DROP_OWN: Final = Statement("""
+    DELETE FROM link_requests WHERE tenant = :tenant AND (maker = :person OR redeemer = :person)
+""")
+DROP_OPEN: Final = Statement(f"""
+    DELETE FROM link_requests
+    WHERE tenant = :tenant AND ({among("maker", "group")} OR {among("redeemer", "group")})
+        AND state IN ('redeemed', 'confirmed') AND maker <> :maker
+""")  # noqa: S608 - constants
+EXPIRE: Final = Statement(f"""
+    DELETE FROM link_requests WHERE (tenant, maker) IN (
+        SELECT tenant, maker FROM link_requests WHERE until <= :now
+        ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants
+LINKED: Final = """
+    SELECT CAST(:person AS text) AS person UNION ALL
+    SELECT other.person FROM people_links own
+    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
+"""
+"""This identity and those that are linked with it, for statements of other stores."""
+GROUP: Final = Statement("""
+    SELECT other.person, other.name, other.place, other.since FROM people_links own
+    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
+    ORDER BY other.person
+""")
+JOIN: Final = Statement("""
+    INSERT INTO people_links AS kept (tenant, person, human, name, place, since)
+    VALUES (:tenant, :person, :human, :name, :place, :since)
+    ON CONFLICT (tenant, person) DO UPDATE SET human = excluded.human,
+        name = CASE WHEN excluded.place = '' THEN kept.name ELSE excluded.name END,
+        place = CASE WHEN excluded.place = '' THEN kept.place ELSE excluded.place END
+""")
+LEAVE: Final = Statement(f"""
+    DELETE FROM people_links WHERE tenant = :tenant AND {among("person", "gone")}
+""")  # noqa: S608 - constants
+
+
+class SqlLinks:
+    """Implements `memory.ports.LinkStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def offer(self, tenant: str, maker: LinkSide, code: str, until: datetime) -> None:
+        """Keep the hash of a one-time code in place of the maker's last one."""
+        request = LinkRequest("", tenant, "offered", maker, None, until)
+        await self._database.change(PUT, _params(KeptRequest(request, ""), code))
+
+    async def redeem(
+        self, tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime,
+        until: datetime,
+    ) -> LinkStep:  # fmt: skip
+        """Use a code up; both sides have to confirm until then."""
+        return await self._database.run(
+            lambda: _redeem(tenant, redeemer, code, request_id, now, until)
+        )
+
+    async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
+        """The request that this person takes part in, once its code was entered."""
+        return _active(await self._database.fetch(OF_PERSON, _of_person(tenant, person, now)))
+
+    async def confirm(
+        self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
+    ) -> LinkStep:
+        """One side confirms: the redeemer first, then the maker, which links both."""
+        return await self._database.run(lambda: _confirm(tenant, person, request_id, exchange, now))
+
+    async def cancel(
+        self, tenant: str, person: str, now: datetime, request_id: str = ""
+    ) -> LinkRequest | None:
+        """End the request that this person takes part in."""
+
+        def work() -> Work[LinkRequest | None]:
+            yield from _turns(tenant)
+            row = yield from fetch_first(OF_PERSON, _of_person(tenant, person, now))
+            if row is None:
+                return None
+            found = _kept(row).request
+            if request_id not in ("", found.id):
+                return None
+            yield from execute(DELETE, {"tenant": tenant, "maker": found.maker.person})
+            return found
+
+        return await self._database.run(work)
+
+    async def expire(self, now: datetime) -> list[LinkRequest]:
+        """End requests whose time is over; those that were not completed."""
+        rows = await self._database.fetch(EXPIRE, {"now": micros(now)})
+        ended = [_kept(row).request for row in rows]
+        return [request for request in ended if request.state != "linked"]
+
+    async def linked(self, tenant: str, person: str) -> list[Linked]:
+        """The identities that are linked with this one, without itself."""
+        rows = await self._database.fetch(GROUP, {"tenant": tenant, "person": person})
+        return [_linked(row) for row in rows]
+
+    async def unlink(self, tenant: str, person: str) -> list[Linked]:
+        """Take an identity out of its links; the identities it was linked with."""
+        return await self._database.run(lambda: leave(tenant, person))
+
+
+def leave(tenant: str, person: str) -> Work[list[Linked]]:
+    """Take an identity out of its links; one that stays behind alone is linked no more."""
+    yield from _turns(tenant)
+    rows = yield from fetch(GROUP, {"tenant": tenant, "person": person})
+    others = [_linked(row) for row in rows]
+    gone = [person] if len(others) > 1 else [person, *(one.side.person for one in others)]
+    yield from execute(LEAVE, {"tenant": tenant, "gone": gone})
+    return others
+
+
+def _redeem(
+    tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime, until: datetime
+) -> Work[LinkStep]:
+    yield from _turns(tenant)
+    asked = {"tenant": tenant, "code": code, "now": micros(now)}
+    row = yield from fetch_first(OF_CODE, asked)
+    if row is None:
+        return LinkStep("unknown")
+    found = _kept(row)
+    maker, person = found.request.maker.person, redeemer.person
+    if maker == person:
+        return LinkStep("own")
+    if found.request.state != "offered":
+        entered = found.request.redeemer
+        again = found.active and entered is not None and entered.person == person
+        return LinkStep("redeemed", found.request) if again else LinkStep("unknown")
+    taking_part, ours, theirs = yield from together(
+        Fetch(OF_PERSON, _of_person(tenant, person, now)),
+        Fetch(GROUP, {"tenant": tenant, "person": person}),
+        Fetch(GROUP, {"tenant": tenant, "person": maker}),
+    )
+    if _active(taking_part) is not None:
+        return LinkStep("busy")
+    group = {person, *_persons(ours)}
+    if maker in group:
+        return LinkStep("already")
+    problem = obstacle({*group, maker, *_persons(theirs)})
+    if problem == "same_account":
+        yield from execute(DELETE, {"tenant": tenant, "maker": maker})
+    if problem is not None:
+        return LinkStep(problem, found.request)
+    yield from execute(DROP_OWN, {"tenant": tenant, "person": person})
+    kept = redeemed(found, redeemer, request_id, until)
+    yield from execute(PUT, _params(kept, code))
+    return LinkStep("redeemed", kept.request)
+
+
+def _confirm(
+    tenant: str, person: str, request_id: str, exchange: str, now: datetime
+) -> Work[LinkStep]:
+    yield from _turns(tenant)
+    row = yield from fetch_first(OF_ID, {"tenant": tenant, "id": request_id})
+    kept = None if row is None else _kept(row)
+    outcome = confirming(kept, person, exchange, now)
+    if kept is None or outcome == "unknown":
+        return LinkStep("unknown")
+    if outcome == "agreed":
+        kept = KeptRequest(replace(kept.request, state="confirmed"), exchange)
+        yield from execute(CHANGE, _params(kept))
+    elif outcome == "linked" and kept.request.state == "confirmed":
+        kept = KeptRequest(replace(kept.request, state="linked"), exchange)
+        problem = yield from _join(kept.request, now)
+        if problem is not None:
+            yield from execute(DELETE, _params(kept))
+            return LinkStep(problem, kept.request)
+        yield from execute(CHANGE, _params(kept))
+    return LinkStep(outcome, kept.request)
+
+
+def _join(request: LinkRequest, now: datetime) -> Work[LinkOutcome | None]:
+    """Link both sides and all that are linked with them already; the reason why not. Other open
+    requests of these end: what their sides were shown is true no longer."""
+    tenant = request.tenant
+    known = {side.person: side for side in (request.maker, request.redeemer) if side is not None}
+    groups = yield from together(
+        *(Fetch(GROUP, {"tenant": tenant, "person": person}) for person in known)
+    )
+    everybody = sorted(set(known).union(*map(_persons, groups)))
+    problem = obstacle(everybody)
+    if problem is not None:
+        return problem
+    human = uuid.uuid4().hex
+    sides = (known.get(person, LinkSide(person)) for person in everybody)
+    yield from execute(JOIN, *(_joined(tenant, side, human, now) for side in sides))
+    of_others = {"tenant": tenant, "group": everybody, "maker": request.maker.person}
+    yield from execute(DROP_OPEN, of_others)
+    return None
+
+
+def _turns(tenant: str) -> Work[None]:
+    yield from lock(f"links {tenant}")
+
+
+def _active(rows: Sequence[Row]) -> LinkRequest | None:
+    """The request in what `OF_PERSON` gave, once its code was entered."""
+    found = _kept(rows[0]) if rows else None
+    return found.request if found is not None and found.active else None
+
+
+def _persons(rows: Iterable[Row]) -> set[str]:
+    return {str(row[0]) for row in rows}
+
+
+def _linked(row: Row) -> Linked:
+    person, name, place, since = row
+    return Linked(LinkSide(person, name, place_of(place)), time_or_none(since))
+
+
+def _kept(row: Row) -> KeptRequest:
+    tenant, id_, state, sides, until, settled = row
+    return KeptRequest(request_of(tenant, id_, state, sides, time_of(until)), settled)
+
+
+def _of_person(tenant: str, person: str, now: datetime) -> Params:
+    return {"tenant": tenant, "person": person, "now": micros(now)}
+
+
+def _joined(tenant: str, side: LinkSide, human: str, now: datetime) -> Params:
+    return {
+        "tenant": tenant,
+        "person": side.person,
+        "human": human,
+        "name": side.name,
+        "place": place_text(side.place),
+        "since": micros(now),
+    }
+
+
+def _params(kept: KeptRequest, code: str = "") -> Params:
+    one = kept.request
+    return {
+        "tenant": one.tenant,
+        "maker": one.maker.person,
+        "code": code,
+        "id": one.id,
+        "state": one.state,
+        "redeemer": "" if one.redeemer is None else one.redeemer.person,
+        "sides": sides_text(one),
+        "until": micros(one.until),
+        "settled": kept.settled,
+    }

@@ -1,0 +1,83 @@
+"""What goes back to a message of a chat: known, forgotten and reworded with it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, together
+from db.fragments import json_text
+from db.values import storable, texts_of
+from db.work import Fetch
+from memory.model.scope_sql import TENANT
+from memory.ports import ChangedMemory
+from memory.stores.rows import LEXEMES, origin, words_of
+
+DERIVED: Final = f"""
+    {TENANT} AND m.seq IN (
+        SELECT memory FROM memory_origins WHERE {among("origin", "origins")})
+"""  # noqa: S608 - constants
+SAID: Final = either(
+    sqlite="json_each(r.record, '$.derived_from') AS said",
+    postgres="json_array_elements_text(CAST(r.record AS json) -> 'derived_from') AS said (value)",
+)
+PROPOSED: Final = f"""
+    r.tenant = :for_tenant AND r.state = 'pending' AND r.target = ''
+    AND {json_text("r.record", "provenance", "channel")} = :channel
+    AND EXISTS (SELECT 1 FROM {SAID} WHERE {among("said.value", "messages")})
+"""  # noqa: S608 - constants
+"""What waits for its owner's word, and goes back to one of these messages."""
+KNOWS: Final = Statement(f"""
+    SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})
+        OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
+""")  # noqa: S608 - constants
+UNASKED: Final = Statement(
+    f"DELETE FROM memory_reviews AS r WHERE {PROPOSED} RETURNING person, id"  # noqa: S608
+)
+FORGET: Final = Statement(
+    f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed RETURNING person, id"  # noqa: S608
+)
+FORGET_OTHERS: Final = Statement(f"""
+    DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed AND m.role <> 'user'
+    RETURNING person, id
+""")  # noqa: S608 - constants
+TURNS: Final = Statement(f"""
+    SELECT m.seq, m.person, m.id, m.tags, m.shelves FROM memories m
+    WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed {FOR_UPDATE}
+""")  # noqa: S608 - constants
+REWORD: Final = Statement(f"""
+    UPDATE memories SET content = :content, claim = :content, words = :words, length = :length
+        {either(sqlite="", postgres=f", lexemes = {LEXEMES}")}
+    WHERE seq = :seq
+""")  # noqa: S608 - constants
+
+
+def forget(asked: Params) -> Work[list[ChangedMemory]]:
+    """What `MemoryStore.forget_message` does."""
+    some = yield from together(Fetch(UNASKED, asked), Fetch(FORGET, asked), last=True)
+    return [ChangedMemory(*row) for rows in some for row in rows]
+
+
+def revise(asked: Params, content: str) -> Work[list[ChangedMemory]]:
+    """What `MemoryStore.revise_message` does."""
+    steps = (Fetch(UNASKED, asked), Fetch(FORGET_OTHERS, asked), Fetch(TURNS, asked))
+    unasked, gone, turns = yield from together(*steps)
+    reworded = [
+        {"seq": seq, "content": content, **words_of(content, texts_of(tags), shelves)}
+        for seq, _, _, tags, shelves in turns
+    ]
+    if reworded:
+        yield from execute(REWORD, *reworded)
+    touched = [ChangedMemory(*row) for row in (*unasked, *gone)]
+    return touched + [ChangedMemory(person, id_) for _, person, id_, _, _ in turns]
+
+
+def messages(
+    tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+) -> dict[str, object]:
+    """What the statements take."""
+    where = ":".join(channel)
+    return {
+        "for_tenant": storable(tenant),
+        "origins": [origin(where, message_id) for message_id in message_ids],
+        "channel": storable(where),
+        "messages": [storable(message_id) for message_id in message_ids],
+    }

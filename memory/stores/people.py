@@ -1,0 +1,251 @@
+"""Chosen projects, choices about privacy, sessions."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement, Work, among, execute, fetch_first, lock
+from db.fragments import in_byte_order
+from db.pruning import delete_some, deleting_some
+from db.times import micros, time_of
+from db.values import json_list, storable, texts_of
+from gateway.ports import Clock
+from memory.ports import SessionUse, TurnStart
+from memory.stores.limits import IDLE, MAX_PROJECTS, MAX_TITLE
+from memory.stores.links import LINKED
+from memory.stores.turn_start import arrival
+
+NOT_BRIEFED: Final = -1
+"""Stands for no time where two times are compared."""
+
+SEE: Final = Statement("""
+    INSERT INTO people_projects (tenant, person, project, title, at)
+    VALUES (:tenant, :person, :project, :title, :at)
+    ON CONFLICT (tenant, person, project) DO UPDATE SET title = excluded.title, at = excluded.at
+""")
+FORGET_SURPLUS: Final = Statement("""
+    DELETE FROM people_projects WHERE tenant = :tenant AND person = :person AND project IN (
+        SELECT project FROM people_projects WHERE tenant = :tenant AND person = :person
+        ORDER BY at DESC, project LIMIT :most OFFSET :most)
+""")
+UNSEE: Final = Statement("""
+    DELETE FROM people_projects WHERE tenant = :tenant AND project = :project
+        AND (:person = '' OR person = :person)
+""")
+SEEN_AS: Final = Statement(f"""
+    SELECT person, at FROM people_projects
+    WHERE tenant = :tenant AND {among("person", "persons")} AND project = :project
+    ORDER BY {in_byte_order("person")}
+""")  # noqa: S608 - constants
+PROJECTS: Final = Statement(f"""
+    SELECT project, title FROM (
+        SELECT project, title, at,
+            row_number() OVER (PARTITION BY project ORDER BY at DESC, title DESC) AS place
+        FROM people_projects
+        WHERE tenant = :tenant AND {among("person", "persons")} AND at > :since
+    ) AS seen WHERE place = 1
+    ORDER BY at DESC, {in_byte_order("project")} LIMIT {MAX_PROJECTS}
+""")  # noqa: S608 - constants
+
+
+def _choosing(column: str) -> Statement:
+    """Sets a choice of all linked identities, in one order, so that no two wait for each other."""
+    return Statement(f"""
+        INSERT INTO people_choices (tenant, person, {column})
+        SELECT :tenant, one.person, :choice FROM ({LINKED}) AS one WHERE true
+        ORDER BY {in_byte_order("one.person")}
+        ON CONFLICT (tenant, person) DO UPDATE SET {column} = excluded.{column}
+    """)  # noqa: S608 - constants
+
+
+CHOOSE: Final = _choosing("project")
+SHOW: Final = _choosing("shows_private")
+TURN_OFF: Final = _choosing("memory_off")
+SHOW_NOTES: Final = _choosing("notes")
+
+
+def _list_in(column: str) -> tuple[Statement, Statement]:
+    """What reads a list of one identity, and what replaces it."""
+    return (
+        Statement(f"""
+            SELECT {column} FROM people_choices WHERE tenant = :tenant AND person = :person
+        """),  # noqa: S608 - constants
+        Statement(f"""
+            INSERT INTO people_choices (tenant, person, {column})
+            VALUES (:tenant, :person, :texts)
+            ON CONFLICT (tenant, person) DO UPDATE SET {column} = excluded.{column}
+        """),  # noqa: S608 - constants
+    )
+
+
+OFF_IN: Final = _list_in("off_in")
+UNTOLD: Final = _list_in("untold")
+USE: Final[dict[SessionUse, Statement]] = {
+    "stores": Statement("""
+        UPDATE memory_sessions SET stores = stores + 1 WHERE id = :id AND stores < :limit
+    """),
+    "supersedes": Statement("""
+        UPDATE memory_sessions SET supersedes = supersedes + 1
+        WHERE id = :id AND supersedes < :limit
+    """),
+    "deletes": Statement("""
+        UPDATE memory_sessions SET deletes = deletes + 1 WHERE id = :id AND deletes < :limit
+    """),
+}
+BRIEF: Final = Statement(f"""
+    UPDATE memory_sessions SET
+        briefed = CASE WHEN coalesce(briefed, {NOT_BRIEFED}) = :before THEN :at ELSE briefed END
+    WHERE id = :id RETURNING briefed
+""")  # noqa: S608 - constants
+PRUNE: Final = deleting_some("memory_sessions", "id", "at <= :idle", "at")
+PRUNE_SEEN: Final = deleting_some(
+    "people_projects", "tenant, person, project", "at <= :before", "at"
+)
+
+
+class SqlPeople:
+    """Implements `memory.ports.PeopleStore`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def start_turn(
+        self,
+        tenant: str,
+        person: str,
+        conversation: str,
+        now: datetime,
+        project: str | None = None,
+        here: Sequence[str] = (),
+    ) -> TurnStart:
+        """All that a turn begins with. In rooms somebody is shown their own only where all linked
+        identities allow."""
+        return await self._database.run(
+            lambda: arrival(tenant, person, conversation, now, project, here)
+        )
+
+    async def note_seen(self, tenant: str, person: str, project: str, title: str) -> None:
+        """The person spoke in a room of this project."""
+        params = _who(tenant, person) | {
+            "project": project,
+            "title": storable(title[:MAX_TITLE]),
+            "at": micros(self._clock.now()),
+            "most": MAX_PROJECTS,
+        }
+
+        def work() -> Work[None]:
+            yield from execute(SEE, params)
+            yield from execute(FORGET_SURPLUS, params)
+
+        await self._database.run(work)
+
+    async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
+        """This person, or without one nobody, is in the project any more."""
+        return await self._database.change(UNSEE, _who(tenant, person) | {"project": project})
+
+    async def projects(
+        self, tenant: str, persons: Sequence[str], since: datetime
+    ) -> list[tuple[str, str]]:
+        """Ids and titles of the projects they were seen in since then, the latest first."""
+        params = {"tenant": tenant, "persons": list(persons), "since": micros(since)}
+        return [(project, title) for project, title in await self._database.fetch(PROJECTS, params)]
+
+    async def seen_identities(
+        self, tenant: str, persons: Sequence[str], project: str
+    ) -> tuple[tuple[str, datetime], ...]:
+        """Which of these identities were seen in a project, and when last."""
+        params = {"tenant": tenant, "persons": list(persons), "project": project}
+        return tuple(
+            (person, time_of(at)) for person, at in await self._database.fetch(SEEN_AS, params)
+        )
+
+    async def choose_project(self, tenant: str, person: str, project: str) -> None:
+        """What is meant in private, for all linked identities."""
+        await self._database.change(CHOOSE, _who(tenant, person) | {"choice": project})
+
+    async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether rooms may see what is their own, for all linked identities."""
+        await self._database.change(SHOW, _who(tenant, person) | {"choice": allowed})
+
+    async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
+        """Memory is on or off for all linked identities."""
+        await self._database.change(TURN_OFF, _who(tenant, person) | {"choice": not on})
+
+    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
+        """Whether what the assistant noted is shown, for all linked identities."""
+        await self._database.change(SHOW_NOTES, _who(tenant, person) | {"choice": allowed})
+
+    async def turn_memory_in(
+        self, tenant: str, person: str, here: str, on: bool, most: int
+    ) -> bool:
+        """Memory is on or off for this person in one conversation."""
+        place = storable(here)
+
+        def changed(before: Sequence[str]) -> Sequence[str] | None:
+            after = [*(one for one in before if one != place), *([] if on else [place])]
+            return after if on or len(after) <= most else None
+
+        return await self._database.run(lambda: _change_list(OFF_IN, tenant, person, changed))
+
+    async def add_notices(
+        self, tenant: str, person: str, entries: Sequence[str], most: int
+    ) -> None:
+        """Add to what waits to be told; of more than `most` the oldest go."""
+
+        def changed(before: Sequence[str]) -> Sequence[str]:
+            return [*before, *entries][-most:]
+
+        await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
+
+    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+        """These entries wait no longer."""
+
+        def changed(before: Sequence[str]) -> Sequence[str]:
+            return [one for one in before if one not in entries]
+
+        await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
+
+    async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
+        """Count one use; False when the limit is reached already."""
+        return await self._database.change(USE[what], {"id": session_id, "limit": limit}) == 1
+
+    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+        """Of when the session's brief is from now on."""
+        params = {
+            "id": session_id,
+            "at": micros(at),
+            "before": NOT_BRIEFED if before is None else micros(before),
+        }
+        rows = await self._database.fetch(BRIEF, params)
+        return time_of(rows[0][0]) if rows else at
+
+    async def prune(self, now: datetime) -> int:
+        """Delete some of the sessions that are over; how many."""
+        return await delete_some(self._database, PRUNE, {"idle": micros(now - IDLE)})
+
+    async def prune_seen(self, before: datetime) -> int:
+        """Forget some of who was last seen in a project before then; how many."""
+        return await delete_some(self._database, PRUNE_SEEN, {"before": micros(before)})
+
+
+def _who(tenant: str, person: str) -> dict[str, object]:
+    return {"tenant": tenant, "person": person}
+
+
+def _change_list(
+    statements: tuple[Statement, Statement],
+    tenant: str,
+    person: str,
+    changed: Callable[[Sequence[str]], Sequence[str] | None],
+) -> Work[bool]:
+    """Replace a list by what `changed` makes of it; False where it makes nothing."""
+    read, put = statements
+    who = _who(tenant, person)
+    yield from lock(f"choices {tenant} {person}")
+    row = yield from fetch_first(read, who)
+    before = [] if row is None else list(texts_of(row[0]))
+    after = changed(before)
+    if after is not None and after != before:
+        yield from execute(put, who | {"texts": json_list(after)})
+    return after is not None

@@ -1,0 +1,170 @@
+"""What memory keeps of a person: given out whole, erased whole.
+
+What somebody wrote for a project, or for everybody, belongs to the project: it stays, without their
+name, their conversation and their message.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from db import Database, Row, Statement, Work, among, lock, together
+from db.times import time_of
+from db.values import storable
+from db.work import Change, Fetch
+from memory.stores.rows import COLUMNS
+
+PERSON: Final = among("person", "persons")
+TIMES: Final = frozenset(
+    (
+        *("at", "since", "until", "issued_at", "briefed", "submitted_at", "decided_at"),
+        *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
+        "superseded_at",
+    )
+)
+LISTS: Final = frozenset(("tags", "derived_from", "passed", "failed", "record", "off_in", "untold"))
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalTable:
+    """A table with a column `tenant`: which columns are given out, and when a row is somebody's."""
+
+    name: str
+    columns: tuple[str, ...]
+    whose: str = PERSON
+
+    @property
+    def select(self) -> Statement:
+        """The rows of a person."""
+        return Statement(
+            f"SELECT {', '.join(self.columns)} FROM {self.name}"  # noqa: S608 - constants
+            f" WHERE tenant = :tenant AND {self.whose}"
+        )
+
+    def rows(self, found: Sequence[Row]) -> list[dict[str, object]]:
+        """The rows by the names of their columns."""
+        return [
+            {"table": self.name}
+            | {name: _plain(name, value) for name, value in zip(self.columns, row, strict=True)}
+            for row in found
+        ]
+
+
+def _table(name: str, columns: str, whose: str = PERSON) -> PersonalTable:
+    return PersonalTable(name, tuple(columns.split()), whose)
+
+
+ASKED_FOR: Final = f"({among('maker', 'persons')} OR {among('redeemer', 'persons')})"
+SOUL: Final = f"(document = 'soul' AND {among('owner', 'persons')})"
+TABLES: Final = (
+    PersonalTable("memories", COLUMNS),
+    _table("waiting_turns", "id tenant person room channel message_ids at body"),
+    _table("quarantine", "kind id tenant person place deaths at"),
+    _table(
+        "memory_reviews",
+        "id tenant person scope project room target state record reason passed failed"
+        " submitted_at decided_at note",
+    ),
+    _table(
+        "memory_sessions",
+        "id tenant person conversation at stores supersedes deletes briefed",
+    ),
+    _table("people_links", "tenant person human name place since"),
+    _table("people_projects", "tenant person project title at"),
+    _table(
+        "people_choices",
+        "tenant person project shows_private memory_off notes off_in untold",
+    ),
+    _table(
+        "link_requests",
+        "tenant maker code id state redeemer sides until settled",
+        ASKED_FOR,
+    ),
+    _table("person_tokens", "id name tenant person issued_at until"),
+    _table(
+        "brain_documents",
+        "tenant document owner number content author at synced_at",
+        f"({SOUL} OR {among('author', 'persons')})",
+    ),
+)
+SELECTS: Final = tuple(table.select for table in TABLES)
+THEIRS: Final = f"tenant = :tenant AND {PERSON}"
+# One who stays behind alone is linked no more.
+LEFT: Final = f"""
+    SELECT link.person FROM people_links link WHERE link.tenant = :tenant AND link.human IN (
+        SELECT human FROM people_links WHERE {THEIRS}
+    ) AND 2 > (
+        SELECT count(*) FROM people_links other WHERE other.tenant = :tenant
+            AND other.human = link.human AND NOT {among("other.person", "persons")}
+    )
+"""  # noqa: S608 - constants
+NAMELESS: Final = f"""
+    UPDATE memories SET person = '', session = '', message_id = '', conversation = '', room = '',
+        channel = '' WHERE {THEIRS}
+"""  # noqa: S608 - constants
+UNWRITTEN: Final = f"""
+    UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
+"""  # noqa: S608 - constants
+WHOLE: Final = (
+    *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
+    *("people_links", "people_projects", "people_choices", "person_tokens"),
+)
+"""Tables of which nothing stays."""
+ERASE: Final = (
+    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608
+    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608
+    Statement(f"""
+        DELETE FROM memory_origins
+        WHERE memory IN (SELECT seq FROM memories WHERE {THEIRS})
+    """),  # noqa: S608 - constants
+    Statement(NAMELESS),
+    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608
+    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608
+    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608
+    Statement(UNWRITTEN),
+)
+
+
+class SqlMemoryPersonalData:
+    """Implements `memory.ports.PersonalDataStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Everything of these identities, row by row."""
+        asked = _asked(tenant, persons)
+
+        def work() -> Work[list[list[Row]]]:
+            return (yield from together(*(Fetch(one, asked) for one in SELECTS), last=True))
+
+        found = await self._database.run(work)
+        return [row for table, rows in zip(TABLES, found, strict=True) for row in table.rows(rows)]
+
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+        """Delete what is theirs; take their name off what belongs to a project."""
+        asked = _asked(tenant, persons)
+
+        def work() -> Work[int]:
+            yield from lock(f"links {asked['tenant']}")
+            return sum((yield from together(*(Change(one, asked) for one in ERASE), last=True)))
+
+        return await self._database.run(work)
+
+
+def _plain(name: str, value: object) -> object:
+    """A value as it is given out: times in seconds, lists as what they hold."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if name in TIMES and isinstance(value, int):
+        return time_of(value).timestamp()
+    return json.loads(value) if name in LISTS and isinstance(value, str) else value
+
+
+def _asked(tenant: str, persons: Sequence[str]) -> dict[str, object]:
+    return {
+        "tenant": storable(tenant),
+        "persons": [storable(person) for person in persons if person],
+    }

@@ -1,0 +1,130 @@
+"""Looks memories up by their words in PostgreSQL: a GIN index finds who has which word, BM25 ranks
+them. Only what is on the shelves of whoever asks is counted.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from db import Database, Params, Row, Statement, Work, among, together
+from db.values import storable
+from db.work import Fetch
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+from memory.stores.filters import conditions_of, statement, values_of
+from memory.stores.partitions import owners_within, within
+from memory.stores.rows import partition_lexeme
+from memory.stores.word_ranking import (
+    MAX_WEIGHED,
+    WEIGHED_CLOSELY,
+    Candidate,
+    Statistics,
+    bm25,
+    chosen,
+    chunks,
+    ranked,
+    whole,
+)
+from memory.text.terms import Term, asked
+
+MAX_COUNTED: Final = 20_000
+"""Memories of which the usual length is taken."""
+ASKED: Final = """
+    SELECT CAST(1 AS bigint) << CAST(place - 1 AS integer) AS bit, place,
+        CAST(:shelves AS tsquery) && CAST(term AS tsquery) AS query
+    FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS t (term, place)
+"""
+COUNTS: Final = Statement(f"""
+    SELECT (SELECT count(*) FROM memories m WHERE m.lexemes @@ asked.query)
+    FROM ({ASKED}) asked ORDER BY place
+""")  # noqa: S608 - constants
+HITS: Final = f"""
+    WITH asked AS MATERIALIZED ({ASKED})
+    SELECT m.seq, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE m.lexemes @@ query)
+    FROM memories m
+    WHERE m.lexemes @@ (CAST(:shelves AS tsquery) && CAST(:first AS tsquery)) AND
+"""  # noqa: S608 - constants
+HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
+CLOSELY: Final = Statement(
+    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"  # noqa: S608
+)
+NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
+PARTITIONS: Final = Statement(f"""
+    SELECT count(*), coalesce(sum(length), 0) FROM (
+        (SELECT m.length FROM memories m WHERE {among("m.owner", "owners")} LIMIT {MAX_COUNTED})
+        UNION ALL
+        (SELECT m.length FROM memories m WHERE :for_room <> ''
+            AND m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''
+            AND m.role <> '' LIMIT {MAX_COUNTED})
+    ) AS counted
+""")  # noqa: S608 - constants
+
+Hits = list[tuple[int, float]]
+
+
+class PostgresWords:
+    """Implements `memory.ports.WordSearch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
+        """What fits and has some of the words, best first."""
+        terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+        values = values_of(access, wanted, now)
+        hits, _ = await self._having(access, terms, wanted, values)
+        after: int | None = None
+        if wanted.after_id and hits:
+            rows = await self._database.fetch(NUMBER, values)
+            after = int(rows[0][0]) if rows else -1
+        return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]
+
+    async def weighed(
+        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+    ) -> list[tuple[str, float]]:
+        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
+        terms = asked(storable(query), unfinished=wanted.unfinished)
+        values = values_of(access, wanted, now)
+        hits, counts = await self._having(access, terms, wanted, values)
+        if wanted.unfinished:
+            hits = whole(hits)
+        if not hits:
+            return []
+        values |= {
+            "some": [seq for seq, _ in hits[: max(limit, WEIGHED_CLOSELY)]],
+            "owners": owners_within(access),
+        }
+        seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
+        known = Statistics(int(memories), int(words), tuple(counts))
+        return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
+
+    async def _having(
+        self, access: AccessScope, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
+    ) -> tuple[Hits, list[int]]:
+        """What fits and has some of the words, with the share that it has, the best first; and how
+        many on this reach's shelves have each."""
+        if not terms:
+            return [], []
+        queries = [_query(term) for term in terms]
+        shelves = " | ".join(_quoted(partition_lexeme(shelf)) for shelf in within(access))
+        looked_for = values | {"terms": queries, "shelves": f"({shelves})"}
+        counts = [int(count) for (count,) in await self._database.fetch(COUNTS, looked_for)]
+        first = " | ".join(queries[place] for place in chosen(counts))
+        if not first:
+            return [], counts
+        having = statement(f"{HITS}{conditions_of(wanted)}{HITS_ORDER}")
+        rows = await self._database.fetch(having, looked_for | {"first": f"({first})"})
+        return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
+
+
+def _closely(values: Params) -> Work[list[list[Row]]]:
+    return (yield from together(Fetch(CLOSELY, values), Fetch(PARTITIONS, values), last=True))
+
+
+def _query(term: Term) -> str:
+    """A word as PostgreSQL's query; there are neither quotes nor backslashes in it."""
+    words = [f"{_quoted(term.text)}{':*' if term.prefix else ''}", *map(_quoted, term.also)]
+    return f"({' | '.join(words)})"
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"

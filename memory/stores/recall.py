@@ -1,0 +1,79 @@
+"""Finds candidates for recall."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from db import Database, Statement, among, either
+from db.times import micros
+from db.values import storable
+from gateway.ports import Clock
+from memory.model.record import Embedding, Record
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+from memory.ports.recall import Hit
+from memory.stores.filters import VISIBLE, visible_at
+from memory.stores.rows import SELECTED, record_from
+from memory.stores.search import Searches
+
+
+def _beside(sign: str, order: str) -> str:
+    """The turns before or after each of `these`, in its conversation."""
+    beside = f"""
+        SELECT m.seq FROM memories m
+        WHERE m.tenant = t.tenant AND m.conversation = t.conversation AND m.role <> ''
+            AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {VISIBLE}
+        ORDER BY m.at {order}, m.seq {order} LIMIT :span
+    """  # noqa: S608 - constants
+    joined = either(
+        sqlite=f"JOIN memories b ON b.seq IN ({beside})",
+        postgres=f"CROSS JOIN LATERAL ({beside}) AS b",
+    )
+    return f"SELECT b.seq FROM these t {joined} WHERE t.lends"  # noqa: S608 - constants
+
+
+NEIGHBOURS: Final = Statement(f"""
+    WITH these AS MATERIALIZED (
+        SELECT m.seq, m.tenant, m.conversation, m.at,
+            m.role <> '' AND m.conversation <> '' AND {among("m.id", "lending")} AS lends
+        FROM memories m WHERE {among("m.id", "ids")} AND {VISIBLE}
+    )
+    SELECT {SELECTED} FROM memories m WHERE m.seq IN (
+        SELECT seq FROM these UNION {_beside("<", "DESC")} UNION {_beside(">", "ASC")})
+    ORDER BY m.conversation, m.at, m.seq
+""")  # noqa: S608 - constants
+
+
+class SqlRecall:
+    """Implements `memory.ports.recall.RecallStore`."""
+
+    def __init__(self, database: Database, clock: Clock, searches: Searches) -> None:
+        self._database = database
+        self._clock = clock
+        self._words, self._vectors = searches.words, searches.vectors
+
+    async def lexical(
+        self, access: AccessScope, query: str, wanted: Filter, limit: int
+    ) -> list[Hit]:
+        """By the words of `query` (BM25), best first."""
+        now = micros(self._clock.now())
+        found = await self._words.weighed(access, query, wanted, limit, now)
+        return [Hit(*hit) for hit in found]
+
+    async def nearest(
+        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int
+    ) -> list[Hit]:
+        """By cosine similarity to vectors of the same model, best first."""
+        now = micros(self._clock.now())
+        return [Hit(*hit) for hit in await self._vectors.nearest(access, query, wanted, limit, now)]
+
+    async def neighbours(
+        self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
+    ) -> list[Record]:
+        """These memories and the turns around them, as far as they may be seen."""
+        lending = [storable(one) for one in ids]
+        asked = visible_at(access, self._clock) | {
+            "span": max(0, span),
+            "lending": lending if span > 0 else [],
+            "ids": [*lending, *map(storable, alone)],
+        }
+        return [record_from(row) for row in await self._database.fetch(NEIGHBOURS, asked)]

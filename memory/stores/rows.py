@@ -1,0 +1,252 @@
+"""A record as columns and as a row of `memories`, and back.
+
+In columns times are `datetime` and lists are lists, as exports give them out. In a row times are
+microseconds and lists are JSON (`db.times`, `db.values`).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from db import Row, Statement, either
+from db.times import micros, time_of
+from db.values import storable
+from gateway.people import Audience
+from memory.model.record import (
+    Embedding,
+    Evidence,
+    Kind,
+    Provenance,
+    Record,
+    Scope,
+    SourceType,
+    Tier,
+    Trust,
+)
+from memory.stores.partitions import owner_of, partitions_of
+from memory.text.terms import filed
+
+__all__ = [
+    "COLUMNS",
+    "INSERT",
+    "SELECTED",
+    "SHAPES",
+    "columns_of",
+    "origin",
+    "origins_of",
+    "partition_lexeme",
+    "record_from",
+    "record_of",
+    "storable",
+    "values_of",
+    "words_of",
+]
+
+Shape = Literal["text", "time", "flag", "number", "list"]
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "id": "text",
+    "tenant": "text",
+    "scope": "text",
+    "tier": "text",
+    "kind": "text",
+    "behavioral": "flag",
+    "content": "text",
+    "project": "text",
+    "tags": "list",
+    "role": "text",
+    "person": "text",
+    "source": "text",
+    "trust": "text",
+    "at": "time",
+    "session": "text",
+    "message_id": "text",
+    "tool": "text",
+    "conversation": "text",
+    "room": "text",
+    "channel": "text",
+    "audience": "text",
+    "external": "flag",
+    "claim": "text",
+    "captured_at": "time",
+    "confidence": "number",
+    "source_id": "text",
+    "valid_until": "time",
+    "true_from": "time",
+    "true_until": "time",
+    "expires_at": "time",
+    "supersedes": "text",
+    "superseded_by": "text",
+    "superseded_at": "time",
+    "confirmed": "flag",
+    "derived_from": "list",
+}
+"""Every column of a record, in order. The vector lies in a table of its own."""
+
+COLUMNS: Final = tuple(SHAPES)
+SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
+LEXEMES: Final = "array_to_tsvector(CAST(:lexemes AS text[]))"
+"""What PostgreSQL's index finds: words and shelves, as they are."""
+INSERT: Final = Statement(f"""
+    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, words, length
+        {either(sqlite="", postgres=", lexemes")})
+    VALUES ({", ".join(f":{name}" for name in COLUMNS)}, :owner, :shelves, :words, :length
+        {either(sqlite="", postgres=f", {LEXEMES}")})
+""")  # noqa: S608 - constants
+_TIMES: Final = tuple(name for name, shape in SHAPES.items() if shape == "time")
+_LISTS: Final = tuple(name for name, shape in SHAPES.items() if shape == "list")
+_TIME_PLACES: Final = tuple(COLUMNS.index(name) for name in _TIMES)
+_LIST_PLACES: Final = tuple(COLUMNS.index(name) for name in _LISTS)
+# Looked up in a dictionary, because a recall reads a hundred rows.
+_SCOPES: Final = {one.value: one for one in Scope}
+_TIERS: Final = {one.value: one for one in Tier}
+_KINDS: Final = {one.value: one for one in Kind}
+_SOURCES: Final = {one.value: one for one in SourceType}
+_TRUSTS: Final = {one.value: one for one in Trust}
+_AUDIENCES: Final = {one.value: one for one in Audience}
+
+
+def columns_of(record: Record) -> dict[str, object]:
+    """The record's values by column."""
+    said, why = record.provenance, record.evidence
+    return {
+        "id": record.id,
+        "tenant": storable(record.tenant),
+        "scope": record.scope.value,
+        "tier": record.tier.value,
+        "kind": record.kind.value,
+        "behavioral": record.behavioral,
+        "content": storable(record.content),
+        "project": storable(record.project),
+        "tags": [storable(tag) for tag in record.tags],
+        "role": record.role,
+        "person": storable(said.person),
+        "source": said.source.value,
+        "trust": said.trust.value,
+        "at": said.at,
+        "session": storable(said.session),
+        "message_id": storable(said.message_id),
+        "tool": storable(said.tool),
+        "conversation": storable(said.group),
+        "room": storable(said.room),
+        "channel": storable(said.channel),
+        "audience": said.audience.value,
+        "external": said.external,
+        "claim": storable(why.claim),
+        "captured_at": why.captured_at,
+        "confidence": why.confidence,
+        "source_id": storable(why.source_id),
+        "valid_until": why.valid_until,
+        "true_from": record.true_from,
+        "true_until": record.true_until,
+        "expires_at": record.expires_at,
+        "supersedes": storable(record.supersedes),
+        "superseded_by": storable(record.superseded_by),
+        "superseded_at": record.superseded_at,
+        "confirmed": record.confirmed,
+        "derived_from": [storable(origin) for origin in record.derived_from],
+    }
+
+
+def values_of(record: Record) -> dict[str, object]:
+    """What `INSERT` takes."""
+    values = columns_of(record)
+    for name in _TIMES:
+        at = values[name]
+        values[name] = micros(at) if isinstance(at, datetime) else None
+    for name in _LISTS:
+        values[name] = json.dumps(values[name], ensure_ascii=False) if values[name] else "[]"
+    shelves = partitions_of(record)
+    values["owner"], values["shelves"] = owner_of(record), shelves
+    return values | words_of(record.content, record.tags, shelves)
+
+
+def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, object]:
+    """What a memory is found by."""
+    words = filed(content, *tags)
+    lexemes = [*words.split(), *map(partition_lexeme, shelves.split())]
+    return {
+        "words": words,
+        "length": words.count(" ") + 1 if words else 0,
+        "lexemes": lexemes,
+    }
+
+
+def partition_lexeme(shelf: str) -> str:
+    """A shelf as no word can be written."""
+    return f"~{shelf}"
+
+
+def record_from(row: Row, embedding: Embedding | None = None) -> Record:
+    """The record of a row of `SELECTED`; what is empty costs nothing: a recall reads 150 rows."""
+    values: list[Any] = list(row)
+    for place in _TIME_PLACES:
+        if values[place] is not None:
+            values[place] = time_of(values[place])
+    for place in _LIST_PLACES:
+        values[place] = () if values[place] == "[]" else json.loads(values[place])
+    return record_of(values, embedding)
+
+
+def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Record:
+    """The record of a row's values in the order of `COLUMNS`, times as `datetime`, lists as
+    sequences."""
+    # As it lies in the row: 35 lines of one name each would not be easier to read.
+    # fmt: off
+    (
+        id_, tenant, scope, tier, kind, _, content, project, tags, role,
+        person, source, trust, at, session, message_id, tool, group, room, channel, audience,
+        external, claim, captured_at, confidence, source_id, valid_until,
+        true_from, true_until, expires_at, supersedes, superseded_by, superseded_at,
+        confirmed, derived_from,
+    ) = values
+    # fmt: on
+    said = Provenance(
+        _SOURCES[source],
+        _TRUSTS[trust],
+        person,
+        at,
+        session,
+        message_id,
+        tool,
+        group,
+        room,
+        channel,
+        _AUDIENCES[audience],
+        bool(external),
+    )
+    return Record(
+        id=id_,
+        tenant=tenant,
+        scope=_SCOPES[scope],
+        tier=_TIERS[tier],
+        kind=_KINDS[kind],
+        content=content,
+        provenance=said,
+        evidence=Evidence(claim, captured_at, confidence, source_id, valid_until),
+        project=project,
+        tags=tuple(tags),
+        role=role,
+        true_from=true_from,
+        true_until=true_until,
+        expires_at=expires_at,
+        supersedes=supersedes,
+        superseded_by=superseded_by,
+        superseded_at=superseded_at,
+        confirmed=bool(confirmed),
+        derived_from=tuple(derived_from),
+        embedding=embedding,
+    )
+
+
+def origins_of(record: Record) -> list[str]:
+    """The messages a record goes back to, each in its channel, as they are looked up."""
+    said = record.provenance
+    messages = dict.fromkeys((*record.derived_from, said.message_id))
+    return [origin(said.channel, message) for message in messages if message]
+
+
+def origin(channel: str, message_id: str) -> str:
+    """A message in its channel."""
+    return storable(f"{channel}\x1f{message_id}")

@@ -1,0 +1,63 @@
+"""Vectors in SQLite: kept as float32, compared in memory."""
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from db import Database, Params, Statement
+from db.values import storable
+from memory.model.record import Embedding
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+
+if TYPE_CHECKING:
+    from memory.stores.sqlite.nearest_vectors import NearestVectors
+
+SET: Final = Statement("""
+    INSERT OR REPLACE INTO memory_vectors (memory, model, dimension, owner, room, vector)
+    SELECT seq, :model, :dimension, owner,
+        iif(scope = 'user' AND room <> '', tenant || char(31) || room, ''), :vector
+    FROM memories WHERE id = :id
+""")
+
+
+class SqliteVectors:
+    """Implements `memory.ports.VectorSearch`."""
+
+    setting: Statement = SET
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._nearest: NearestVectors | None = None
+
+    async def there(self) -> bool:
+        """True: the table is always there."""
+        return True
+
+    async def made(self) -> bool:
+        """True as well."""
+        return True
+
+    def values(self, memory_id: str, embedding: Embedding) -> Params:
+        """What `setting` takes."""
+        return {
+            "id": storable(memory_id),
+            "model": storable(embedding.model),
+            "dimension": embedding.dimension,
+            "vector": struct.pack(f"<{embedding.dimension}f", *embedding.vector),
+        }
+
+    def vector(self, kept: object) -> tuple[float, ...]:
+        """The vector of a BLOB."""
+        return struct.unpack(f"<{len(kept) // 4}f", kept) if isinstance(kept, bytes) else ()
+
+    async def nearest(
+        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+    ) -> list[tuple[str, float]]:
+        """Ids and cosines, best first."""
+        if self._nearest is None:
+            # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
+            from memory.stores.sqlite.nearest_vectors import NearestVectors  # noqa: PLC0415
+            from memory.stores.sqlite.vector_matrix import Matrices  # noqa: PLC0415
+
+            self._nearest = NearestVectors(self._database, Matrices())
+        return await self._nearest.nearest(access, query, wanted, limit, now)

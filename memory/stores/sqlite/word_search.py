@@ -1,0 +1,191 @@
+"""Looks memories up by their words in SQLite: FTS5 finds who has which word, BM25 ranks them.
+
+FTS5's own `bm25()` counts what everybody has; here only the shelves of whoever asks are counted.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from db import Database, Statement, Work, among, change, fetch, fetch_first, together
+from db.values import storable
+from db.work import Fetch
+from memory.model.scope import AccessScope
+from memory.ports import Filter
+from memory.stores.filters import conditions_of, statement, values_of
+from memory.stores.partitions import within
+from memory.stores.word_ranking import (
+    MAX_CANDIDATES,
+    MAX_WEIGHED,
+    WEIGHED_CLOSELY,
+    Candidate,
+    Statistics,
+    bm25,
+    chosen,
+    chunks,
+    ranked,
+    whole,
+)
+from memory.text.terms import Term, asked
+
+HAVING: Final = Statement("SELECT rowid FROM memories_text WHERE memories_text MATCH :query")
+NEWEST: Final = Statement(f"""
+    SELECT rowid FROM memories_text WHERE memories_text MATCH :query
+    ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
+""")  # noqa: S608 - constants
+COUNT: Final = Statement("SELECT count(*) FROM memories_text WHERE memories_text MATCH :query")
+PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608
+CLOSELY: Final = f"""
+    SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among("m.seq", "some")} AND
+"""  # noqa: S608 - constants
+NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
+READ_WHOLE: Final = 200
+"""Memories on the shelves up to which all of them are read: that is less work than to look a word
+up that thousands of others have as well."""
+WORDS: Final = Statement(
+    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'shelves')}"  # noqa: S608
+)
+PARTITIONS: Final = Statement(f"""
+    SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_shelves
+    WHERE {among("shelf", "shelves")}
+""")  # noqa: S608 - constants
+MERGE_PAGES: Final = 200
+"""Pages of the full-text index that one step of upkeep rewrites: some milliseconds."""
+DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = 'merge'")
+SET_DUE: Final = Statement("UPDATE memory_upkeep SET due = :due WHERE task = 'merge'")
+CHANGES: Final = Statement("SELECT total_changes()")
+MERGE: Final = Statement("INSERT INTO memories_text (memories_text, rank) VALUES ('merge', :pages)")
+
+Hits = list[tuple[int, float]]
+
+
+class SqliteWords:
+    """Implements `memory.ports.WordSearch`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
+        """What fits and has some of the words, best first."""
+        return await self._database.run(lambda: _fitting(access, wanted, now))
+
+    async def weighed(
+        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+    ) -> list[tuple[str, float]]:
+        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
+        return await self._database.run(lambda: _weighed(access, query, wanted, limit, now))
+
+    async def merge(self) -> int:
+        """One step of taking the words of deleted memories out of the index's file pages; the
+        number of steps done, 0 when there is nothing to do.
+
+        FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make
+        the file unreadable to SQLite before 3.42).
+        """
+        return await self._database.run(_merge)
+
+
+def _fitting(access: AccessScope, wanted: Filter, now: int) -> Work[Hits]:
+    terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+    hits, _ = yield from _having(access, terms)
+    values = values_of(access, wanted, now)
+    after: int | None = None
+    if wanted.after_id:
+        row = yield from fetch_first(NUMBER, values)
+        after = -1 if row is None else int(row[0])
+    pick = statement(PICK + conditions_of(wanted))
+    found: Hits = []
+    for some in chunks(hits, after):
+        rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
+        picked = {row[0] for row in rows}
+        found += [hit for hit in some if hit[0] in picked]
+        if len(found) >= wanted.limit:
+            break
+    return found[: wanted.limit]
+
+
+def _weighed(
+    access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+) -> Work[list[tuple[str, float]]]:
+    terms = asked(storable(query), unfinished=wanted.unfinished)
+    enough = 0 if wanted.unfinished else MAX_CANDIDATES
+    hits, known = yield from _having(access, terms, enough)
+    if wanted.unfinished:
+        hits = whole(hits)
+    if not hits:
+        return []
+    closely = max(limit, WEIGHED_CLOSELY)
+    values = values_of(access, wanted, now)
+    look = statement(CLOSELY + conditions_of(wanted))
+    seen: list[Candidate] = []
+    for begin in range(0, len(hits), closely):
+        some = [seq for seq, _ in hits[begin : begin + closely]]
+        seen += [Candidate(*row) for row in (yield from fetch(look, values | {"some": some}))]
+        if len(seen) >= closely:
+            break
+    return bm25(seen, terms, known)[:limit]
+
+
+def _having(
+    access: AccessScope, terms: Sequence[Term], enough: int = 0
+) -> Work[tuple[Hits, Statistics]]:
+    """Who on this reach's shelves has some of the words, with the share that they have, the best
+    first; and what is known of the shelves. Where the rarest words are in `enough` memories
+    already, the more common ones are not looked for, as long as there is another."""
+    shelves = within(access)
+    ((memories, words),) = yield from fetch(PARTITIONS, {"shelves": shelves})
+    if memories <= READ_WHOLE and not access.room:
+        hits, counts = yield from _read_whole(shelves, terms, enough)
+    else:
+        hits, counts = yield from _looked_up(shelves, terms, enough)
+    return ranked(hits, counts), Statistics(int(memories), int(words), tuple(counts))
+
+
+def _looked_up(
+    shelves: Sequence[str], terms: Sequence[Term], enough: int
+) -> Work[tuple[dict[int, int], list[int]]]:
+    """Numbers of memories with the words that are in them, as bits, and how many have each word."""
+    queries = [{"query": _query(term, shelves)} for term in terms]
+    found = yield from together(*(Fetch(COUNT, query) for query in queries))
+    counts = [int(count) for ((count,),) in found]
+    hits: dict[int, int] = {}
+    for place in chosen(counts, enough) if enough else range(len(terms)):
+        bit = 1 << place
+        some = NEWEST if counts[place] > MAX_CANDIDATES else HAVING
+        for (seq,) in (yield from fetch(some, queries[place])):
+            hits[seq] = hits.get(seq, 0) | bit
+    return hits, counts
+
+
+def _read_whole(
+    shelves: Sequence[str], terms: Sequence[Term], enough: int
+) -> Work[tuple[dict[int, int], list[int]]]:
+    """What `_looked_up` says, by looking through all that there is."""
+    rows = yield from fetch(WORDS, {"shelves": shelves})
+    texts = [(seq, f" {words} ") for seq, words in rows]
+    bits = [(1 << place, term) for place, term in enumerate(terms)]
+    masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
+    counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
+    looked_for = chosen(counts, enough) if enough else range(len(terms))
+    wanted = sum(1 << place for place in looked_for)
+    return {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}, counts
+
+
+def _merge() -> Work[int]:
+    ((due,),) = yield from fetch(DUE)
+    if not due:
+        return 0
+    pages = -MERGE_PAGES if due == 1 else MERGE_PAGES  # the first step marks everything for merging
+    ((before,),) = yield from fetch(CHANGES)
+    yield from change(MERGE, {"pages": pages})
+    ((after,),) = yield from fetch(CHANGES)
+    done = due > 1 and after - before < 2  # as SQLite documents the end of a merge
+    yield from change(SET_DUE, {"due": 0 if done else 2})
+    return 1
+
+
+def _query(term: Term, shelves: Sequence[str]) -> str:
+    """A word on any of the shelves, as it is indexed there: behind the shelf's name."""
+    more = " *" if term.prefix else ""
+    written = [f'"{shelf}{term.text}"{more}' for shelf in shelves]
+    written += [f'"{shelf}{word}"' for shelf in shelves for word in term.also]
+    return " OR ".join(written)

@@ -1,0 +1,150 @@
+"""All that a turn begins with: who asks, their session, the documents that may be read.
+
+PostgreSQL does it in one round trip, so no statement waits for what another one found.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from operator import itemgetter
+from typing import Final
+
+from db import Row, Statement, Work, among, either, together
+from db.fragments import json_values
+from db.times import micros, time_of, time_or_none
+from db.values import texts_of
+from db.work import Change, Fetch
+from memory.ports import Document, PersonChoices, Session, TurnStart, Version
+from memory.stores.brain import version_of
+from memory.stores.limits import IDLE, NOTED
+from memory.stores.links import LINKED
+from memory.stores.partitions import owner_of_all
+
+MEANT: Final = """
+    CASE WHEN :direct THEN coalesce((SELECT mine.project FROM people_choices mine
+        WHERE mine.tenant = :tenant AND mine.person = :person), '') ELSE :project END
+"""
+"""The room's project, or the one that was chosen for private conversations."""
+REMEMBERS: Final = """
+    (NOT :direct OR coalesce(chosen.project, '') <> ''
+        OR EXISTS (SELECT 1 FROM memories shared WHERE shared.owner = :everybody)
+        OR EXISTS (SELECT 1 FROM memories own WHERE own.tenant = :tenant
+            AND own.person = one.person AND own.scope = 'user'))
+"""
+"""False where there is surely no memory of this identity that may be shown. PostgreSQL is not
+asked: it might read the whole table for it."""
+WHO: Final = Statement(f"""
+    SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
+        coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),
+        coalesce(chosen.untold, '[]'), there.at,
+        here.id, here.stores, here.supersedes, here.deletes, here.briefed,
+        {either(sqlite=REMEMBERS, postgres="true")}
+    FROM ({LINKED}) AS one
+    LEFT JOIN people_choices chosen
+        ON chosen.tenant = :tenant AND chosen.person = one.person
+    LEFT JOIN people_projects there
+        ON there.tenant = :tenant AND there.person = one.person AND there.project = {MEANT}
+    LEFT JOIN memory_sessions here ON here.tenant = :tenant AND here.person = one.person
+        AND here.person = :person AND here.conversation = :conversation
+""")  # noqa: S608 - constants
+"""Every linked identity, and the session of the one that asks. Run it after `KEEP_SESSION`."""
+OFF: Final = f"""
+    EXISTS (SELECT 1 FROM people_choices chosen
+        WHERE chosen.tenant = :tenant AND chosen.person IN ({LINKED}) AND chosen.memory_off)
+    OR EXISTS (SELECT 1 FROM people_choices mine, {json_values("mine.off_in", "place")}
+        WHERE mine.tenant = :tenant AND mine.person = :person AND {among("place.value", "here")})
+"""  # noqa: S608 - constants
+KEEP_SESSION: Final = Statement(f"""
+    INSERT INTO memory_sessions AS kept (id, tenant, person, conversation, at)
+    SELECT :id, :tenant, :person, :conversation, :now
+    WHERE NOT EXISTS (SELECT 1 FROM memory_sessions there WHERE there.tenant = :tenant
+            AND there.person = :person AND there.conversation = :conversation
+            AND there.at >= :noted)
+        AND NOT ({OFF})
+    ON CONFLICT (tenant, person, conversation) DO UPDATE SET
+        at = CASE WHEN kept.at > excluded.at THEN kept.at ELSE excluded.at END,
+        id = CASE WHEN kept.at > :idle THEN kept.id ELSE excluded.id END,
+        stores = CASE WHEN kept.at > :idle THEN kept.stores ELSE 0 END,
+        supersedes = CASE WHEN kept.at > :idle THEN kept.supersedes ELSE 0 END,
+        deletes = CASE WHEN kept.at > :idle THEN kept.deletes ELSE 0 END,
+        briefed = CASE WHEN kept.at > :idle THEN kept.briefed END
+""")  # noqa: S608 - constants
+"""Begins a session, or goes on with one, unless that is noted already or memory is off."""
+SHOWN: Final = f"""
+    (:direct OR NOT EXISTS (SELECT 1 FROM ({LINKED}) AS everyone LEFT JOIN people_choices shown
+            ON shown.tenant = :tenant AND shown.person = everyone.person
+        WHERE NOT coalesce(shown.shows_private, false)))
+"""  # noqa: S608 - constants
+NEWEST: Final = Statement(f"""
+    SELECT kept.document, kept.number, kept.content, kept.author, kept.at, kept.synced_at
+    FROM (
+        SELECT 'soul' AS document, one.person AS owner FROM ({LINKED}) AS one WHERE {SHOWN}
+        UNION ALL SELECT 'bible', {MEANT} UNION ALL SELECT 'heartbeat', {MEANT}
+    ) AS wanted JOIN brain_documents kept ON kept.tenant = :tenant
+        AND kept.document = wanted.document AND kept.owner = wanted.owner
+        AND kept.number = (SELECT max(newer.number) FROM brain_documents newer
+            WHERE newer.tenant = :tenant AND newer.document = wanted.document
+                AND newer.owner = wanted.owner)
+""")  # noqa: S608 - constants
+
+
+def arrival(
+    tenant: str,
+    person: str,
+    conversation: str,
+    now: datetime,
+    project: str | None,
+    here: Sequence[str],
+) -> Work[TurnStart]:
+    """What `PeopleStore.start_turn` gives."""
+    params = {
+        "tenant": tenant,
+        "person": person,
+        "id": f"ses-{uuid.uuid4()}",
+        "conversation": conversation,
+        "now": micros(now),
+        "idle": micros(now - IDLE),
+        "noted": micros(now - NOTED),
+        "direct": project is None,
+        "project": project or "",
+        "here": list(here),
+        "everybody": owner_of_all(tenant),
+    }
+    _, rows, documents = yield from together(
+        Change(KEEP_SESSION, params), Fetch(WHO, params), Fetch(NEWEST, params), last=True
+    )
+    persons = sorted(rows, key=itemgetter(0))
+    own = next(row for row in persons if row[0] == person)
+    who = _self(own, persons, here)
+    if not who.remembered:
+        return TurnStart(who, Session(""), {}, remembers=False)
+    remembers = any(row[-1] for row in persons)
+    return TurnStart(who, _session(own), _newest(documents), remembers)
+
+
+def _self(own: Row, rows: Sequence[Row], here: Sequence[str]) -> PersonChoices:
+    _, project, _, _, notes, off_in, untold, *_ = own
+    return PersonChoices(
+        persons=tuple(row[0] for row in rows),
+        project=project,
+        shows_private=all(row[2] for row in rows),
+        seen=tuple((row[0], time_of(row[7])) for row in rows if row[7] is not None),
+        memory_off=any(row[3] for row in rows),
+        off_here=not set(here).isdisjoint(texts_of(off_in)),
+        notes=None if notes is None else bool(notes),
+        untold=texts_of(untold),
+    )
+
+
+def _session(own: Row) -> Session:
+    """The session; none where the person was erased, or turned memory off, in this moment."""
+    id_, stores, supersedes, deletes, briefed = own[8:13]
+    if id_ is None:
+        return Session("")
+    return Session(id_, stores, supersedes, deletes, time_or_none(briefed))
+
+
+def _newest(rows: Sequence[Row]) -> dict[Document, Version]:
+    """The last one of each document: linked identities have a SOUL each."""
+    last = sorted(rows, key=itemgetter(1, 4))
+    return {row[0]: version_of(row[0], row[1:]) for row in last}

@@ -1,0 +1,130 @@
+"""How well a memory answers a search, by its words: two ways to say it.
+
+`ranked` gives the share of the asked words that are in it, rare ones counting more: a measure of
+how certain a match is, whatever else there is, and the way candidates are chosen. `bm25` also
+counts how often a word is there and how long the text is: a measure of which match is better.
+
+The weight of a word is ln(1 + N / n), with n memories that have it and N that have the most common
+of the words; one that nobody has counts as half a memory. The score is the sum of the weights that
+are there by the sum of all: 1 when every word is there. Only what is on the shelves of whoever asks
+goes into it. Where the score is the same the newer one comes first.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from memory.text.terms import Term
+
+MAX_CANDIDATES: Final = 1_000
+"""Memories that are weighed in one search, as long as a word is not more common than that."""
+MAX_WEIGHED: Final = 5_000
+"""Memories that are weighed for one word, or at all: the newest, where it is in more."""
+CHUNK: Final = 100
+"""Memories that are looked at more closely at a time."""
+WEIGHED_CLOSELY: Final = 150
+"""Candidates whose words are counted for `bm25`, at least as many as are wanted."""
+ALL: Final = 1 - 1e-9
+SATURATION: Final = 1.2
+LENGTH: Final = 0.75
+"""BM25's usual k1 and b."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of all memories on the shelves that are searched: how many they are, how many
+    words they have together, and how many have each of the asked words."""
+
+    memories: int
+    words: int
+    having: tuple[int, ...]
+
+
+class Candidate(NamedTuple):
+    """A memory with its filed words."""
+
+    number: int
+    id: str
+    words: str
+    length: int
+
+
+def bm25(
+    candidates: Iterable[Candidate], terms: Sequence[Term], known: Statistics
+) -> list[tuple[str, float]]:
+    """Ids and scores (above 0), best first; of two alike the newer comes first. The weight of a
+    word is ln(1 + (N - n + 0.5) / (n + 0.5)), with n of N memories that have it; one that may be
+    unfinished counts once at most."""
+    total = max(known.memories, *known.having, 1)
+    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) * (SATURATION + 1) for n in known.having]
+    weighed = list(zip(weights, terms, strict=True))
+    spelt = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
+    begun = [(weight, term) for weight, term in weighed if term.prefix]
+    usual = max(known.words / total, 1.0)
+    found = []
+    for one in candidates:
+        padded = f" {one.words} "
+        apart = f" {one.words.replace(' ', '  ')} "  # "bye bye" is twice " bye " only there
+        pivot = SATURATION * (1 - LENGTH + LENGTH * one.length / usual)
+        score = 0.0
+        for weight, word in spelt:  # spelt out: gone through some thousand times a question
+            if word in padded:
+                count = apart.count(word)
+                score += weight * count / (count + pivot)
+        for weight, term in begun:
+            if term.stands_in(padded):
+                score += weight / (1 + pivot)
+        found.append((score, one.number, one.id))
+    return [(id_, score) for score, _, id_ in sorted(found, reverse=True)]
+
+
+def chosen(counts: Sequence[int], enough: int = MAX_CANDIDATES) -> list[int]:
+    """Which words the candidates are taken from: the rarest, and as many more as stay within
+    `enough`. The others count for the score only."""
+    there = sorted((count, word) for word, count in enumerate(counts) if count)
+    some: list[int] = []
+    total = 0
+    for count, word in there:
+        if some and total + count > enough:
+            break
+        some.append(word)
+        total += count
+    return some
+
+
+def ranked(hits: Mapping[int, int], counts: Sequence[int]) -> list[tuple[int, float]]:
+    """Hits (number: words that are in it as bits) as (number, score), best first. The number grows
+    with every memory; `counts` says in how many memories each word is."""
+    most = max(counts, default=0) or 1
+    weights = [math.log1p(most / (count or 0.5)) for count in counts]
+    whole = math.fsum(weights) or 1.0
+    scores: dict[int, float] = {}
+    for mask in set(hits.values()):
+        there = math.fsum(w for word, w in enumerate(weights) if mask >> word & 1)
+        scores[mask] = min(1.0, there / whole)
+    alike: dict[float, list[int]] = {score: [] for score in scores.values()}
+    for number, mask in hits.items():
+        alike[scores[mask]].append(number)
+    return [
+        (number, score)
+        for score in sorted(alike, reverse=True)
+        for number in sorted(alike[score], reverse=True)
+    ]
+
+
+def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Those of ranked hits that have every word."""
+    return [hit for hit in hits if hit[1] > ALL]
+
+
+def chunks(
+    found: Sequence[tuple[int, float]], after: int | None
+) -> Iterator[Sequence[tuple[int, float]]]:
+    """The hits behind number `after`, some at a time; none when that is not among them."""
+    start = 0
+    if after is not None:
+        places = (place for place, (number, _) in enumerate(found) if number == after)
+        start = next(places, len(found)) + 1
+    for begin in range(start, len(found), CHUNK):
+        yield found[begin : begin + CHUNK]

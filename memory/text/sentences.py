@@ -1,0 +1,205 @@
+"""Where the sentences of a message begin and end, and what belongs to one of them.
+
+A quotation, a stretch that is struck through and what a colon leads to are never parted: the text
+around a sentence may deny it.
+"""
+
+import itertools
+import re
+from typing import Final
+
+from memory.text.function_words import FUNCTION_WORDS
+from memory.text.standalone import is_unspaced
+from memory.text.stop_words import STOP_WORDS
+
+Span = tuple[int, int]
+"""The first character, and one past the last."""
+
+MAX_GAP: Final = 100
+"""Blanks before a list that are looked through."""
+_END: Final = re.compile(r"[.!?…][.!?…\"'”’»)\]]{0,8}(?=\s)|[。！？｡।۔؟][”’»」』）]{0,8}|\n(?=\s)")
+"""The end of a sentence, or a blank line."""
+_SPEECH: Final = {
+    "“": "”",
+    "„": "“”",
+    "”": "”",
+    '"': '"',
+    "״": "״",
+    "`": "`",
+    "«": "»",
+    "»": "«»",
+    "‹": "›",
+    "›": "‹›",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "〈": "〉",
+    "‘": "’",
+    "‚": "‘’",
+    "'": "'",
+}
+"""What opens a quotation, and what may close it."""
+_APOSTROPHES: Final = "'‘‚’"
+_STRUCK: Final = "~~"
+_SHORT_FORMS: Final = frozenset(
+    """
+    abb al approx art ave bsp bspw bzw ca capt cf ch co col corp dept dr dvs ed eds ej ené esp est
+    etc evtl excl ext exkl fam fig fr gen geb ggf gov hr hrsg inc incl inkl jr kap lt ltd max min
+    mme mr mrs ms mt no nr op par pp prof pt rd ref rep resp rev sen sgt sog sr sra srta st str tel
+    univ usw vgl vol vs zb zzgl
+    """.split()  # noqa: SIM905 - reads better
+)
+"""What a full stop stands behind without ending a sentence."""
+_MAY_END: Final = frozenset("approx co corp est etc evtl inc jr ltd max min univ usw".split())  # noqa: SIM905 - reads better
+"""Short forms that are no title and may stand at the end of a sentence."""
+_OPENERS: Final = FUNCTION_WORDS | STOP_WORDS
+ITEM: Final = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+"""The beginning of a list's item."""
+LEADS: Final = (":", "：")
+"""The end of a line that leads to what follows."""
+_ASKS: Final = ("?", "？", "؟")
+_CLOSERS: Final = "\"'”’»)]」』） \n"
+
+
+def sentence_ends(text: str) -> list[int]:
+    """The places where sentences begin and end, in order, the text's beginning and end included."""
+    joined = sorted((*_speeches(text), *_struck(text), *_led(text)))
+    kept, spans, within = [], iter(joined), 0
+    opened, closed = next(spans, (len(text), 0))
+    for end in _ends(text):
+        while opened < end:
+            within = max(within, closed)
+            opened, closed = next(spans, (len(text), 0))
+        if end >= within:
+            kept.append(end)
+    return kept
+
+
+def only_asks(text: str) -> bool:
+    """True when each of the sentences is a question."""
+    ends = _ends(text)
+    pieces = [text[start:end].rstrip(_CLOSERS) for start, end in itertools.pairwise(ends)]
+    return all(piece.endswith(_ASKS) for piece in pieces if piece.strip())
+
+
+def _ends(message: str) -> list[int]:
+    """Where sentences begin and end, the text's beginning and end included, in order."""
+    places = {0, len(message)}
+    capitals = next((c.isupper() for c in message if c.isupper() or c.islower()), True)
+    places.update(
+        found.end()
+        for found in _END.finditer(message)
+        if _ends_sentence(message, found) and not _goes_on(message, found, capitals)
+    )
+    places.update(found.start() for found in ITEM.finditer(message))
+    return sorted(places)
+
+
+def _ends_sentence(message: str, found: re.Match[str]) -> bool:
+    """False for "Dr. Ada", "12. Mai" and "z. B.": a sentence that is too long still says what was
+    said, one that is too short may not. Where the next word begins sentences, a number, a letter
+    and "p.m." may end one."""
+    if found.group() != ".":
+        return True
+    before = message[max(0, found.start() - 40) : found.start()].split()
+    word = before[-1].lstrip("(\"'“„«").casefold() if before else ""
+    short = word.replace(".", "")
+    if word.isdigit() and len(word) > 2:
+        return True
+    if word.isdigit() or len(short) <= 1 or short in _MAY_END or _is_dotted(word):
+        return _opens_sentence(message, found.end())
+    return short not in _SHORT_FORMS
+
+
+def _is_dotted(word: str) -> bool:
+    """True for "e.g" and "u.s.a", not for "ada@example.com" and "v1.25"."""
+    return "." in word and all(len(part) <= 2 for part in word.split("."))
+
+
+def _opens_sentence(message: str, place: int) -> bool:
+    """True where a word with a capital follows that begins sentences, and is no name or noun."""
+    following = message[place : place + 40].split()
+    word = following[0].strip("\"'“„«(¿¡,") if following else ""
+    return word[:1].isupper() and word.casefold().partition("'")[0] in _OPENERS
+
+
+def _goes_on(message: str, found: re.Match[str], capitals: bool) -> bool:
+    """True where a small letter follows on the same line ("Yahoo! again"), of somebody who begins
+    sentences with `capitals`; behind dots of anybody."""
+    after = message[found.end() : found.end() + 4].lstrip(" \t")
+    dots = found.group().startswith(("..", "…"))
+    return after[:1].islower() and (capitals or dots)
+
+
+def _speeches(message: str) -> list[Span]:
+    """What stands between quotation marks, the marks included; a mark that is never closed reaches
+    to the end of its paragraph, an apostrophe that is none of both nowhere."""
+    spans, opened, closers = [], -1, ""
+    for place, character in enumerate(message):
+        if opened >= 0:
+            if character in closers and not _is_apostrophe(message, place):
+                spans.append((opened, place + 1))
+                opened = -1
+        elif character in _SPEECH and _opens(message, place):
+            opened, closers = place, _SPEECH[character]
+    if opened >= 0 and message[opened] not in _APOSTROPHES:
+        paragraph = message.find("\n\n", opened)
+        spans.append((opened, len(message) if paragraph < 0 else paragraph))
+    return spans
+
+
+def _opens(message: str, place: int) -> bool:
+    """False for an apostrophe, and for the mark of inches: a quotation begins with a word."""
+    before, after = message[place - 1 : place], message[place + 1 : place + 2]
+    if message[place] in _APOSTROPHES and not after.strip():
+        return False
+    return not before.isalnum() or is_unspaced(before)
+
+
+def _is_apostrophe(message: str, place: int) -> bool:
+    """True for "Bob's", and for one that opens."""
+    before, after = message[place - 1 : place], message[place + 1 : place + 2]
+    return message[place] in _APOSTROPHES and (after.isalnum() or not before.strip())
+
+
+def _struck(message: str) -> list[Span]:
+    """What is struck through, the marks included."""
+    parts = message.split(_STRUCK)
+    ends = list(itertools.accumulate(len(part) + len(_STRUCK) for part in parts))
+    return [(ends[n] - len(_STRUCK), ends[n + 1]) for n in range(0, len(parts) - 2, 2)]
+
+
+def _led(message: str) -> list[Span]:
+    """Lines with a colon ("Bob: Hi."); one that ends with it, with the paragraph that follows,
+    unless that is a list: that may be cited, or denied by the line with the colon."""
+    spans: list[Span] = []
+    paragraph = high = len(message)
+    blank = True
+    for line in reversed(message.splitlines(keepends=True)):
+        low, said = high - len(line), line.strip()
+        if not said:
+            blank = True
+        else:
+            ends_here, blank = blank, False
+            if said.endswith(LEADS):
+                gap = message[high : high + MAX_GAP]
+                below = high + len(gap) - len(gap.lstrip())
+                if ITEM.match(message, message.rfind("\n", 0, below) + 1) is None:
+                    spans.append((low, paragraph))
+            elif _has_lead(said):
+                spans.append((low, high))
+            if ends_here and not said.endswith(LEADS):
+                paragraph = high
+        high = low
+    return spans
+
+
+def _has_lead(line: str) -> bool:
+    """True where a colon stands behind a word and before a blank; ":smile:" has none, and behind
+    the colon of a quotation the quotation's own end counts."""
+    return any(
+        word.endswith(LEADS)
+        and not word.startswith(LEADS)
+        and (after[0] not in _SPEECH or after[0] in _APOSTROPHES)
+        for word, after in itertools.pairwise(line.split())
+    )

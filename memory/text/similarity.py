@@ -1,0 +1,171 @@
+"""How alike two memories are, word by word, and how to find those among many.
+
+A word is what stands between spaces, without the punctuation of sentences around it: "PostgreSQL."
+is "PostgreSQL", or every full stop would hide a repetition. Punctuation inside a word and symbols
+stay, because they carry the meaning of "v1.2", "C++", "-5" or "<". A Chinese or Japanese character
+is a word, since these languages put no spaces between theirs.
+"""
+
+import math
+import operator
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Final
+
+from memory.model.record import Embedding
+from memory.ports import Duplicate
+
+JACCARD_THRESHOLD: Final = 0.92
+"""From here on two texts are the same memory (sources 004)."""
+VECTOR_THRESHOLD: Final = 0.95
+"""The same for the cosine of two embeddings (sources 004)."""
+LOWEST_THRESHOLD: Final = 0.8
+"""The least that may be configured; `stored_keys` are made for it and serve every other."""
+
+_SENTENCE_PUNCTUATION: Final = ".,;:!?\"'`()[]{}*_~…«»‹›“”„‘’‚¿¡。、！？；：「」『』（）【】"
+_SPACELESS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+_WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\s{_SPACELESS}]+")
+_NEGATIONS: Final = frozenset(
+    ("not", "no", "never", "none", "nothing", "neither", "nor", "without", "cannot",
+     "nicht", "kein", "keine", "keinen", "nie", "ohne", "pas", "sans", "jamais", "aucun",
+     "sin", "nunca", "jamás", "不", "没", "無", "无", "未", "非")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A text's vector, and its words, also as they follow each other."""
+
+    embedding: Embedding
+    words: frozenset[str]
+    said: tuple[str, ...] = ()
+
+
+def words(text: str) -> frozenset[str]:
+    """The set of words of a text: NFC, without case, in the sense of this module."""
+    return frozenset(in_order(text))
+
+
+def in_order(text: str) -> tuple[str, ...]:
+    """The same words as they follow each other."""
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    stripped = (word.strip(_SENTENCE_PUNCTUATION) for word in _WORD.findall(folded))
+    return tuple(word for word in stripped if word)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Common words by all words, 0 to 1; two empty sets have nothing in common (0)."""
+    if not one or not other:
+        return 0.0
+    common = len(one & other)
+    return common / (len(one) + len(other) - common)
+
+
+def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True when they differ in a number or in a "not": a change, however alike the rest is."""
+    return any(
+        word in _NEGATIONS or word.endswith(("n't", "n’t")) or any(c.isdigit() for c in word)
+        for word in one ^ other
+    )
+
+
+def turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True when the words that both have come in another order: "Ada owes Bob", "Bob owes Ada"."""
+    common = set(one) & set(other)
+    return _said(one, common) != _said(other, common)
+
+
+def _said(of: Sequence[str], common: set[str]) -> list[str]:
+    """Those of the words that are common; one said twice in a row is one."""
+    return [word for word, _ in groupby(word for word in of if word in common)]
+
+
+def duplicate_of(
+    new: frozenset[str],
+    existing: Iterable[tuple[str, frozenset[str]]],
+    threshold: float = JACCARD_THRESHOLD,
+) -> Duplicate | None:
+    """The most similar of the existing (id, words) that is the same memory as the new one.
+
+    The same is: a similarity of at least `threshold`, and no other number or negation.
+    """
+    best: Duplicate | None = None
+    for memory_id, other in existing:
+        similarity = jaccard(new, other)
+        if similarity < threshold or (best is not None and similarity <= best.similarity):
+            continue
+        if not says_otherwise(new, other):
+            best = Duplicate(memory_id, similarity)
+    return best
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two vectors, -1 to 1; 0 where one is zero or their dimensions differ."""
+    if len(one) != len(other):
+        return 0.0
+    length = math.hypot(*one) * math.hypot(*other)
+    return sum(map(operator.mul, one, other)) / length if length else 0.0
+
+
+def same_meaning(
+    new: Meaning, existing: Iterable[tuple[str, Meaning]], threshold: float = VECTOR_THRESHOLD
+) -> Duplicate | None:
+    """The closest of the existing (id, meaning) that says the same in other words.
+
+    Vectors of different models are not compared, and a changed number, a negation or another order
+    of the very same words is a change here as well: embeddings hardly tell "is on" from "is not
+    on".
+    """
+    best: Duplicate | None = None
+    for memory_id, other in existing:
+        if other.embedding.model != new.embedding.model:
+            continue
+        similarity = min(cosine(new.embedding.vector, other.embedding.vector), 1.0)
+        if similarity < threshold or (best is not None and similarity <= best.similarity):
+            continue
+        swapped = new.words == other.words and turned_round(new.said, other.said)
+        if not (swapped or says_otherwise(new.words, other.words)):
+            best = Duplicate(memory_id, similarity)
+    return best
+
+
+def size_bounds(count: int, threshold: float = JACCARD_THRESHOLD) -> tuple[int, int]:
+    """How many words a text has, at least and at most, that can reach `threshold` with `count`."""
+    exact = _exact(threshold)
+    return math.ceil(exact * count), math.floor(count / exact)
+
+
+def lookup_keys(of: frozenset[str], threshold: float = JACCARD_THRESHOLD) -> tuple[str, ...]:
+    """The words of which a duplicate has at least one; the rarest, so that few others have it.
+
+    Of `n` words a duplicate shares at least ceil(threshold x n): it cannot lack all of
+    n - ceil(threshold x n) + 1 of them. A text of 12 words needs one key, one of 100 words nine.
+    """
+    return _rarest(of, len(of) - math.ceil(_exact(threshold) * len(of)) + 1) if of else ()
+
+
+def stored_keys(of: frozenset[str]) -> tuple[str, ...]:
+    """The words under which a memory is filed, so that `lookup_keys` of a duplicate, at any
+    threshold from `LOWEST_THRESHOLD`, hit at least one of them. About a fifth of its words.
+
+    Both sides take their first words in the same order; two sets that are alike enough share one
+    of these (prefix filtering).
+    """
+    return lookup_keys(of, LOWEST_THRESHOLD)
+
+
+def _rarest(of: frozenset[str], count: int) -> tuple[str, ...]:
+    """Numbers and long words first: seldom the same in two memories, and no statistics needed."""
+    ordered = sorted(of, key=lambda word: (not any(c.isdigit() for c in word), -len(word), word))
+    return tuple(ordered[:count])
+
+
+def _exact(threshold: float) -> Fraction:
+    """0.92 as 92/100: with the binary fraction, 0.92 x 25 would be more than 23."""
+    if not LOWEST_THRESHOLD <= threshold <= 1:
+        raise ValueError(f"threshold must be {LOWEST_THRESHOLD} to 1, not {threshold}")
+    return Fraction(str(threshold))

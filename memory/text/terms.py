@@ -1,0 +1,169 @@
+"""Texts as the words they are found by, and questions as the words to look for.
+
+What a memory is filed under and what is looked for go through the same steps, in both databases.
+Words lose case, accents and endings ("Running" becomes "run"); Chinese, Japanese, Korean and Thai,
+which put no spaces between words, become pairs of neighbouring characters; what is written with
+signs inside ("v1.2.3", "ERR-42", "C++", an address, a hash) is filed as it is written as well as by
+its parts. Whatever people write, it never becomes query syntax.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from py_rust_stemmers import SnowballStemmer
+
+from memory.text.stop_words import STOP_WORDS
+
+MAX_TERMS: Final = 32
+"""Different words that one search looks for; further ones are left out."""
+MAX_TEXT: Final = 10_000
+"""Characters of a text in which words are looked for."""
+MAX_TERM: Final = 64
+MAX_STEMS: Final = 20_000
+"""Stems that are remembered rather than found again."""
+MIN_PREFIX: Final = 2
+"""Letters from which on an unfinished word is completed; a shorter one is looked for as it is."""
+
+_DENSE: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
+)
+_MARKS: Final = "\u0900-\u0963\u0966-\u0dff"  # vowel signs of India's scripts belong to the word
+_WORD: Final = rf"(?:[^\W_{_DENSE}]|(?!\w)[{_MARKS}])+"  # no character is in both sets
+_PIECE: Final = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)|{_WORD}(?P<signs>(?:[-_./:@+#~=]+{_WORD})+|[+#]+)?"
+)
+_PART: Final = re.compile(_WORD)
+_ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
+_ENDINGS: Final = ("ing", "ings", "ed", "es", "er", "ers", "ly", "ness", "ment", "ation", "able")
+_ENGLISH: Final = SnowballStemmer("english")
+_RUSSIAN: Final = SnowballStemmer("russian")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a question. `prefix`: whatever begins with it counts; `also` are further words that
+    count as this one."""
+
+    text: str
+    prefix: bool = False
+    also: tuple[str, ...] = ()
+
+    def stands_in(self, padded: str) -> bool:
+        """Whether it is one of `filed` words, with a space before the first and behind the last."""
+        if not self.prefix:
+            return f" {self.text} " in padded
+        return f" {self.text}" in padded or any(f" {other} " in padded for other in self.also)
+
+
+def filed(*texts: str) -> str:
+    """The words that texts are filed under, in their order, with spaces between them."""
+    return " ".join(word for text in texts for word in _words(folded(text[:MAX_TEXT])))
+
+
+def asked(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
+    """The different words of a question. Very common ones are left out, unless there are no others;
+    of an `unfinished` one the last word may go on."""
+    plain = folded(text[:MAX_TEXT])
+    found: dict[Term, None] = {}
+    end = _end_of_words(plain)
+    for piece in _PIECE.finditer(plain):
+        last = unfinished and piece.end() >= end
+        found.update(dict.fromkeys(_terms(piece, last=last)))
+    telling = [term for term in found if term.prefix or term.text not in _COMMON]
+    return tuple(telling or found)[:MAX_TERMS]
+
+
+def _end_of_words(plain: str) -> int:
+    """The place behind which a text has nothing but signs."""
+    end = len(plain)
+    while end and not (
+        plain[end - 1].isalnum() or plain[end - 1] == "_" or plain[end - 1].isspace()
+    ):
+        end -= 1
+    return end
+
+
+def folded(text: str) -> str:
+    """Without case and without accents: "Žofín" becomes "zofin"."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", plain))
+
+
+def _words(plain: str) -> Iterator[str]:
+    for piece in _PIECE.finditer(plain):
+        if piece["dense"]:
+            yield from _pairs(piece["dense"])
+        elif piece["signs"]:
+            yield from _parts(piece[0])
+            if len(piece[0]) <= MAX_TERM:
+                yield piece[0]
+        else:
+            yield stem(piece[0][:MAX_TERM])
+
+
+def _terms(piece: re.Match[str], *, last: bool) -> Iterator[Term]:
+    text = piece[0]
+    if piece["dense"]:
+        if len(text) == 1:
+            yield Term(text, prefix=True)
+        for one, other in pairwise(text):
+            yield Term(one + other)
+    elif piece["signs"] and last and text[-1] not in "+#":
+        *before, end = _PART.findall(text)
+        yield from (Term(stem(part[:MAX_TERM])) for part in before)
+        yield Term(end[:MAX_TERM], prefix=True)
+    elif piece["signs"]:
+        if len(text) <= MAX_TERM:
+            yield Term(text, prefix=last)
+        if not last or len(text) > MAX_TERM:
+            yield from map(Term, _parts(text))
+    elif last and MIN_PREFIX <= len(text) <= MAX_TERM:
+        yield Term(text, prefix=True, also=_completed(text))
+    else:
+        yield Term(stem(text[:MAX_TERM]))
+
+
+def _parts(whole: str) -> Iterator[str]:
+    for part in _PART.findall(whole):
+        yield stem(part[:MAX_TERM])
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Neighbouring characters, and the last one alone: every character begins one of them."""
+    for one, other in pairwise(run):
+        yield one + other
+    yield run[-1]
+
+
+def _completed(start: str) -> tuple[str, ...]:
+    """The stems that are shorter than an unfinished word: "runnin" may become "running"."""
+    whole = {start}
+    for ending in _ENDINGS:
+        begun = (cut for cut in range(1, len(ending)) if start.endswith(ending[:cut]))
+        whole.update(start + ending[cut:] for cut in begun)
+    return tuple(sorted(word for word in map(stem, whole) if not word.startswith(start)))
+
+
+def stem(word: str) -> str:
+    """A folded word without its ending: English, and Russian where it is written in Cyrillic."""
+    if not word.isalpha():  # numbers and names of things: ever new ones, not worth remembering
+        return word
+    return _stem(word)
+
+
+@lru_cache(MAX_STEMS)
+def _stem(word: str) -> str:
+    if word.isascii():
+        return str(_ENGLISH.stem_word(word))
+    return str(_RUSSIAN.stem_word(word)) if "\u0400" <= word[0] <= "\u04ff" else word
+
+
+_COMMON: Final = frozenset(stem(word) for word in STOP_WORDS)

@@ -1,0 +1,103 @@
+"""Writes what is a person's own into a file: JSON lines or Parquet, sealed or not."""
+
+import asyncio
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol, cast
+
+from memory.model.record import Record
+from memory.service.handle import MemoryHandle
+from memory.transfer.encryption import Sealer
+from memory.transfer.files import written
+from memory.transfer.line_format import MEMORIES, as_line, header_of, sender_for
+from memory.transfer.parquet import ParquetWriter
+from memory.transfer.signatures import PROOF, proof_of
+
+Form = Literal["jsonl", "parquet"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is wanted. With a `key` the file is sealed."""
+
+    target: Path
+    form: Form = "jsonl"
+    key: str = ""
+    embeddings: bool = False
+    overwrite: bool = False
+
+
+class _Writer(Protocol):
+    def add(self, record: Record) -> None: ...
+
+
+class _LinesWriter:
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        target: BinaryIO,
+        header: dict[str, object],
+        *,
+        embeddings: bool,
+    ) -> None:
+        self._handle = handle
+        self._target = target
+        self._embeddings = embeddings
+        target.write(as_line(header))
+
+    def add(self, record: Record) -> None:
+        self._target.write(as_line(signed_line(self._handle, record, self._embeddings)))
+
+
+async def export(handle: MemoryHandle, wish: ExportOptions) -> int:
+    """Write the file, oldest memory first; how many are in it.
+
+    Raises `BadInput` when it cannot be written, `StoreUnavailable` when memory cannot be read.
+    """
+    count = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(written(wish.target, overwrite=wish.overwrite))
+        if wish.key:
+            file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
+        writer = _writer(stack, handle, file, wish)
+        async for record in handle.everything():
+            writer.add(record)
+            count += 1
+        await handle.note_export(count)
+    return count
+
+
+async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
+    """Everything that any store holds of the person, as JSON lines under a header: their memories
+    as `export` writes them, everything else by its table; and how many entries these are."""
+    rows = await handle.export_all()
+    lines = [header_of(handle.access.person, handle.request.at)]
+    told = set()
+    async for record in handle.everything():
+        told.add(record.id)
+        lines.append({"table": MEMORIES} | signed_line(handle, record))
+    for row in rows:
+        if row.get("table") == MEMORIES and row.get("id") in told:
+            continue
+        lines.append(row)
+    data = await asyncio.to_thread(lambda: b"".join(map(as_line, lines)))
+    return data, len(lines) - 1
+
+
+def signed_line(handle: MemoryHandle, record: Record, embedding: bool = False) -> dict[str, object]:
+    """A memory as a line, with its signature where this program has a key."""
+    line = sender_for(record, embedding=embedding)
+    proof = proof_of(handle, line)
+    return line | {PROOF: proof} if proof else line
+
+
+def _writer(stack: ExitStack, handle: MemoryHandle, file: BinaryIO, wish: ExportOptions) -> _Writer:
+    header = header_of(handle.access.person, handle.request.at)
+    if wish.form == "parquet":
+
+        def sign(record: Record) -> str:
+            return proof_of(handle, sender_for(record))
+
+        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=wish.embeddings))
+    return _LinesWriter(handle, file, header, embeddings=wish.embeddings)

@@ -1,0 +1,195 @@
+"""The documented form of an export (docs/memory-cli.md): records to JSON-like lines, and back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import from_json, to_json
+
+from gateway.errors import BadInput
+from memory.model.record import MAX_DOCUMENT, MAX_TAGS, Embedding, Record
+from memory.stores.rows import columns_of
+
+FORMAT: Final = "parley-memory"
+VERSION: Final = 1
+MAX_LINE: Final = 256 * 1024
+"""Bytes of one line: a turn of 10,000 characters, twice, and a vector fit into it."""
+MAX_LINES: Final = 200_000
+"""Memories of one file."""
+MAX_PROBLEMS: Final = 3
+MEMORIES: Final = "memories"
+TABLES: Final = frozenset(
+    (
+        "memory_reviews",
+        "memory_sessions",
+        "brain_documents",
+        "turns",
+        "conversation_notes",
+        "waiting_turns",
+        "inbox",
+        "outbox",
+        "traces",
+        "usage",
+        "spent",
+        "people_links",
+        "link_requests",
+        "people_projects",
+        "people_choices",
+        "person_tokens",
+        "adapter_state",
+        "quarantine",
+        "feedback",
+    )
+)
+"""Kinds of data that `/privacy export` gives out beside memories."""
+NO_EXPORT: Final = (
+    'line 1: this is no export of Parley; it begins with {"format":"parley-memory","version":1}'
+)
+CREATED: Final = "created_at"
+
+_KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
+_Id = Annotated[str, StringConstraints(max_length=100)]
+
+
+class Header(BaseModel):
+    """The first line. `person` is whose memories follow."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    format: Literal["parley-memory"]
+    version: Annotated[int, Field(ge=1)]
+    exported_at: AwareDatetime | None = None
+    person: Annotated[str, StringConstraints(max_length=500)] = ""
+
+
+class Line(BaseModel):
+    """What an import reads of a memory. Trust, source and place are not among it: they are read
+    where a signature proves them (`proof.py`), because no file can say where it comes from."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    kind: _KindName = "fact"
+    id: _Id = ""
+    tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    scope: Literal["user", "project", "global"] = "user"
+    role: Literal["", "user", "assistant", "tool", "other"] = ""
+    created_at: AwareDatetime | None = None
+    true_from: AwareDatetime | None = None
+    true_until: AwareDatetime | None = None
+    expires_at: AwareDatetime | None = None
+    supersedes: _Id = ""
+    superseded_by: _Id = ""
+    superseded_at: AwareDatetime | None = None
+
+
+Values = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A memory of a file, and all that its line says, in which a signature can be checked."""
+
+    line: Line
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a line is none."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A line of `/privacy export` that is no memory; `table` is its kind of data."""
+
+    table: str
+
+
+Read = Entry | Unreadable | Elsewhere
+
+
+def header_of(person: str, now: datetime) -> dict[str, object]:
+    """The first line of an export."""
+    return {"format": FORMAT, "version": VERSION, "exported_at": _text(now), "person": person}
+
+
+def fields_of(record: Record) -> dict[str, object]:
+    """Every field of a record by its documented name; times are `datetime`, the vector is apart."""
+    values = columns_of(record)
+    return {CREATED if name == "at" else name: value for name, value in values.items()}
+
+
+def sender_for(record: Record, *, embedding: bool = False) -> dict[str, object]:
+    """A record as a JSON object."""
+    values = {name: _text(value) for name, value in fields_of(record).items()}
+    if embedding and record.embedding is not None:
+        values["embedding"] = embedding_of(record.embedding)
+    return values
+
+
+def embedding_of(embedding: Embedding) -> dict[str, object]:
+    """A vector with its model's name."""
+    return {"model": embedding.model, "vector": list(embedding.vector)}
+
+
+def as_line(values: Mapping[str, object]) -> bytes:
+    """A JSON object as one line."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def header_from(line: bytes | Values) -> Header:
+    """The header of a file. Raises `BadInput` when this is none, or of a later version."""
+    try:
+        header = Header.model_validate_json(to_json(_values(line)))
+    except (ValidationError, ValueError):
+        raise BadInput(NO_EXPORT) from None
+    if header.version > VERSION:
+        raise BadInput(
+            f"line 1: the file has version {header.version}; this program reads {VERSION}"
+        )
+    return header
+
+
+def line_from(line: bytes | Values) -> Read:
+    """A memory of a file, or what is wrong with it. Never repeats what it says."""
+    try:
+        values = _values(line)
+    except ValueError:
+        return Unreadable("it is no JSON object")
+    table = values.get("table", MEMORIES)
+    if table != MEMORIES:
+        known = isinstance(table, str) and table in TABLES
+        return Elsewhere(str(table)) if known else Unreadable("table: it is not known")
+    try:
+        return Entry(Line.model_validate_json(to_json(values)), values)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
+        return Unreadable("; ".join(_problem(problem) for problem in found))
+
+
+def _values(line: bytes | Values) -> Values:
+    """What a line says, read once, so that what is checked is what is stored. Raises `ValueError`
+    for what is no JSON object."""
+    if not isinstance(line, bytes):
+        return {name: _text(value) for name, value in line.items()}
+    values = from_json(line)
+    if not isinstance(values, dict):
+        raise ValueError("no object")
+    return values
+
+
+def _problem(problem: Any) -> str:
+    path = ".".join(str(part) for part in problem["loc"])
+    return f"{path}: {problem['msg']}" if path else str(problem["msg"])
+
+
+def _text(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return value

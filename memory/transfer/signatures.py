@@ -1,0 +1,71 @@
+"""Signatures of exported memories: an import believes of a line what its signature proves.
+
+A signature covers everything that the line says of its memory, its person and tenant included. The
+key is this installation's, so a line proves nothing anywhere else, nor once a letter is changed.
+"""
+
+import hmac
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from gateway.people import Audience
+from memory.model.record import Evidence, Provenance, SourceType, Trust
+from memory.service.handle import MemoryHandle
+from memory.stores.rows import SHAPES
+from memory.transfer.line_format import CREATED
+from memory.write.imported import ProvenHistory
+
+PROOF: Final = "proof"
+LENGTH: Final = 64
+FIELDS: Final = tuple(sorted(CREATED if name == "at" else name for name in SHAPES))
+
+
+def proof_of(handle: MemoryHandle, values: Mapping[str, object]) -> str:
+    """The signature of a line; empty where this program has no key."""
+    return handle.signature(_signed(values))
+
+
+def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
+    """True when this program gave this line out, in this tenant, exactly as it stands."""
+    told, made = values.get(PROOF), proof_of(handle, values)
+    if not (isinstance(told, str) and len(told) == LENGTH and told.isascii() and made):
+        return False
+    return hmac.compare_digest(told, made) and values.get("tenant") == handle.access.tenant
+
+
+def proven_of(values: Mapping[str, object]) -> ProvenHistory:
+    """What a line says of itself that only a proven one is believed."""
+    said = Provenance(
+        source=SourceType(str(values["source"])),
+        trust=Trust(str(values["trust"])),
+        person=str(values["person"]),
+        at=_time(values[CREATED]),
+        message_id=str(values["message_id"]),
+        tool=str(values["tool"]),
+        channel=str(values["channel"]),
+        audience=Audience.DIRECT,
+        external=bool(values["external"]),
+    )
+    until = values.get("valid_until")
+    why = Evidence(
+        claim=str(values["claim"]),
+        captured_at=_time(values["captured_at"]),
+        confidence=float(str(values["confidence"])),
+        source_id=str(values["source_id"]),
+        valid_until=None if until is None else _time(until),
+    )
+    origins = values["derived_from"]
+    derived = tuple(map(str, origins)) if isinstance(origins, list) else ()
+    return ProvenHistory(said, why, bool(values["confirmed"]), derived)
+
+
+def _signed(values: Mapping[str, object]) -> str:
+    """What is signed: the documented fields in one order, without those that are null."""
+    kept = {name: values[name] for name in FIELDS if values.get(name) is not None}
+    return json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+
+def _time(value: object) -> datetime:
+    return datetime.fromisoformat(str(value))

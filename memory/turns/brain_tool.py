@@ -1,0 +1,141 @@
+"""The tool with which the model keeps a person's documents up to date (sources 002)."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from gateway.errors import BadInput, ToolError
+from gateway.ports import ToolSpec
+from memory.brain.documents import Brain, BrainParts, BrainResult
+from memory.model.outcome import WriteResult
+from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
+from memory.service.handle import MemoryHandle
+from memory.turns.short_ids import ShownIds
+from memory.turns.tools import MAX_ID, NOT_SHOWN, replaced_id, stored_answer
+from memory.write.external_text import ExternalText
+from memory.write.trust import InputKind
+
+UPDATE: Final = ToolSpec(
+    "update_customer_brain",
+    "Rewrite SOUL (person) or BIBLE (project) whole, or add to MEMORY",
+    {
+        "type": "object",
+        "required": ["target", "content"],
+        "additionalProperties": False,
+        "properties": {
+            "target": {"enum": ["soul", "bible", "memory"]},
+            "content": {"type": "string", "maxLength": MAX_DOCUMENT},
+            "quote": {"type": "string"},
+            "supersedes": {"type": "string"},
+        },
+    },
+    side_effects=False,
+)
+PROPOSED: Final[Mapping[str, str]] = {
+    "soul": "A change of your SOUL waits for your decision: `/memories review`",
+    "bible": "I proposed a change of the BIBLE to the operators of this project.",
+}
+"""What the person is told of a document that was not written at once."""
+
+
+class _Update(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    target: Literal["soul", "bible", "memory"]
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
+    supersedes: Annotated[str, StringConstraints(max_length=MAX_ID)] = ""
+
+
+class BrainTool:
+    """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
+
+    def __init__(
+        self, handle: MemoryHandle, brain: Brain, outside: ExternalText, shown: ShownIds
+    ) -> None:
+        """`outside` is what the model reads in this turn that the person did not write, `shown` are
+        the memories that it reads."""
+        self._handle = handle
+        self._shown = shown
+        self._outside = outside
+        self._brain = brain
+        self._based_on: dict[str, int] = {}
+        self.results: list[WriteResult] = []
+        self.notices: list[str] = []
+        self.written: list[str] = []
+        """The versions that were written, each named as `/undo` takes it."""
+
+    def has_read(self, parts: BrainParts) -> None:
+        """What the model was shown, and therefore rewrites."""
+        self._based_on = {"soul": parts.soul_number, "bible": parts.bible_number}
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """The one."""
+        return (UPDATE,)
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        if name != UPDATE.name:
+            raise ToolError(f"there is no tool {name!r}")
+        try:
+            wanted = _Update.model_validate(dict(arguments))
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
+        if wanted.target == "memory":
+            return await self._remember(wanted)
+        try:
+            written = await self._brain.write(
+                self._handle.request,
+                self._handle.access,
+                wanted.target,
+                wanted.content,
+                InputKind.ASSISTANT,
+                based_on=self._based_on.get(wanted.target),
+                external=self._outside.any,
+            )
+        except BadInput as error:
+            return _json({"success": False, "error": str(error)})
+        if written.version is not None:
+            self._based_on[wanted.target] = written.version.number
+        if written.written == "written" and written.version is not None:
+            self.written.append(f"{wanted.target}-{written.version.number}")
+        self.notices += written.notices
+        if written.written == "proposed":
+            self.notices.append(PROPOSED[wanted.target])
+        return _json(_answer(written))
+
+    async def _remember(self, wanted: _Update) -> str:
+        old = replaced_id(wanted.supersedes, self._shown)
+        if old is None:
+            return _json({"success": False, "error": NOT_SHOWN})
+        draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
+        result = await self._handle.infer(draft, self._outside)
+        self.results.append(result)
+        return _json(stored_answer(result))
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def _answer(result: BrainResult) -> dict[str, object]:
+    if result.written == "written" and result.version is not None:
+        return {"success": True, "version": result.version.number}
+    if result.written == "proposed":
+        return {
+            "success": False,
+            "status": "waiting_for_review",
+            "error": "It waits for the review of whoever may change it.",
+        }
+    current = result.version.content if result.version else ""
+    return {
+        "success": False,
+        "error": "It was changed meanwhile. This is what it says now; write it whole again.",
+        "current": current,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

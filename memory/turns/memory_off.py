@@ -1,0 +1,40 @@
+"""Memory in a turn of somebody who switched it off: nothing is recalled, nothing is kept."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gateway.authorship import Material
+from gateway.ports import ToolProvider
+from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
+from gateway.remembering import Aftermath, NoTools
+
+MEMORY_OFF: Final = """\
+## Remembering
+This person has switched memory off: you remember nothing of earlier messages and keep nothing of \
+this one. Do not offer to remember. `/privacy memory on` switches it on."""
+
+
+class MemoryOffTurn:
+    """Implements `gateway.remembering.TurnMemory`."""
+
+    tools: ToolProvider = NoTools()
+    keeps: bool = False
+    recalls: bool = False
+
+    def reads(self, material: Sequence[Material]) -> None:
+        """Stores nothing, so it needs to know nothing."""
+
+    async def told(self) -> PromptParts:
+        """That nothing is remembered, so that the model offers nothing else."""
+        return PromptParts(MEMORY_OFF)
+
+    async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
+        """Nothing."""
+        return ()
+
+    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+        """Keeps nothing."""
+
+    async def finish(self, answer: str, tools_used: Sequence[str]) -> Aftermath:
+        """Keeps nothing."""
+        return Aftermath()

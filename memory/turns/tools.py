@@ -1,0 +1,284 @@
+"""The tools with which the model stores, searches and deletes, for one turn of one person.
+
+Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: it leads
+to the person's own sentence, which is stored in place of the model's wording. They are sent with
+every question, so they are as short as can be: what they leave out of the limits is told when one
+is overstepped. `skill.py` says what is to be known about them.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from gateway.errors import BadInput, ToolError
+from gateway.ports import ToolSpec
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
+from memory.ports import Filter
+from memory.recall.query import Query
+from memory.service.handle import MemoryHandle
+from memory.turns.brief import Brief
+from memory.turns.short_ids import ShownIds
+from memory.write.external_text import ExternalText, shown_before
+
+MAX_QUERY: Final = 500
+MAX_ID: Final = 100
+MAX_RESULTS: Final = 100
+
+STORE: Final = ToolSpec(
+    "memory_store",
+    "Store one insight",
+    {
+        "type": "object",
+        "required": ["type", "content"],
+        "additionalProperties": False,
+        "properties": {
+            "type": {"enum": [kind.value for kind in Kind]},
+            "content": {"type": "string", "maxLength": MAX_ARGUMENT},
+            "quote": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "supersedes": {"type": "string"},
+            "scope": {"enum": [scope.value for scope in Scope]},
+        },
+    },
+    side_effects=False,
+)
+SEARCH: Final = ToolSpec(
+    "memory_search",
+    "Search memories; without arguments the latest",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "query": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "type": {"type": "string"},
+            "include_superseded": {"type": "boolean"},
+            "limit": {"type": "integer"},
+        },
+    },
+    side_effects=False,
+)
+BRIEF: Final = ToolSpec(
+    "memory_brief",
+    "Refresh what you know",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"include_provenance": {"type": "boolean"}},
+    },
+    side_effects=False,
+)
+DELETE: Final = ToolSpec(
+    "memory_delete",
+    "Delete a memory when asked to",
+    {
+        "type": "object",
+        "required": ["id"],
+        "additionalProperties": False,
+        "properties": {"id": {"type": "string"}},
+    },
+    side_effects=False,
+)
+TOOLS: Final = (STORE, SEARCH, BRIEF, DELETE)
+"""They change nothing but this person's own memory, so every role and audience may use them."""
+
+
+ONLY_THE_PERSON: Final = (
+    "Nothing was deleted: this turn holds text that the person did not write. They can delete it "
+    "themselves by writing `/forget` and the topic."
+)
+
+NOT_SHOWN: Final = (
+    "You were shown no memory with that id. Search for it, or leave `supersedes` out."
+)
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+_Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
+_Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+_KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
+
+
+class _Store(_Arguments):
+    type: _KindName
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
+    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
+    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    supersedes: _Id | None = None
+    scope: Literal["user", "project", "global"] = "user"
+
+
+class _Search(_Arguments):
+    query: Annotated[str, StringConstraints(max_length=MAX_QUERY)] = ""
+    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
+    type: _KindName | None = None
+    include_superseded: bool = False
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 20
+
+
+class _Brief(_Arguments):
+    include_provenance: bool = False
+
+
+class _Delete(_Arguments):
+    id: _Id
+
+
+_A = TypeVar("_A", bound=_Arguments)
+
+
+class MemoryTools:
+    """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
+
+    def __init__(
+        self,
+        handle: MemoryHandle,
+        brief: Callable[[], Awaitable[Brief]],
+        outside: ExternalText,
+        shown: ShownIds,
+    ) -> None:
+        """`outside` is what the model reads in this turn that the person did not write, `shown` are
+        the memories that it reads."""
+        self._handle = handle
+        self._shown = shown
+        self._outside = outside
+        self._brief_of = brief
+        self.results: list[WriteResult] = []
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        """All four."""
+        return TOOLS
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        match name:
+            case "memory_store":
+                return await self._store(_read(_Store, arguments))
+            case "memory_search":
+                return await self._search(_read(_Search, arguments))
+            case "memory_brief":
+                return await self._brief(_read(_Brief, arguments))
+            case "memory_delete":
+                return await self._delete(_read(_Delete, arguments))
+        raise ToolError(f"there is no tool {name!r}")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def _store(self, wanted: _Store) -> str:
+        old = replaced_id(wanted.supersedes, self._shown)
+        if old is None:
+            return _json({"success": False, "error": NOT_SHOWN})
+        draft = Draft(
+            wanted.content,
+            Kind(wanted.type),
+            tuple(wanted.tags),
+            Scope(wanted.scope),
+            old,
+            wanted.quote,
+        )
+        result = await self._handle.infer(draft, self._outside)
+        self.results.append(result)
+        self._shown.add((result.memory_id,) if result.memory_id else ())
+        answer = stored_answer(result)
+        if result.outcome is Outcome.STORED and result.content != wanted.content:
+            answer["content"] = result.content
+        return _json(answer)
+
+    async def _search(self, wanted: _Search) -> str:
+        now = self._handle.request.at
+        narrowed = Filter(
+            tags=tuple(wanted.tags),
+            kinds=(Kind(wanted.type),) if wanted.type else (),
+            superseded=wanted.include_superseded,
+            at=now,
+            limit=wanted.limit,
+        )
+        if wanted.query.strip():
+            query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
+            recalled = await self._handle.look_up(query)
+            found = [(one.record, one.score) for one in recalled.results]
+        else:
+            found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+        self._shown.add(record.id for record, _ in found)
+        for record, _ in found:
+            for piece in shown_before(record, self._handle.access.persons):
+                self._outside.add(piece)
+        return _json({"results": [found_answer(record, score) for record, score in found]})
+
+    async def _brief(self, wanted: _Brief) -> str:
+        brief = await self._brief_of()
+        self._shown.add(brief.ids)
+        return brief.text(with_provenance=wanted.include_provenance)
+
+    async def _delete(self, wanted: _Delete) -> str:
+        if self._outside.any:
+            return _json({"success": False, "error": ONLY_THE_PERSON})
+        memory_id = self._shown.named(wanted.id)
+        try:
+            gone = memory_id is not None and await self._handle.delete_for_model(memory_id)
+        except BadInput as error:
+            return _json({"success": False, "error": str(error)})
+        if not gone:
+            return _json({"success": False, "error": "no memory of this person has that id"})
+        return _json({"success": True, "id": wanted.id})
+
+
+def replaced_id(name: str | None, shown: ShownIds) -> str | None:
+    """The id of the memory that the model says is replaced, empty for none; None where it was not
+    shown."""
+    return shown.named(name) if name else ""
+
+
+def stored_answer(result: WriteResult) -> dict[str, object]:
+    """What the model reads of a write."""
+    if result.outcome is Outcome.STORED:
+        answer: dict[str, object] = {"success": True, "id": result.memory_id}
+    elif result.outcome is Outcome.REVIEW:
+        answer = {"success": False, "status": "waiting_for_the_person", "error": result.reason}
+    else:
+        answer = {"success": False, "error": result.reason}
+    if result.notices:
+        answer["notices"] = list(result.notices)
+    return answer
+
+
+def found_answer(record: Record, score: float) -> dict[str, object]:
+    """What the model reads of a memory; its source is told, so that it can be weighed."""
+    return {
+        "id": record.id,
+        "type": record.kind.value,
+        "content": record.content,
+        "behavioral": record.behavioral,
+        "tags": list(record.tags),
+        "created_at": _iso(record.provenance.at),
+        "relevance_score": round(score, 3),
+        "source": record.provenance.source.value,
+        "trust": record.provenance.trust.value,
+    }
+
+
+def _read(model: type[_A], arguments: Mapping[str, object]) -> _A:
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)[:5]
+        )
+        raise ToolError(f"these arguments cannot be used: {problems}") from None
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

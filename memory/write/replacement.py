@@ -1,0 +1,120 @@
+"""Decides if a statement replaces an older memory of the same person.
+
+"I prefer spaces now, not tabs" announces a change. It replaces the memory that it shares at least
+two words with; where it shares one ("I live in Bern now", "I live in Basel"), the person is asked.
+A statement that announces no change replaces nothing: people prefer tea and coffee. Where the model
+names the memory that is replaced, one shared word less is enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.model.record import Record, Scope
+from memory.text import terms
+from memory.text.courtesies import words_of
+from memory.text.standalone import telling_words
+
+CERTAIN: Final = 2
+"""Shared words from which a statement replaces a memory without a question."""
+
+_CHANGES: Final = frozenset(
+    """
+    now instead anymore nowadays changed switched moved became
+    jetzt stattdessen mittlerweile inzwischen umgezogen gewechselt neuerdings
+    maintenant désormais dorénavant
+    ahora actualmente
+    ora adesso ormai
+    agora atualmente
+    nu tegenwoordig voortaan
+    teraz obecnie
+    artık şimdi
+    теперь сейчас отныне
+    тепер зараз
+    الآن
+    अब
+    sekarang
+    이제 지금
+    """.split()  # noqa: SIM905 - reads better
+)
+_CHANGES_IN_WORDS: Final = (
+    "no longer", "not any more", "any more", "from now on", "as of today", "rather than before",
+    "nicht mehr", "ab jetzt", "ab sofort", "kein mehr", "ne plus", "non più", "ya no", "en vez de",
+    "au lieu de", "invece di", "em vez de", "já não", "niet meer", "już nie", "больше не",
+    "більше не", "bây giờ", "không còn",
+)  # fmt: skip
+_CHANGES_UNSPACED: Final = (
+    "今は",
+    "今では",
+    "これから",
+    "もう",
+    "现在",
+    "現在",
+    "改用",
+    "不再",
+    "ตอนนี้",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The memory that a statement replaces; `certain` is False where the person is to be asked."""
+
+    record: Record
+    certain: bool
+
+
+def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
+    """The memory of `current`, best first, that `text` replaces; None where it replaces none.
+
+    `current` are the person's own memories that share words with the text; the text announces a
+    change.
+    """
+    asked = _subject(text)
+    shared = [
+        (_shared(asked, record), record)
+        for record in current
+        if record.scope is Scope.USER and not record.role and record.current
+    ]
+    best = max((number for number, _ in shared), default=0)
+    found = [record for number, record in shared if number == best]
+    if best == 0:
+        return None
+    return Replaced(found[0], certain=best >= CERTAIN and len(found) == 1)
+
+
+def named_rightly(text: str, old: Record) -> bool:
+    """True where the memory that a model says is replaced is surely about the same: it shares a
+    word with a statement that announces a change, or two with any other."""
+    needed = 1 if announces_change(text) else CERTAIN
+    return _shared(_subject(text), old) >= needed
+
+
+def announces_change(text: str) -> bool:
+    """True for "now", "instead", "no longer" and their like in twenty languages."""
+    words = words_of(text)
+    joined = f" {' '.join(words)} "
+    return (
+        not _CHANGES.isdisjoint(words)
+        or any(f" {several} " in joined for several in _CHANGES_IN_WORDS)
+        or any(marker in text for marker in _CHANGES_UNSPACED)
+    )
+
+
+def _subject(text: str) -> list[terms.Term]:
+    left_out = _left_out(text)
+    return [term for term in terms.asked(text) if term.text not in left_out]
+
+
+def _shared(asked: Sequence[terms.Term], record: Record) -> int:
+    """How many of the words stand in the memory."""
+    content = f" {terms.filed(record.content)} "
+    return sum(term.stands_in(content) for term in asked)
+
+
+def _left_out(text: str) -> frozenset[str]:
+    """The words of a text, as terms, that say nothing about its subject."""
+    telling = {term.text for word in telling_words(text) for term in terms.asked(word)}
+    every = {term.text for word in words_of(text) for term in terms.asked(word)}
+    changes = {term.text for word in _CHANGES for term in terms.asked(word)}
+    return frozenset((every - telling) | changes)

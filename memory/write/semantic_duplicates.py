@@ -1,0 +1,50 @@
+"""Whether a new memory says in other words what is stored already."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memory.model.record import Embedding, Record, Scope
+from memory.model.scope import AccessScope, alone
+from memory.ports import Duplicate, Filter, MemoryStore
+from memory.ports.recall import Embedder, RecallStore
+from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
+
+LOOKED_AT: Final = 20
+"""The closest memories that are looked at; a number or a "not" may set apart several of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningCheck:
+    """Compares by vectors, within the same owner, scope, project and tier."""
+
+    embedder: Embedder
+    recall: RecallStore
+    memories: MemoryStore
+    threshold: float = VECTOR_THRESHOLD
+
+    async def like(self, access: AccessScope, record: Record) -> tuple[Duplicate | None, Embedding]:
+        """The memory that says the same, and the vector of the new one. Raises
+        `StoreUnavailable`, and `gateway.errors.ModelError` where there is no vector."""
+        made = (await self.embedder.embed([record.content]))[0]
+        of_owner = alone(access)
+        if record.scope is Scope.PROJECT:
+            of_owner = replace(of_owner, project=record.project)
+        wanted = Filter(
+            tiers=(record.tier,), scopes=(record.scope,), own_only=record.scope is Scope.USER
+        )
+        hits = await self.recall.nearest(of_owner, made, wanted, LOOKED_AT)
+        close = [hit for hit in hits if hit.score >= self.threshold - 1e-6]
+        found = [await self.memories.get(of_owner, hit.id) for hit in close]
+        others = [
+            (one.id, Meaning(one.embedding, words(one.content), in_order(one.content)))
+            for one in found
+            if one is not None and one.embedding is not None and _comparable(record, one)
+        ]
+        new = Meaning(made, words(record.content), in_order(record.content))
+        return same_meaning(new, others, self.threshold), made
+
+
+def _comparable(record: Record, other: Record) -> bool:
+    """Turns are compared with nothing, and a memory not with the one it replaces."""
+    fits = other.project == record.project and not other.role
+    return fits and other.id not in (record.id, record.supersedes)

@@ -1,0 +1,142 @@
+"""Fetches the files of a model to this machine: checked, and never half there under its name."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, Protocol
+
+import httpx
+
+from memory.embeddings.catalogue import LocalModel
+
+PUBLISHED: Final = "https://huggingface.co"
+CONNECT_SECONDS: Final = 10.0
+SILENCE_SECONDS: Final = 30.0
+MAX_BYTES: Final = 1024**3
+"""Of one file; the largest has 91 MB."""
+MAX_REDIRECTS: Final = 5
+CHUNK: Final = 256 * 1024
+MAX_PARTS: Final = 100
+
+BROKEN_OFF: Final = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
+
+Progress = Callable[[str, int, int], None]
+"""Told the file, the bytes that came, and all its bytes (0 where nobody says)."""
+
+
+class DownloadFailed(Exception):
+    """A file could not be fetched; the text says why and what to do."""
+
+
+class _Digest(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What the publisher says of a file: bytes, and a checksum. A SHA-256 has 64 digits; 40 are a
+    git blob's SHA-1."""
+
+    size: int
+    checksum: str
+
+    def digest(self) -> _Digest:
+        if len(self.checksum) == 40:
+            made = hashlib.sha1(usedforsecurity=False)  # what git calls a small file by
+            made.update(b"blob %d\0" % self.size)
+            return made
+        return hashlib.sha256()
+
+
+def pull(
+    model: LocalModel, models: Path, progress: Progress, published: str = PUBLISHED
+) -> list[str]:
+    """Fetch what is missing of a model; the files that came. Raises `DownloadFailed`."""
+    fetched = []
+    timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    with httpx.Client(
+        follow_redirects=True, max_redirects=MAX_REDIRECTS, timeout=timeout
+    ) as client:
+        for name in model.missing(models):
+            url = f"{published.rstrip('/')}/{model.repository}/resolve/main/{name}"
+            try:
+                _fetch(client, url, model.folder(models) / name, name, progress)
+            except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+                raise DownloadFailed(_explained(error, url, model.folder(models))) from error
+            fetched.append(name)
+    return fetched
+
+
+def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Progress) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _forget_broken_off(target)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as answer:
+            answer.raise_for_status()
+            _keep(answer, part, name, progress)
+        part.replace(target)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _forget_broken_off(target: Path) -> None:
+    """Remove what a killed download left. One that goes on writes more often than this."""
+    for part in islice(target.parent.glob(f".{target.name}.*.part"), MAX_PARTS):
+        with suppress(OSError):
+            if time.time() - part.stat().st_mtime > 2 * SILENCE_SECONDS:
+                part.unlink()
+
+
+def _keep(answer: httpx.Response, part: Path, name: str, progress: Progress) -> None:
+    stated = _stated(answer)
+    digest, came = stated.digest(), 0
+    with part.open("wb") as file:
+        for data in answer.iter_bytes(CHUNK):
+            came += len(data)
+            if came > MAX_BYTES:
+                raise DownloadFailed(
+                    f"{name} is larger than {MAX_BYTES:,} bytes; nothing was kept."
+                )
+            digest.update(data)
+            file.write(data)
+            progress(name, came, stated.size)
+        file.flush()
+        os.fsync(file.fileno())
+    if stated.size and came != stated.size:
+        raise DownloadFailed(f"{name} has {came:,} bytes instead of {stated.size:,}. Try again.")
+    if stated.checksum and digest.hexdigest() != stated.checksum:
+        raise DownloadFailed(f"{name} is not what was published: its checksum differs. Try again.")
+    if not came:
+        raise DownloadFailed(f"{name} came empty. Try again.")
+
+
+def _stated(answer: httpx.Response) -> _Stated:
+    """From the publisher's own answer, not from that of the host it passes a large file on to."""
+    first = answer.history[0] if answer.history else answer
+    size = first.headers.get("x-linked-size") or answer.headers.get("content-length") or "0"
+    tag = first.headers.get("x-linked-etag") or first.headers.get("etag") or ""
+    checksum = tag.removeprefix("W/").strip('"').lower()
+    known = len(checksum) in (40, 64) and all(c in "0123456789abcdef" for c in checksum)
+    return _Stated(int(size) if size.isdecimal() else 0, checksum if known else "")
+
+
+def _explained(error: Exception, url: str, folder: Path) -> str:
+    host = httpx.URL(url).host
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"{host} answers {error.response.status_code} for {url}."
+    if isinstance(error, OSError):
+        return f"{folder} cannot be written: {error.strerror or error}."
+    if isinstance(error, BROKEN_OFF):
+        return f"The download of {url} broke off ({type(error).__name__}). Try again."
+    return (
+        f"{host} cannot be reached ({type(error).__name__}). On a machine with a network, run"
+        f" `parley models pull --folder models`, and copy what it made to {folder.parent}."
+    )

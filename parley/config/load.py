@@ -1,0 +1,102 @@
+"""Loads the configuration: file, `.env`, environment, references; one answer or every problem."""
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from parley.config.consistency import (
+    missing_values,
+    port_conflict,
+    unknown_platforms,
+    unknown_tools,
+    valid_accounts,
+)
+from parley.config.environment import Overlay, read_dotenv
+from parley.config.explain import Explainer
+from parley.config.personas import oversized_personas
+from parley.config.platforms import Discovery, discover
+from parley.config.problems import SettingsError
+from parley.config.schema import typed
+from parley.config.secret_references import Resolver
+from parley.config.settings import Settings, settings_model
+from parley.config.yaml_file import Value, YamlDocument, read_yaml
+
+DEFAULT_FOLDER: Final = Path("config")
+"""Where `.env` is looked for when there is no configuration beside it."""
+API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None) -> Settings:
+    """The configuration of the file at `path` (None: of the environment alone).
+
+    Precedence, highest first: `PARLEY_…` variables of `env`, those of the file `.env` beside the
+    configuration (without one: `config/.env`), the file itself, defaults. `platforms` is what may
+    be configured; None asks the installed packages. Raises `SettingsError` with every problem.
+    """
+    document = YamlDocument({}) if path is None else read_yaml(path)
+    folder = DEFAULT_FOLDER if path is None else path.parent
+    dotenv = read_dotenv(folder / ".env")
+    found = discover() if platforms is None else platforms
+    return _settings(document, {**dotenv, **env}, folder, found, str(path or ""))
+
+
+def from_mapping(
+    values: Mapping[str, object],
+    env: Mapping[str, str] | None = None,
+    platforms: Discovery | None = None,
+) -> Settings:
+    """The configuration that a file with these values gives: for the demo and for tests."""
+    document = YamlDocument(json.loads(json.dumps(values)))
+    return _settings(document, env or {}, Path(), platforms or discover(), "")
+
+
+def _settings(
+    document: YamlDocument, env: Mapping[str, str], folder: Path, platforms: Discovery, name: str
+) -> Settings:
+    model = settings_model(platforms.manifests)
+    origins = {p: f"{name} line {line}" for p, line in document.lines.items()} if name else {}
+    resolver = Resolver(env, folder, origins)
+    resolved = {key: resolver.resolve(value, (key,)) for key, value in document.values.items()}
+    overlay = Overlay(model, resolved)
+    overlay.apply(env)
+    problems = resolver.problems + overlay.problems
+    values = _with_api_keys(typed(overlay.values, model), env)
+    explainer = Explainer(model, values, {**origins, **overlay.origins}, platforms.problems)
+    known = {p.path for p in problems}
+    try:
+        settings = model.model_validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        found = [p for p in explainer.explain(error) if p.path not in known]
+        found += missing_values(valid_accounts(values, platforms.manifests))
+        raise SettingsError(problems + found) from None
+    problems += missing_values(settings.platforms.accounts())
+    problems += oversized_personas(settings)
+    problems += port_conflict(settings) + unknown_platforms(settings, platforms.manifests)
+    problems += unknown_tools(settings)
+    if problems:
+        raise SettingsError(problems)
+    return settings
+
+
+def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
+    """Give models without an `api_key` the one of the conventional variable, if it is set, and a
+    model with a key but no `provider` the provider `anthropic`."""
+    values = copy.deepcopy(values)
+    main = values.setdefault("model", {}) if isinstance(values, dict) else None
+    if not isinstance(main, dict):
+        return values
+    fallbacks = main.get("fallbacks")
+    for choice in (main, *(fallbacks if isinstance(fallbacks, list) else ())):
+        if not isinstance(choice, dict):
+            continue
+        provider = choice.get("provider", "anthropic" if choice is main else "")
+        variable = API_KEYS.get(provider) if isinstance(provider, str) else None
+        if choice.get("api_key") is None and variable and env.get(variable, "").strip():
+            choice["api_key"] = env[variable]
+        if choice.get("api_key"):
+            choice.setdefault("provider", "anthropic")
+    return values

@@ -1,0 +1,187 @@
+"""The configuration's reference, made from the model, so that it cannot drift from it.
+
+`python -m parley.config.reference_page` writes it into docs/configuration.md, between its markers.
+"""
+
+import ast
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, SecretStr
+
+from parley.config.platforms import OWN_PLATFORMS, Discovery, discover
+from parley.config.problems import Path as KeyPath
+from parley.config.schema import (
+    Shape,
+    allowed_words,
+    item_of,
+    mapping_of,
+    may_be_none,
+    section_of,
+    shapes,
+)
+from parley.config.settings import settings_model
+
+BEGIN: Final = "<!-- reference: written by python -m parley.config.reference_page -->"
+END: Final = "<!-- end of reference -->"
+_KINDS: Final = {bool: "true or false", int: "whole number", float: "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: where it stands, what it takes, what it means."""
+
+    path: str
+    kind: str
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A section with its keys."""
+
+    path: str
+    meaning: str
+    keys: tuple[Key, ...]
+
+
+def groups(platforms: Discovery | None = None) -> Iterator[Group]:
+    """All sections, in the order of the model."""
+    model = settings_model((discover() if platforms is None else platforms).manifests)
+    yield from _groups(model, ())
+
+
+def key_paths(platforms: Discovery | None = None) -> set[str]:
+    """Every key there is; `<name>` stands for a name or id of one's own."""
+    return {key.path for group in groups(platforms) for key in group.keys}
+
+
+def markdown(platforms: Discovery | None = None) -> str:
+    """The reference as Markdown, a table per section."""
+    lines: list[str] = []
+    for group in groups(platforms):
+        if group.path:
+            lines += [f"### `{group.path}`", "", group.meaning, ""]
+        lines += ["| key | takes | default | |", "|---|---|---|---|"]
+        for key in group.keys:
+            name = key.path.removeprefix(f"{group.path}.")
+            default = f"`{key.default}`" if key.default else ""
+            lines.append(f"| `{name}` | {key.kind} | {default} | {_cell(key.meaning)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def documented(section: type[BaseModel]) -> dict[str, str]:
+    """The text under each field of a model, those of its bases included."""
+    found: dict[str, str] = {}
+    for base in reversed(section.__mro__):
+        if not issubclass(base, BaseModel) or base is BaseModel:
+            continue
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+        body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                name = field.target.id
+                if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                    found[name] = " ".join(str(text.value.value).split())
+    described = {n: f.description for n, f in section.model_fields.items() if f.description}
+    return {**found, **described}
+
+
+def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:
+    texts = documented(section)
+    own: list[Key] = []
+    below: list[tuple[type[BaseModel], KeyPath]] = []
+    for name, field in section.model_fields.items():
+        here = (*path, name)
+        mapping, item = mapping_of(field.annotation), item_of(field.annotation)
+        inner = section_of(field.annotation)
+        if inner is None and mapping is not None:
+            inner, here = section_of(mapping[1]), (*here, "<name>")
+        elif inner is None and item is not None:
+            inner, here = section_of(item), (*here, "0")
+        if inner is not None and not (item and inner in section.__mro__):
+            below.append((inner, here))
+        if inner is None or mapping is not None or item is not None:
+            own.append(_key(section, name, (*path, name), texts.get(name, "")))
+    if own:
+        meaning = " ".join((inspect.getdoc(section) or "").split()) if path else ""
+        yield Group(".".join(map(str, path)), meaning, tuple(own))
+    for inner, here in below:
+        if here[-2:-1] == ("accounts",):
+            continue  # the same keys as the platform's own
+        yield from _groups(inner, here)
+
+
+def _key(section: type[BaseModel], name: str, path: KeyPath, text: str) -> Key:
+    annotation = section.model_fields[name].annotation
+    if not text and name == "accounts":
+        text = "Further accounts of this platform, by a name of your choice; the same keys."
+    return Key(".".join(map(str, path)), _kind(annotation), _default(section, name), text)
+
+
+def _kind(annotation: Shape) -> str:
+    words = allowed_words(annotation)
+    if words:
+        return ", ".join(f"`{word}`" for word in words)
+    if mapping_of(annotation) is not None:
+        return "section by name"
+    item = item_of(annotation)
+    if item is not None:
+        return f"list of {_kind(item)}" if section_of(item) is None else "list of sections"
+    options = shapes(annotation)
+    if SecretStr in options:
+        return "secret"
+    return next((_KINDS[shape] for shape in options if shape in _KINDS), "text")
+
+
+def _default(section: type[BaseModel], name: str) -> str:
+    field = section.model_fields[name]
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if value in (None, {}, ()) or may_be_none(field.annotation):
+        return ""
+    if isinstance(value, SecretStr) or value == "":
+        return ""
+    if isinstance(value, tuple | list | frozenset | set):
+        return json.dumps([str(v) for v in value])
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def with_reference(page: str, platforms: Discovery | None = None) -> str:
+    """The page with a fresh reference between its markers."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{markdown(platforms)}\n{END}{after}"
+
+
+def own_platforms() -> Discovery:
+    """Our platforms alone: the documentation does not depend on what else is installed."""
+    manifests = discover().manifests
+    return Discovery({name: manifests[name] for name in OWN_PLATFORMS if name in manifests})
+
+
+def main() -> None:
+    """Write the reference into docs/configuration.md, or into the file that is named."""
+    page = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/configuration.md")
+    page.write_text(with_reference(page.read_text(encoding="utf-8"), own_platforms()), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""`${NAME}` and `${file:PATH}` inside values: secrets by reference, never in the file itself."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from parley.config.problems import Path as KeyPath
+from parley.config.problems import Problem, closest, dotted
+from parley.config.yaml_file import Value
+
+MAX_SECRET_FILE: Final = 64 * 1024
+_REFERENCE: Final = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+_VARIABLE: Final = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+
+
+class ReferencedText(str):
+    """Text from the environment or a file: it takes the type of the key that it is for."""
+
+    __slots__ = ()
+
+
+class Resolver:
+    """Replaces references in values; what cannot be replaced becomes a problem."""
+
+    def __init__(
+        self, env: Mapping[str, str], folder: Path, origins: Mapping[KeyPath, str]
+    ) -> None:
+        """`folder` is where relative paths begin, `origins` says where each value stands."""
+        self._env = env
+        self._folder = folder
+        self._origins = origins
+        self.problems: list[Problem] = []
+
+    def resolve(self, value: Value, path: KeyPath) -> Value:
+        """The value with every reference in it replaced. `$${` stands for a plain `${`."""
+        if isinstance(value, dict):
+            return {k: self.resolve(v, (*path, k)) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self.resolve(v, (*path, n)) for n, v in enumerate(value)]
+        if not isinstance(value, str) or "${" not in value:
+            return value
+        return ReferencedText(_REFERENCE.sub(lambda found: self._text(found, path), value))
+
+    def _text(self, found: re.Match[str], path: KeyPath) -> str:
+        name = found[1]
+        if name is None:
+            return "${"
+        if name.startswith("file:"):
+            text, trouble, advice = self._file(name.removeprefix("file:").strip())
+        else:
+            text, trouble, advice = self._variable(name.strip())
+        if trouble:
+            self.problems.append(Problem(dotted(path), trouble, advice, self._origin(path)))
+        return text
+
+    def _origin(self, path: KeyPath) -> str:
+        """Where a value stands, or the nearest that it stands in."""
+        while path and path not in self._origins:
+            path = path[:-1]
+        return self._origins.get(path, "")
+
+    def _variable(self, name: str) -> tuple[str, str, str]:
+        if not _VARIABLE.match(name):
+            return (
+                "",
+                "has a ${…} that is neither ${NAME} nor ${file:PATH}.",
+                "Write $${ for a text.",
+            )
+        text = self._env.get(name)
+        if text is None:
+            near = closest(name, self._env)
+            advice = f"Set it, or put {name}=… into the file .env beside the configuration."
+            if near:
+                advice += f' Did you mean "{near}"?'
+            return "", f"refers to ${{{name}}}, which is not set.", advice
+        if not text.strip():
+            return "", f"refers to ${{{name}}}, which is set but empty.", "Give it its value."
+        return text, "", ""
+
+    def _file(self, name: str) -> tuple[str, str, str]:
+        path = self._folder / name
+        what = f"refers to the file {name}, which"
+        try:
+            with path.open("rb") as file:
+                raw = file.read(MAX_SECRET_FILE + 1)
+            text = raw.decode("utf-8").strip("\r\n")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            return "", f"{what} cannot be read: {reason}.", "Check its path and who may read it."
+        if len(raw) > MAX_SECRET_FILE:
+            return "", f"{what} is larger than {MAX_SECRET_FILE // 1024} KiB.", ""
+        if not text.strip():
+            return "", f"{what} is empty.", "Write the value into it."
+        return text, "", ""

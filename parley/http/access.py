@@ -1,0 +1,151 @@
+"""Who may enter the local listener: one pure decision over the facts of a request.
+
+Behind a reverse proxy everybody seems to come from this machine, and a web page anywhere can make
+its visitor's browser call this machine (DNS rebinding, cross-site requests). So neither the peer's
+address nor the bound port decides, but the token, the name asked for and the page that asks.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from parley.http.host_header import read_host
+
+FORWARDING_HEADERS: Final = ("forwarded", "via", "x-real-ip")
+"""With every `x-forwarded-*`, the marks of a proxy (RFC 7239, RFC 9110 section 7.6.3)."""
+
+Reason: TypeAlias = Literal[
+    "local",
+    "token",
+    "cookie",
+    "token_wrong",
+    "token_missing",
+    "forwarded_without_token",
+    "bad_host",
+    "strange_host",
+    "strange_origin",
+    "too_many_requests",
+    "compressed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """What counts of a request. Header names in lower case; `cookie` is our own cookie's value."""
+
+    method: str
+    headers: Mapping[str, str]
+    cookie: str = ""
+
+    @property
+    def is_websocket(self) -> bool:
+        """True when the request asks for a WebSocket."""
+        return self.headers.get("upgrade", "").strip().lower() == "websocket"
+
+    @property
+    def is_forwarded(self) -> bool:
+        """True when a proxy has handed the request on."""
+        return any(
+            name.startswith("x-forwarded-") or name in FORWARDING_HEADERS for name in self.headers
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AccessDecision:
+    """The decision, with the status to answer when it is no."""
+
+    allowed: bool
+    reason: Reason
+    status: int = 200
+
+
+def authorize(facts: RequestFacts, token: str) -> AccessDecision:
+    """Whether the request may reach the local pages; `token` empty where none is configured.
+
+    With a token configured it is always needed. Without one, a request has to ask for this machine
+    by a loopback name and must not have come through a proxy. Whatever changes something, and every
+    WebSocket, must come from our own page or from no page at all.
+    """
+    known = _identify(facts, token)
+    if known in ("token_wrong", "token_missing"):
+        forwarded = known == "token_missing" and facts.is_forwarded
+        return AccessDecision(False, "forwarded_without_token" if forwarded else known, 401)
+    if known == "local":
+        if facts.is_forwarded:
+            return AccessDecision(False, "forwarded_without_token", 401)
+        if not is_loopback_name(_hostname(facts.headers.get("host", ""))):
+            return AccessDecision(False, "strange_host", 403)
+    return (
+        AccessDecision(True, known)
+        if is_same_origin(facts)
+        else AccessDecision(False, "strange_origin", 403)
+    )
+
+
+def is_same_origin(facts: RequestFacts) -> bool:
+    """Whether the request changes nothing, or comes from our own page or from no page at all."""
+    reads = facts.method in ("GET", "HEAD") and not facts.is_websocket
+    return reads or _same_origin(facts)
+
+
+def session_value(token: str) -> str:
+    """The cookie's value for this token: it admits, but the token cannot be read from it."""
+    return hmac.new(token.encode(), b"parley local listener session v1", hashlib.sha256).hexdigest()
+
+
+def same_secret(given: str, wanted: str) -> bool:
+    """Constant-time comparison of texts; an empty secret equals nothing."""
+    # A header's bytes need not be text; aiohttp hands on what is none as lone surrogates.
+    shown = given.encode("utf-8", "surrogateescape")
+    return bool(wanted) and hmac.compare_digest(shown, wanted.encode())
+
+
+def is_loopback_name(name: str) -> bool:
+    """True for localhost and loopback addresses, as they stand in a Host header or a setting."""
+    if name.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _identify(facts: RequestFacts, token: str) -> Reason:
+    if not token:
+        return "local"
+    scheme, _, given = facts.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return "token" if same_secret(given.strip(), token) else "token_wrong"
+    if facts.cookie:
+        return "cookie" if same_secret(facts.cookie, session_value(token)) else "token_wrong"
+    return "token_missing"
+
+
+def _same_origin(facts: RequestFacts) -> bool:
+    origin = facts.headers.get("origin")
+    if origin is None:
+        return facts.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+    try:
+        parts = urlsplit(origin)
+        port = parts.port
+    except ValueError:
+        return False
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    if default is None or not parts.hostname:
+        return False
+    host = facts.headers.get("host", "")
+    return (parts.hostname, port or default) == (_hostname(host), _port(host) or default)
+
+
+def _hostname(host: str) -> str:
+    found = read_host(host)
+    return "" if found is None else found.name
+
+
+def _port(host: str) -> int | None:
+    found = read_host(host)
+    return -1 if found is None else found.port

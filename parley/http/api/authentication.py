@@ -1,0 +1,135 @@
+"""Who asks: from a person's token to that person in a direct conversation, and not too often."""
+
+import math
+import uuid
+from typing import Final
+
+import structlog
+from aiohttp import web
+
+from gateway.errors import TenantUnknown
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal
+from gateway.policy.rate_limits import BucketRule
+from gateway.policy.roles import role_of
+from gateway.remembering import Caller
+from gateway.services import Services
+from gateway.stages.admission import served
+from gateway.stages.identities import known_ids
+from memory.ports.api_tokens import TokenStore
+from parley.http.api.errors import Refused
+from parley.http.denied_requests import HOLDER
+from parley.security.token_key import TokenKey
+from parley.security.tokens import BadToken, TokenClaims, read
+
+PLATFORM: Final = "api"
+"""The platform of the direct conversation in which somebody asks over HTTP."""
+CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="parley"'}
+_ADVICE: Final = {
+    "token_wrong": "This token opens nothing: it is not ours, or was revoked.",
+    "token_expired": "This token has expired. `parley token` prints a new one.",
+    "token_revoked": "This token was revoked. `parley token` prints a new one.",
+}
+_NO_TENANT: Final = "The program cannot say to which tenant you belong; who runs it can."
+_WRITE_FIRST: Final = (
+    "Your platform names you by several ids, and I do not know all of yours yet. Write me a message"
+    " there, then try again."
+)
+
+
+log = structlog.get_logger(__name__)
+
+
+class Authenticator:
+    """Lets people in. `tokens` knows which tokens are good; `services` gives roles, access lists,
+    buckets and the clock, so that a person may do here what they may do in a chat, and no more."""
+
+    def __init__(
+        self, key: TokenKey, tokens: TokenStore, services: Services, per_minute: int
+    ) -> None:
+        self._key = key
+        self._tokens = tokens
+        self._services = services
+        self._per_minute = per_minute
+
+    async def caller(self, request: web.Request) -> Caller:
+        """The person who asks. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
+        clock = self._services.clock
+        try:
+            holder = read(self._key.current(), _bearer(request), clock.now())
+        except BadToken as error:
+            raise _unknown(error.problem, _ADVICE[error.problem]) from None
+        request[HOLDER] = holder
+        self._check_tenant(holder)
+        await self._check_good(holder)
+        principal = await self._admitted(holder)
+        await self._check_rate(principal)
+        place = _place(PLATFORM, holder.person, str(holder.person))
+        return Caller(
+            id=str(uuid.uuid4()),
+            principal=principal,
+            name="",
+            place=place,
+            conversation=f"{PLATFORM}/{holder.person}",
+            at=clock.now(),
+        )
+
+    def _check_tenant(self, holder: TokenClaims) -> None:
+        """A token is good for the tenant that its person belongs to now, and for no other."""
+        try:
+            tenant = self._services.extensions.tenant_of_person(holder.person)
+        except TenantUnknown as error:
+            log.error("tenant_unknown", platform=holder.person.platform, problem=str(error))
+            raise Refused(403, "not_served", _NO_TENANT) from None
+        if tenant != holder.tenant:
+            raise _unknown("token_wrong", _ADVICE["token_wrong"])
+
+    async def _check_good(self, holder: TokenClaims) -> None:
+        """One look at the database, so that a token is worthless as soon as it is revoked."""
+        if holder.id and not await self._tokens.good(holder.id):
+            raise _unknown("token_revoked", _ADVICE["token_revoked"])
+
+    async def _admitted(self, holder: TokenClaims) -> Principal:
+        """The person with the role and the access that they have in a chat, where the platform
+        names them in several ways by all of these."""
+        services, person = self._services, holder.person
+        known = await known_ids(person, services)
+        if known is None:
+            raise Refused(403, "not_served", _WRITE_FIRST)
+        role = role_of(person, services.policies.roles, aliases=known.current)
+        principal = Principal(holder.tenant, person, role)
+        place = _place(person.platform, person, "")
+        if not (await served(principal, place, known, services)).allowed:
+            raise Refused(403, "not_served", "The configuration does not let you use this.")
+        return principal
+
+    async def _check_rate(self, principal: Principal) -> None:
+        if not self._per_minute:
+            return
+        human = await self._services.humans.human(principal.tenant, principal.person)
+        key = f"api:{principal.tenant}:{human}"
+        rule = BucketRule("user", key, self._per_minute)
+        now = self._services.clock.now().timestamp()
+        taken = await self._services.stores.buckets.take((rule,), now)
+        if not taken.allowed:
+            wait = str(max(1, math.ceil(taken.retry_after)))
+            linked = await self._services.memory.linked(principal)
+            shared = ", of your linked accounts together" if linked else ""
+            message = f"At most {self._per_minute} requests a minute{shared}; again in {wait} s."
+            raise Refused(429, "too_many", message, headers={"Retry-After": wait})
+
+
+def _bearer(request: web.Request) -> str:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        advice = "Send `Authorization: Bearer TOKEN`; `parley token` prints one."
+        raise _unknown("token_missing", advice)
+    return token.strip()
+
+
+def _unknown(code: str, message: str) -> Refused:
+    return Refused(401, code, message, "header.Authorization", CHALLENGE)
+
+
+def _place(platform: str, person: PersonId, channel: str) -> Place:
+    return Place(platform, person.account, channel, Audience.DIRECT)

@@ -1,0 +1,115 @@
+"""The host that a request names: one strict reading, shared by both listeners.
+
+RFC 9112 section 3.2 wants exactly one Host in HTTP/1.1 and 400 for anything else; RFC 3986 section
+3.2.2 says how a host is written. What browsers and libraries read differently (user information, a
+second Host, an absolute request target, numbers that stand for an address) is refused rather than
+interpreted, because the answer decides whether a request asks for this machine.
+"""
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+MAX_NAME: Final = 253
+"""Characters of a host name (RFC 1035 section 2.3.4, without the dot at the end)."""
+MAX_LABEL: Final = 63
+MAX_PORT: Final = 65_535
+_DIGITS: Final = frozenset("0123456789")
+_LETTERS: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyz-_")
+_IPV6: Final = frozenset("0123456789abcdef:.")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host as it was asked for: `name` in lower case, without brackets; `port` None for none."""
+
+    name: str
+    port: int | None = None
+
+
+def read_host(text: str) -> Host | None:
+    """The host in a Host header, None for anything that is not exactly one host with a port."""
+    name, port = _split(text)
+    if name is None or not (port is None or _is_port(port)):
+        return None
+    found = name.lower()
+    if found.startswith("["):
+        found = found[1:-1]
+        valid = _is_ipv6(found)
+    else:
+        valid = _is_name(found)
+    return Host(found, None if port is None else int(port)) if valid else None
+
+
+def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) -> bool:
+    """True when a request names its target in the origin form (a path), and one host at most.
+
+    `target` is the request target as it came, `hosts` are all its Host headers; HTTP/1.1 has one
+    (`required`), and HTTP/1.0 may have none.
+    """
+    if not target.startswith("/"):
+        return False
+    if not hosts:
+        return not required
+    return len(hosts) == 1 and read_host(hosts[0]) is not None
+
+
+def has_valid_host(request: "web.BaseRequest") -> bool:
+    """The same for a request of aiohttp, which the settings do without."""
+    hosts = request.headers.getall("Host", [])
+    return is_valid_host_request(request.raw_path, hosts, required=request.version >= (1, 1))
+
+
+def _split(text: str) -> tuple[str | None, str | None]:
+    """Name and port as written; the port is None where there is none, the name if invalid."""
+    if text.startswith("["):
+        name, bracket, rest = text.partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            return None, None
+        return f"{name}]", rest[1:] if rest else None
+    name, colon, port = text.partition(":")
+    return name, port if colon else None
+
+
+def _is_port(text: str) -> bool:
+    return 0 < len(text) <= 5 and _DIGITS.issuperset(text) and 0 < int(text) <= MAX_PORT
+
+
+def _is_ipv6(text: str) -> bool:
+    """An IPv6 address without a zone."""
+    if not (text and _IPV6.issuperset(text)):
+        return False
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_name(text: str) -> bool:
+    """A host name or an IPv4 address in its usual form.
+
+    A name that ends in a number would be read as an address by browsers (WHATWG URL, "ends in a
+    number"), and one that begins with an address of this machine only looks like one.
+    """
+    labels = text.split(".")
+    if len(text) > MAX_NAME or not all(0 < len(one) <= MAX_LABEL for one in labels):
+        return False
+    if not all(_LETTERS.issuperset(one) for one in labels):
+        return False
+    if _DIGITS.issuperset(labels[-1]) or labels[-1].startswith("0x"):
+        return _is_ipv4(text)
+    begins = ".".join(labels[:4])
+    return not (_is_ipv4(begins) and ipaddress.IPv4Address(begins).is_loopback)
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        ipaddress.IPv4Address(text)
+    except ValueError:
+        return False
+    return True

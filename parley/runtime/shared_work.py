@@ -1,0 +1,98 @@
+"""One process's part in the work that several processes share through Redis."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+
+import structlog
+
+from gateway.outbound.deliverer import Deliverer
+from gateway.routing import Router
+from gateway.services import Connected
+from gateway.storage.redis.hot_state import RedisHotState
+from gateway.storage.redis.rpc import RpcServer
+from parley.runtime.remote_calls import handlers_of
+from parley.runtime.roles import Role
+
+MAX_TAKEN = 1_000
+"""Events, or sends, that one process has in hand; the rest waits in Redis for any process."""
+
+log = structlog.get_logger(__name__)
+
+Work = Coroutine[None, None, None]
+
+
+class Sharing:
+    """Takes work from Redis as this process's role asks for; every task outlives its absence."""
+
+    def __init__(
+        self,
+        shared: RedisHotState,
+        role: Role,
+        router: Router,
+        deliverer: Deliverer,
+        connected: Mapping[tuple[str, str], Connected],
+    ) -> None:
+        self._shared = shared
+        self._role = role
+        self._router = router
+        self._deliverer = deliverer
+        self._connected = connected
+        self._taking = True
+        self._intake: list[asyncio.Task[None]] = []
+        self._sending: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to take what this role works on."""
+        if self._role != "adapter":
+            self._intake.append(_task(self._take_events(), "take-events"))
+        if self._role != "worker":
+            self._sending.append(_task(self._take_sends(), "take-sends"))
+            for account, connected in self._connected.items():
+                calls = RpcServer(
+                    self._shared.client, account, handlers_of(connected, self._deliverer)
+                )
+                self._sending.append(_task(calls.run(), f"calls-{':'.join(account)}"))
+
+    def stop_taking(self) -> None:
+        """Take no more events. What is in hand goes on, and its leases are kept meanwhile."""
+        self._taking = False
+
+    async def stop(self) -> None:
+        """Take nothing more, and let other processes go on at once with what is left."""
+        await _end(self._intake)
+        await _end(self._sending)
+        if self._role != "adapter":
+            await self._shared.work.release()
+        if self._role != "worker":
+            await self._shared.sends.release()
+
+    async def _take_events(self) -> None:
+        await self._shared.work.run(
+            self._router.route,
+            lambda: self._taking and self._router.lanes.waiting < MAX_TAKEN,
+        )
+
+    async def _take_sends(self) -> None:
+        await self._shared.sends.run(
+            list(self._connected),
+            self._deliverer.take,
+            lambda: self._deliverer.waiting < MAX_TAKEN,
+        )
+
+
+def _task(work: Work, name: str) -> "asyncio.Task[None]":
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_ended)
+    return task
+
+
+def _ended(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.error("sharing_failed", task=task.get_name(), error=repr(task.exception()))
+
+
+async def _end(tasks: "list[asyncio.Task[None]]") -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    tasks.clear()

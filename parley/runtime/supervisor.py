@@ -1,0 +1,171 @@
+"""Keeps every account connected, each in a task of its own: one failure never takes the others."""
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
+
+import structlog
+
+from gateway.errors import StartError
+from gateway.ports import CanCheckLiveness, Clock, EventSink, Liveness, PlatformAdapter
+from parley.runtime.liveness import wait_until_deaf
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+"""Seconds between attempts to connect, doubled each time."""
+JITTER = 0.5
+"""By how much of itself a pause is shortened at most, so that not all come back at once."""
+STABLE_SECONDS = 60.0
+"""A connection that held as long counts as a success; one that dies sooner makes pauses grow on:
+platforms count connections (Discord takes the token away after 1,000 in a day)."""
+CONNECT_SECONDS = 120.0
+"""How long one attempt to connect may take."""
+DISCONNECT_SECONDS = 10.0
+"""How long an adapter may take to let go."""
+START_SECONDS = 30.0
+"""How long a start waits for accounts; what takes longer goes on in the background."""
+
+State = Literal["starting", "ready", "deaf", "reconnecting", "failed", "stopped"]
+
+log = structlog.get_logger(__name__)
+
+
+class Supervisor:
+    """Connects adapters and connects them again. `on_ready` is told each account that connected,
+    `on_lost` each that no longer is; `chance` gives numbers from 0 to 1 that spread the pauses."""
+
+    def __init__(
+        self,
+        adapters: Mapping[str, PlatformAdapter],
+        sink: EventSink,
+        clock: Clock,
+        on_ready: Callable[[str], Awaitable[None]],
+        on_lost: Callable[[str], None],
+        *,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._adapters = adapters
+        self._sink = sink
+        self._clock = clock
+        self._on_ready = on_ready
+        self._on_lost = on_lost
+        self._chance = chance
+        self._tasks: list[asyncio.Task[None]] = []
+        self._settled: dict[str, asyncio.Event] = {name: asyncio.Event() for name in adapters}
+        self.states: dict[str, State] = dict.fromkeys(adapters, "starting")
+        self.errors: dict[str, str] = {}
+        """Why an account is not connected, in words for the person who runs the program."""
+        self.proofs: dict[str, Liveness] = {}
+        """What each connection last proved, where it can prove anything."""
+        self.reconnects: dict[str, int] = dict.fromkeys(adapters, 0)
+        """How often each was lost and is to be made anew."""
+
+    async def start(self) -> None:
+        """Begin connecting all accounts; returns once each has connected or failed once, after
+        `START_SECONDS` at the latest."""
+        self._tasks = [
+            asyncio.create_task(self._keep_connected(name, adapter), name=f"adapter-{name}")
+            for name, adapter in self._adapters.items()
+        ]
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                for settled in self._settled.values():
+                    await settled.wait()
+        except TimeoutError:
+            for name, settled in self._settled.items():
+                if not settled.is_set():
+                    self.errors[name] = f"still connecting after {START_SECONDS:.0f} s"
+                    log.warning("adapter_still_connecting", account=name)
+
+    async def stop(self) -> None:
+        """Disconnect all accounts. Safe to call twice."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=DISCONNECT_SECONDS)
+        await asyncio.gather(*(self._disconnect(*account) for account in self._adapters.items()))
+        self.states.update(dict.fromkeys(self._adapters, "stopped"))
+
+    async def _keep_connected(self, name: str, adapter: PlatformAdapter) -> None:
+        attempt = 0
+        while True:
+            connected = math.inf
+            try:
+                await self._connect(name, adapter)
+                connected = self._clock.monotonic()
+                problem = await self._until_lost(name, adapter)
+            except StartError as error:
+                problem = error
+            except Exception as error:
+                log.exception("adapter_crashed", account=name)
+                problem = StartError(f"unexpected {type(error).__name__}", "See the log.")
+            held = self._clock.monotonic() - connected
+            attempt = 1 if held >= STABLE_SECONDS else attempt + 1
+            self._failed(name, problem)
+            await self._disconnect(name, adapter)
+            if problem.permanent:
+                return
+            self.reconnects[name] += 1
+            pause = min(FIRST_PAUSE * 2 ** min(attempt - 1, 10), LONGEST_PAUSE)
+            await self._clock.sleep(pause * (1 - JITTER * self._chance()))
+
+    async def _connect(self, name: str, adapter: PlatformAdapter) -> None:
+        """Connect once, and tell. Raises `StartError`, and whatever else an adapter raises."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS) as bound:
+                await adapter.connect(self._sink)
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            raise StartError(f"no connection within {CONNECT_SECONDS:.0f} s") from None
+        await self._on_ready(name)
+        self.states[name] = "ready"
+        self.errors.pop(name, None)
+        self._settled[name].set()
+
+    async def _until_lost(self, name: str, adapter: PlatformAdapter) -> StartError:
+        """Why the connection is no longer of use. Raises what the adapter raises."""
+        waiting: list[asyncio.Task[StartError]] = [asyncio.create_task(_end_of(adapter))]
+        if isinstance(adapter, CanCheckLiveness):
+            pulse = wait_until_deaf(
+                name, adapter, self._clock, lambda found: self._on_liveness(name, found)
+            )
+            waiting.append(asyncio.create_task(pulse, name=f"pulse-{name}"))
+        try:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            return done.pop().result()
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _on_liveness(self, name: str, found: Liveness) -> None:
+        self.proofs[name] = found
+        self.states[name] = "ready" if found.ok else "deaf"
+        if found.ok:
+            self.errors.pop(name, None)
+        else:
+            self.errors[name] = found.detail
+
+    async def _disconnect(self, name: str, adapter: PlatformAdapter) -> None:
+        """Disconnect; an adapter that cannot is left behind."""
+        try:
+            async with asyncio.timeout(DISCONNECT_SECONDS):
+                await adapter.disconnect()
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            log.warning("disconnect_failed", account=name, error=error)
+
+    def _failed(self, name: str, problem: StartError) -> None:
+        self.states[name] = "failed" if problem.permanent else "reconnecting"
+        self.errors[name] = str(problem)
+        self._on_lost(name)
+        log.error("adapter_not_connected", account=name, problem=str(problem))
+        self._settled[name].set()
+
+
+async def _end_of(adapter: PlatformAdapter) -> StartError:
+    await adapter.wait_closed()
+    return StartError("the connection was closed")

@@ -1,0 +1,41 @@
+"""The record of what this process has in work: where it is, and what processes before it left."""
+
+import hashlib
+from pathlib import Path
+
+import structlog
+
+from gateway.crash_loop.record import Death, WorkRecord, open_record
+from parley.config import Settings
+from parley.config.sections import sqlite_file
+
+log = structlog.get_logger(__name__)
+
+
+def work_record(settings: Settings) -> tuple[WorkRecord, list[Death]]:
+    """Open the record of this process. Where its folder cannot be written, the record is kept in
+    memory: a hang is logged all the same, and does not count at the next start."""
+    folder, name = record_location(settings)
+    try:
+        return open_record(folder, name)
+    except OSError as error:
+        log.warning(
+            "no_work_record",
+            folder=str(folder),
+            error=str(error),
+            hint="set watchdog.folder to a folder that this user can write",
+        )
+        return WorkRecord(), []
+
+
+def record_location(settings: Settings) -> tuple[Path, str]:
+    """The folder and the beginning of the file's name. Programs that share their stores share the
+    name, programs with other stores have another one."""
+    storage, database = settings.storage_url, settings.database.url
+    file = sqlite_file(storage) or sqlite_file(database)
+    wanted = settings.watchdog.folder
+    if file:
+        path = Path(file).resolve()
+        return Path(wanted) if wanted else path.parent, path.name
+    digest = hashlib.blake2b(f"{storage}\0{database}".encode(), digest_size=4).hexdigest()
+    return Path(wanted or "."), f"parley-{digest}"

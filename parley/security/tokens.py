@@ -1,0 +1,120 @@
+"""Tokens that speak for one person: signed, expiring, and without any right of their own.
+
+`parley_PAYLOAD.SIGNATURE`: base64url of a small JSON object, and of the HMAC-SHA256 over it. What
+the person may do is looked up in the configuration each time a token is shown.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.errors import BadInput
+from gateway.people import PersonId
+
+PREFIX: Final = "parley_"
+MAX_TOKEN: Final = 2_000
+MAX_PERSON: Final = 300
+MAX_ID: Final = 32
+_PURPOSE: Final = b"parley person token v1\0"
+
+TokenProblem = Literal["token_wrong", "token_expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """For whom a token speaks, and until when. `id` is what it is taken back by; without one it is
+    good until it expires, or all are revoked."""
+
+    person: PersonId
+    tenant: str
+    until: datetime
+    id: str = ""
+
+
+class BadToken(BadInput):
+    """A token that opens nothing; `problem` says why as far as its bearer may know."""
+
+    def __init__(self, problem: TokenProblem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+class _Payload(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    person: Annotated[str, Field(max_length=MAX_PERSON)]
+    tenant: Annotated[str, Field(min_length=1, max_length=MAX_PERSON)]
+    until: Annotated[int, Field(ge=0, lt=2**33)]
+    key: str
+    id: Annotated[str, Field(max_length=MAX_ID)] = ""
+
+
+def issue(key: bytes, holder: TokenClaims) -> str:
+    """A token for this person. Raises `ValueError` without a key."""
+    if not key:
+        raise ValueError("a token needs a key")
+    payload = {
+        "person": str(holder.person),
+        "tenant": holder.tenant,
+        "until": int(holder.until.timestamp()),
+        "key": key_id(key),
+    }
+    if holder.id:
+        payload["id"] = holder.id
+    body = _text(json.dumps(payload, separators=(",", ":")).encode())
+    return f"{PREFIX}{body}.{_signature(key, body)}"
+
+
+def read(key: bytes, token: str, now: datetime) -> TokenClaims:
+    """Whom a token speaks for. Raises `BadToken` for one that is not ours, or not any more.
+
+    Nothing of it is looked at before its signature was compared, in constant time.
+    """
+    if not key or not token.startswith(PREFIX) or len(token) > MAX_TOKEN or not token.isascii():
+        raise BadToken("token_wrong")
+    body, _, signature = token.removeprefix(PREFIX).partition(".")
+    if not hmac.compare_digest(signature, _signature(key, body)):
+        raise BadToken("token_wrong")
+    try:
+        payload = _Payload.model_validate_json(_bytes(body))
+        person = person_of(payload.person)
+    except (ValidationError, ValueError, BadInput):
+        raise BadToken("token_wrong") from None
+    if payload.key != key_id(key):
+        raise BadToken("token_wrong")
+    until = datetime.fromtimestamp(payload.until, UTC)
+    if now >= until:
+        raise BadToken("token_expired")
+    return TokenClaims(person, payload.tenant, until, payload.id)
+
+
+def person_of(text: str) -> PersonId:
+    """A person as `str(PersonId)` writes them. Raises `BadInput` for anything else."""
+    platform, _, rest = text.partition(":")
+    account, _, inside = rest.partition(":")
+    if not (platform and account and inside) or len(text) > MAX_PERSON or not text.isprintable():
+        raise BadInput("A person is written PLATFORM:ACCOUNT:ID, such as telegram:main:123.")
+    return PersonId(platform, account, inside)
+
+
+def key_id(key: bytes) -> str:
+    """A name for a key that tells nothing of it."""
+    return hashlib.sha256(b"parley person token key\0" + key).hexdigest()[:8]
+
+
+def _signature(key: bytes, body: str) -> str:
+    return _text(hmac.new(key, _PURPOSE + body.encode(), hashlib.sha256).digest())
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

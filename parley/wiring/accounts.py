@@ -1,0 +1,84 @@
+"""The accounts of a configuration, each with what sends and receives for it."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from aiohttp import web
+
+from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
+from gateway.ports.stores import AdapterStates
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.services import Connected
+from parley.config import MAIN, Settings
+from parley.config.platforms import adapter_class, discover
+from parley.wiring.commands import offered_commands
+
+if TYPE_CHECKING:
+    from gateway.storage.redis.hot_state import RedisHotState
+
+
+@runtime_checkable
+class ServesPages(Protocol):
+    """An adapter with pages of its own on the local listener."""
+
+    @property
+    def page(self) -> str:
+        """The path that a person opens."""
+        ...
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """What to serve there."""
+        ...
+
+
+def account_name(key: tuple[str, str]) -> str:
+    """What an account is called: "telegram" for the main one, "telegram/second" for another."""
+    platform, account = key
+    return platform if account == MAIN else f"{platform}/{account}"
+
+
+def local_accounts(
+    settings: Settings,
+    only: str,
+    states: AdapterStates,
+    webhooks: WebhookRoutes,
+    clock: Clock,
+    count: Counter,
+    guard: WorkGuard = UNGUARDED,
+) -> dict[tuple[str, str], Connected]:
+    """Adapters of this process's own, not connected yet; those of one platform where `only` names
+    it."""
+    manifests = discover().manifests
+    connected = {}
+    for account in settings.accounts():
+        if only and account.platform != only:
+            continue
+        manifest = manifests[account.platform]
+        context = AdapterContext(
+            account=account.name,
+            assistant_name=settings.assistant.name,
+            clock=clock,
+            state=states.of(account.platform, account.name),
+            webhooks=webhooks,
+            count=count,
+            commands=offered_commands(with_memory=settings.memory.enabled),
+            guard=guard,
+        )
+        adapter = adapter_class(manifest)(account.settings, context)
+        connected[account.platform, account.name] = Connected.of(manifest, adapter)
+    return connected
+
+
+def remote_accounts(
+    settings: Settings, shared: "RedisHotState"
+) -> dict[tuple[str, str], Connected]:
+    """The accounts that adapter processes are connected to."""
+    from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
+    from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise
+
+    manifests = discover().manifests
+    keys = [(account.platform, account.name) for account in settings.accounts()]
+    return {
+        key: RemoteAdapter(manifests[key[0]], key[1], RpcClient(shared.client, key)).connected()
+        for key in keys
+    }

@@ -1,0 +1,167 @@
+"""From the configuration to the values that the gateway decides with."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from gateway.conversation import ContextLimits
+from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.llm.factory import ModelChoice
+from gateway.llm.prices import Price, prices_from
+from gateway.outbound.deliverer import DeliveryRules
+from gateway.people import Role
+from gateway.policy.access import AccessPolicy
+from gateway.policy.budgets import Budgets
+from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
+from gateway.ports import SendPace
+from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
+from gateway.services import Assistant, Policies, Voice
+from gateway.turn.mcp_server import McpServer
+from gateway.turn.types import TurnLimits
+from parley.config import Settings, sections
+
+
+def policies_of(settings: Settings) -> Policies:
+    """Every rule of the configuration."""
+    access, limits, budgets = settings.access, settings.limits, settings.budgets
+    return Policies(
+        invocation=_invocation(settings.invocation),
+        access=AccessPolicy(
+            frozenset(access.allowed_channels or ()),
+            frozenset(access.blocked_channels or ()),
+            frozenset(access.allowed_users or ()),
+            frozenset(access.blocked_users or ()),
+            frozenset(access.allowed_workspaces or ()),
+            frozenset(access.blocked_workspaces or ()),
+        ),
+        roles=RolePolicy(
+            frozenset(access.owners or ()),
+            frozenset(access.operators or ()),
+            frozenset(access.members or ()),
+            Role(access.default_role),
+        ),
+        tools=ToolPolicy(
+            {name: ToolRule(r.role, frozenset(r.audiences)) for name, r in settings.tools.items()}
+        ),
+        limits=RateLimits(
+            limits.user_per_minute,
+            limits.channel_per_minute,
+            limits.workspace_per_minute,
+            limits.reserve_per_minute,
+        ),
+        budgets=Budgets(
+            budgets.user_per_day,
+            budgets.user_per_month,
+            budgets.workspace_per_day,
+            budgets.workspace_per_month,
+            budgets.user_share,
+        ),
+        context=ContextLimits(
+            settings.context.max_messages,
+            settings.context.max_tokens,
+            timedelta(hours=settings.context.ttl_hours),
+        ),
+        turn=TurnLimits(patience_seconds=settings.model.patience),
+        ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
+        live=settings.delivery.live,
+        acknowledge=settings.delivery.acknowledge.strip(),
+    )
+
+
+def assistant_of(settings: Settings) -> Assistant:
+    """Who answers, and where differently."""
+    return Assistant(
+        name=settings.assistant.name,
+        voice=Voice(settings.assistant.persona),
+        channels={
+            channel: Voice(own.persona or "", own.model or "")
+            for channel, own in settings.assistant.channels.items()
+        },
+        max_tokens=settings.model.max_tokens,
+        default_model=model_name(settings.model),
+        window=window_of(settings),
+    )
+
+
+def window_of(settings: Settings) -> int:
+    """Tokens that every configured model takes at once."""
+    return min(model.window for model in (settings.model, *settings.model.fallbacks))
+
+
+def model_name(choice: sections.ModelChoice) -> str:
+    """The name of a configured model, its provider's default where none is given."""
+    if choice.provider == "anthropic":
+        return choice.name or DEFAULT_MODEL
+    return choice.name or choice.provider
+
+
+def choice_of(choice: sections.ModelChoice) -> ModelChoice:
+    """A configured model as the factory takes it."""
+    key = choice.api_key.get_secret_value() if choice.api_key else ""
+    return ModelChoice(
+        choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
+    )
+
+
+def prices_of(settings: Settings) -> dict[str, Price]:
+    """The price table: the known models, and the configured ones over them."""
+    configured = {
+        model: {name: value for name, value in price.model_dump().items() if value is not None}
+        for model, price in settings.budgets.prices.items()
+    }
+    return prices_from(configured)
+
+
+def delivery_rules(settings: Settings) -> DeliveryRules:
+    """How long answers are worth sending, and what to do when nobody knows."""
+    return DeliveryRules(
+        timedelta(hours=settings.delivery.lifetime_hours), settings.delivery.repeat_ambiguous
+    )
+
+
+def pace_of(platform_pace: SendPace, settings: Settings) -> SendPace:
+    """What the platform bears, unless the configuration says otherwise. A configured rate of a
+    chat replaces the platform's room limit as well."""
+    pace, delivery = platform_pace, settings.delivery
+    if delivery.platform_per_second is not None:
+        pace = replace(pace, platform_per_second=delivery.platform_per_second)
+    if delivery.chat_per_second is not None:
+        pace = replace(pace, chat_per_second=delivery.chat_per_second, room_per_minute=0.0)
+    return pace
+
+
+def mcp_servers_of(settings: Settings) -> list[McpServer]:
+    """The configured MCP servers as the gateway takes them."""
+    return [
+        McpServer(
+            name=name,
+            command=server.command or "",
+            args=server.args,
+            env={key: value.get_secret_value() for key, value in server.env.items()},
+            cwd=server.cwd or "",
+            url=server.url or "",
+            headers={key: value.get_secret_value() for key, value in server.headers.items()},
+        )
+        for name, server in settings.mcp.servers.items()
+    ]
+
+
+def rules_for_tools_of(settings: Settings, server: str) -> frozenset[str]:
+    """The tools of a server that rules name."""
+    return frozenset(name for name in settings.tools if name.startswith(f"{server}__"))
+
+
+def _invocation(section: sections.Invocation) -> InvocationPolicy:
+    return InvocationPolicy(
+        triggers=frozenset(section.triggers),
+        prefix=section.prefix,
+        ignore_bots=section.ignore_bots,
+        ignore_if_mentions_others=section.ignore_if_mentions_others,
+        channels={
+            channel: ChannelInvocation(
+                None if own.triggers is None else frozenset(own.triggers), own.prefix
+            )
+            for channel, own in section.channels.items()
+        },
+    )

@@ -1,0 +1,91 @@
+"""What moves: inbox, outbox, buckets and adapter state, in SQLite or in Redis."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from db.sqlite import SqliteDatabase
+from gateway.ports import Clock
+from gateway.ports.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, OutboxReader
+from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.storage.sqlite.inbox import SqliteInbox
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.storage.sqlite.personal_data import SqlitePersonalData
+from memory.ports import PersonalDataStore
+from parley.wiring.storage.long_lived import open_database
+
+if TYPE_CHECKING:
+    from gateway.storage.redis.hot_state import RedisHotState
+
+Chore = Callable[[], Awaitable[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class HotState:
+    """An engine and the stores on it. `shared` is set where several processes share the work;
+    `database` and `unsent` for SQLite only, where one process does everything."""
+
+    inbox: Inbox
+    outbox: Outbox
+    buckets: Buckets
+    states: AdapterStates
+    personal: PersonalDataStore
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    chores: Mapping[str, Chore] = field(default_factory=dict)
+    database: SqliteDatabase | None = None
+    shared: "RedisHotState | None" = None
+    unsent: OutboxReader | None = None
+    dead: DeadLetters | None = None
+
+
+def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotState:
+    """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
+    the long-lived state lives in the same file."""
+    if url.startswith(("redis://", "rediss://")):
+        return _redis(url, clock)
+    database = same or open_database(url)
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
+    return HotState(
+        inbox=inbox,
+        outbox=outbox,
+        buckets=buckets,
+        states=states,
+        personal=SqlitePersonalData(database),
+        start=database.start if same is None else _nothing,
+        stop=database.stop if same is None else _nothing,
+        chores={
+            "inbox": inbox.prune,
+            "outbox": outbox.prune,
+            "buckets": buckets.prune,
+            "adapter_state": states.prune,
+        },
+        database=database,
+        unsent=outbox,
+        dead=outbox,
+    )
+
+
+def _redis(url: str, clock: Clock) -> HotState:
+    from gateway.storage.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
+    from gateway.storage.redis.personal_data import RedisPersonalData  # noqa: PLC0415 - likewise
+
+    shared = RedisHotState(url, clock)
+    return HotState(
+        inbox=shared.inbox,
+        outbox=shared.outbox,
+        buckets=shared.buckets,
+        states=shared.states,
+        personal=RedisPersonalData(shared.client, clock),
+        start=shared.client.start,
+        stop=shared.client.stop,
+        chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},
+        shared=shared,
+        dead=shared.outbox,
+    )
+
+
+async def _nothing() -> None:
+    """The long-lived state opens and closes the file for both."""

@@ -1,0 +1,117 @@
+"""The stores of one configuration."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+from db.sqlite import SqliteDatabase
+from gateway.ports import ActivityLog, Clock
+from gateway.ports.stores import QuarantineStore, UnitOfWork
+from gateway.services import Stores
+from gateway.spoken import History
+from gateway.storage.sqlite.lock import GatewayLock
+from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
+from gateway.storage.unit_of_work import TwoStepUnitOfWork
+from memory.ports import PersonalDataStore, WorkingMemory
+from parley.config import Settings
+from parley.wiring.storage.hot import open_hot
+from parley.wiring.storage.long_lived import open_long_lived
+from parley.wiring.storage.memory_stores import MemoryStores
+
+
+class Storage:
+    """Hot and long-lived state; one SQLite file when both URLs name the same."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._clock = clock
+        self._ttl = timedelta(hours=settings.context.ttl_hours)
+        self._lasting = open_long_lived(settings.database.url, clock)
+        same = settings.storage_url == settings.database.url
+        self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
+        files = {
+            Path(database.path).resolve()
+            for database in (self._lasting.database, self.hot.database)
+            if database is not None and database.path != ":memory:"
+        }
+        self._locks = [GatewayLock(file) for file in sorted(files)]
+        self.stores = Stores(
+            inbox=self.hot.inbox,
+            outbox=self.hot.outbox,
+            buckets=self.hot.buckets,
+            states=self.hot.states,
+            conversations=self._lasting.conversations,
+            notes=self._lasting.notes,
+            usage=self._lasting.usage,
+            traces=self._lasting.traces,
+            feedback=self._lasting.feedback,
+            journal=self._journal(),
+        )
+
+    @property
+    def memory(self) -> MemoryStores:
+        """The stores of memory."""
+        return self._lasting.memory
+
+    @property
+    def history(self) -> History:
+        """The words of people in stored conversations."""
+        return self._lasting.history
+
+    @property
+    def quarantine(self) -> QuarantineStore:
+        """Work that is not begun any more."""
+        return self._lasting.quarantine
+
+    @property
+    def activity(self) -> ActivityLog:
+        """What the assistant did, in sums."""
+        return self._lasting.activity
+
+    @property
+    def personal(self) -> tuple[PersonalDataStore, ...]:
+        """Every store that holds something of a person."""
+        return (self._lasting.memory.personal, self._lasting.personal, self.hot.personal)
+
+    @property
+    def working(self) -> WorkingMemory:
+        """Conversations that are going on."""
+        return self._lasting.personal
+
+    @property
+    def long_lived(self) -> SqliteDatabase:
+        """The SQLite database of what lasts. Raises `LookupError` where that is PostgreSQL."""
+        if self._lasting.database is None:
+            raise LookupError("database.url is not SQLite")
+        return self._lasting.database
+
+    @property
+    def unwritten(self) -> int:
+        """Pieces of work that wait for an SQLite file."""
+        databases = {self._lasting.database, self.hot.database} - {None}
+        return sum(database.waiting for database in databases if database is not None)
+
+    async def start(self, *, exclusive: bool = True) -> None:
+        """Open everything; `exclusive` for a gateway, which shares its SQLite files with no other
+        one. Raises `StoreUnavailable`."""
+        if exclusive:
+            for lock in self._locks:
+                lock.acquire()
+        await self._lasting.start()
+        await self.hot.start()
+
+    async def stop(self) -> None:
+        """Close everything. Safe to call twice."""
+        await self.hot.stop()
+        await self._lasting.stop()
+        for lock in self._locks:
+            lock.release()
+
+    def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
+        """The tasks that forget, by the name of the store."""
+        return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
+
+    def _journal(self) -> UnitOfWork:
+        lasting, moving = self._lasting.database, self.hot.database
+        if lasting is not None and moving is not None:
+            return SqliteUnitOfWork(lasting, moving, self._clock)
+        return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox)

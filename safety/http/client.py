@@ -1,0 +1,310 @@
+"""HTTP to places that somebody else's text names, without reaching where nobody should.
+
+The guard sits on the connection itself: names are resolved by a resolver that refuses an answer
+with any address that is not public, nothing is cached between check and use, and every socket is
+made for an address that was looked at once more. Redirects are followed by hand and every hop is
+checked like the first request. Proxies, cookies and credentials of the environment are not used.
+
+An operator who needs a host of the internal network names the host in `hosts` *and* its network in
+`allow_private`; neither alone is enough, and a cloud's metadata service stays out of reach.
+"""
+
+import asyncio
+import re
+import socket
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final, Literal
+from urllib.parse import urljoin
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
+
+Method = Literal["GET", "HEAD"]
+
+MAX_URL: Final = 2_048
+MAX_ADDRESSES: Final = 16
+MAX_HEADER: Final = 8_190
+MAX_HEADERS: Final = 100
+_CHUNK: Final = 16_384
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_URL: Final = re.compile(
+    r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[/?#].*)?", re.IGNORECASE | re.DOTALL
+)
+_AUTHORITY: Final = re.compile(
+    r"(?:\[(?P<v6>[^\[\]:]*:[^\[\]]*)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?"
+)
+_UNSAFE: Final = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
+
+_NOT_PUBLIC: Final = "a name leads to an address that is not public"
+
+
+class OutboundError(Exception):
+    """A request was not made, or its answer not taken. The text is fit for logs: it holds a host
+    at most, never a path."""
+
+
+class Forbidden(OutboundError):
+    """It would have led where it must not: scheme, host, port, address. Nothing was sent."""
+
+
+class TooManyRedirects(OutboundError):
+    """The redirects came to no end."""
+
+
+class TooLarge(OutboundError):
+    """The answer, or what it unpacks to, is larger than allowed."""
+
+
+class TimedOut(OutboundError):
+    """No answer within the time for all of it, redirects included."""
+
+
+class Unreachable(OutboundError):
+    """Name, connection, certificate or protocol failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundPolicy:
+    """Where to, and how much. Without `hosts` nothing is reached at all.
+
+    `timeout` in seconds for a request with all its redirects; `max_bytes` counts the body as it
+    arrives and again as it unpacks.
+    """
+
+    hosts: tuple[HostRule, ...]
+    allow_private: frozenset[Network] = frozenset()
+    timeout: float = 5.0
+    max_bytes: int = 1_000_000
+    max_redirects: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `headers` by name in lower case; `complete` is false for a cut body."""
+
+    status: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL that may be asked, as far as its spelling tells."""
+
+    url: URL
+    host: str
+    port: int
+    address: Address | None
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """Whom credentials are meant for."""
+        return self.url.scheme, self.host, self.port
+
+
+def read_target(url: str, policy: OutboundPolicy) -> Target:
+    """Take a URL apart, strictly. Raises `Forbidden` when it is odd or leads elsewhere."""
+    match = _URL.fullmatch(url) if len(url) <= MAX_URL and not _UNSAFE.search(url) else None
+    if match is None:
+        raise Forbidden("not an http or https address without spaces, 2,048 characters at most")
+    authority = _AUTHORITY.fullmatch(match["authority"])
+    if authority is None:
+        raise Forbidden("the address names no plain host (user names are not allowed)")
+    try:
+        host, address = read_host(authority["v6"] or authority["name"])
+    except ValueError as error:
+        raise Forbidden(f"the host {error}") from None
+    scheme = match["scheme"].lower()
+    port = int(authority["port"] or (443 if scheme == "https" else 80))
+    if not any(rule.covers(host, port) for rule in policy.hosts):
+        raise Forbidden(f"{host}:{port} is not among the hosts that may be asked")
+    if address is not None and not may_connect(address, policy.allow_private):
+        raise Forbidden(f"{host} is not a public address")
+    parsed = _canonical(scheme, host, port, match["rest"] or "/")
+    return Target(parsed, host, port, address)
+
+
+def _canonical(scheme: str, host: str, port: int, rest: str) -> URL:
+    """The URL from its checked parts; refused when the library reads another host in it."""
+    shown = f"[{host}]" if ":" in host else host
+    try:
+        url = URL(f"{scheme}://{shown}:{port}{rest.partition('#')[0]}")
+    except ValueError:
+        raise Forbidden("the address cannot be read") from None
+    if (url.scheme, url.host, url.port, url.user) != (scheme, host, port, None):
+        raise Forbidden("the address can be read in two ways")
+    return url
+
+
+class GuardedResolver(AbstractResolver):
+    """A resolver whose answer is refused as a whole when one address in it may not be reached."""
+
+    def __init__(self, inner: AbstractResolver, allowed: frozenset[Network]) -> None:
+        self._inner = inner
+        self._allowed = allowed
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Raises `Forbidden`; OSError when there is no such name."""
+        found = (await self._inner.resolve(host, port, family))[:MAX_ADDRESSES]
+        for result in found:
+            _check_address(result["host"], self._allowed)
+        return found
+
+    async def close(self) -> None:
+        """The inner resolver belongs to whoever made it."""
+
+
+class GuardedClient:
+    """GET and HEAD under a policy. It keeps no connection and needs no closing."""
+
+    def __init__(self, policy: OutboundPolicy, *, resolver: AbstractResolver | None = None) -> None:
+        self._policy = policy
+        self._resolver = resolver
+
+    async def request(
+        self,
+        method: Method,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int | None = None,
+        cut: bool = False,
+    ) -> Answer:
+        """Ask, and follow redirects. With `cut` a body that is too large is cut, not refused.
+
+        `headers` go to the origin of `url` only, not to where it redirects. Raises `OutboundError`.
+        """
+        most = self._policy.max_bytes if max_bytes is None else max_bytes
+        try:
+            async with asyncio.timeout(self._policy.timeout), self._session() as session:
+                return await self._follow(session, method, url, headers or {}, most, cut)
+        except TimeoutError:
+            raise TimedOut(f"no answer within {self._policy.timeout:g} seconds") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            if isinstance(getattr(error, "os_error", None), _Refused):
+                raise Forbidden(_NOT_PUBLIC) from None
+            raise Unreachable(type(error).__name__) from error
+
+    async def _follow(
+        self,
+        session: aiohttp.ClientSession,
+        method: Method,
+        url: str,
+        headers: Mapping[str, str],
+        most: int,
+        cut: bool,
+    ) -> Answer:
+        first = target = read_target(url, self._policy)
+        for _ in range(self._policy.max_redirects + 1):
+            own = headers if target.origin == first.origin else {}
+            async with session.request(
+                method, target.url, headers=own, allow_redirects=False
+            ) as response:
+                onward = response.headers.get("Location")
+                if response.status not in _REDIRECTS or onward is None:
+                    return await _answer(response, most, cut)
+            target = self._redirected(target, onward)
+        raise TooManyRedirects(f"more than {self._policy.max_redirects} redirects")
+
+    def _redirected(self, target: Target, location: str) -> Target:
+        if len(location) > MAX_URL or _UNSAFE.search(location):
+            raise Forbidden("a redirect to an address that cannot be read")
+        onward = read_target(urljoin(str(target.url), location), self._policy)
+        if (target.url.scheme, onward.url.scheme) == ("https", "http"):
+            raise Forbidden("a redirect from https to http")
+        return onward
+
+    def _session(self) -> aiohttp.ClientSession:
+        allowed = self._policy.allow_private
+        connector = aiohttp.TCPConnector(
+            resolver=GuardedResolver(self._resolver or aiohttp.ThreadedResolver(), allowed),
+            socket_factory=lambda info: _guarded_socket(info, allowed),
+            use_dns_cache=False,
+            force_close=True,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": "gzip, deflate", "User-Agent": "Parley"},
+            auto_decompress=False,
+            trust_env=False,
+            max_line_size=MAX_HEADER,
+            max_field_size=MAX_HEADER,
+            max_headers=MAX_HEADERS,
+        )
+
+
+def _guarded_socket(info: aiohttp.AddrInfoType, allowed: frozenset[Network]) -> socket.socket:
+    """The last word before a connection: the address it is made to, whoever gave it."""
+    family, kind, protocol, _, place = info
+    try:
+        _check_address(str(place[0]), allowed)
+    except Forbidden:
+        raise _Refused(_NOT_PUBLIC) from None
+    return socket.socket(family, kind, protocol)
+
+
+class _Refused(OSError):
+    """What a failed connection looks like: the library waits for nothing else from a socket."""
+
+
+def _check_address(text: str, allowed: frozenset[Network]) -> None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        raise Forbidden("a name leads to what is no address") from None
+    if not may_connect(address, allowed):
+        raise Forbidden(_NOT_PUBLIC)
+
+
+async def _answer(response: aiohttp.ClientResponse, most: int, cut: bool) -> Answer:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    body, complete = b"", True
+    if response.method != "HEAD":
+        body, complete = await _body(response, headers.get("content-encoding", ""), most)
+    if not complete and not cut:
+        raise TooLarge(f"the answer is larger than {most} bytes")
+    return Answer(response.status, str(response.url), headers, body, complete)
+
+
+async def _body(response: aiohttp.ClientResponse, encoding: str, most: int) -> tuple[bytes, bool]:
+    """At most `most` bytes, unpacked; whether that is all of it."""
+    unpack = _unpacker(encoding)
+    taken, body = 0, bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        taken += len(chunk)
+        body += chunk if unpack is None else _unpacked(unpack, chunk, most + 1 - len(body))
+        if taken > most or len(body) > most:
+            return bytes(body[:most]), False
+    if taken and unpack is not None and not unpack.eof:
+        raise Unreachable("the answer ended early")
+    return bytes(body), True
+
+
+def _unpacked(unpack: "zlib._Decompress", chunk: bytes, room: int) -> bytes:
+    try:
+        return unpack.decompress(chunk, room)
+    except zlib.error:
+        raise Unreachable("the answer cannot be unpacked") from None
+
+
+def _unpacker(encoding: str) -> "zlib._Decompress | None":
+    match encoding.strip().lower():
+        case "" | "identity":
+            return None
+        case "gzip" | "x-gzip":
+            return zlib.decompressobj(zlib.MAX_WBITS | 16)
+        case "deflate":
+            return zlib.decompressobj()
+        case _:
+            raise Unreachable("the answer is packed in a way that was not asked for")

@@ -1,0 +1,163 @@
+"""Tokens that their form alone tells: those of the issuers in `vendors/`, keys of AWS, JSON Web
+Tokens (RFC 7519)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from safety.patterns import Pattern, literal, some
+from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.unlabelled import is_aws_secret
+from safety.secret_detection.vendors import ISSUED
+from safety.secret_detection.vendors.alphabets import KEY
+
+_GAP: Final = some(r"\s", 0, 100)
+_AWS_SECRET: Final = SecretKind(
+    "aws_secret",
+    Level.DEFINITE,
+    Pattern(
+        (
+            *literal("secret_access_key"),
+            *some("[\"']", 0, 1),
+            *_GAP,
+            *some("[:=]", 1, 1),
+            *_GAP,
+            *some("[\"']", 0, 1),
+            *some("[A-Za-z0-9/+=]", 40, 40),
+        ),
+        ignore_case=True,
+    ),
+)
+_JWT: Final = SecretKind(
+    "jwt",
+    Level.DEFINITE,
+    Pattern(
+        (*literal("eyJ"), *some(KEY, 8, 300), *literal(".eyJ"), *some("[A-Za-z0-9_.-]", 8, 4000)),
+        "eyJ",
+    ),
+)
+_JWT_HEADER: Final = 303
+"""Characters of the longest header of a JSON Web Token that is looked for."""
+_JWT_LEAST: Final = 11
+_JWT_REST: Final = re.compile(r"\.eyJ[A-Za-z0-9_.-]{8,4000}")
+_KEY_SIGNS: Final = "".join(char for char in map(chr, range(128)) if re.match(KEY, char))
+
+TOKENS: Final[tuple[SecretKind, ...]] = (*ISSUED, _AWS_SECRET, _JWT)
+"""Every kind, the order of which decides between two that find the same."""
+_IN_ONE_WORD: Final = tuple(k for k in TOKENS if k.pattern.in_one_word and k is not _JWT)
+_OTHERS: Final = tuple(k for k in TOKENS if not k.pattern.in_one_word)
+_BY_ANCHOR: Final[dict[str, list[tuple[int, SecretKind]]]] = {}
+for _number, _one in enumerate(_IN_ONE_WORD):
+    _BY_ANCHOR.setdefault(_one.pattern.anchor, []).append((_number, _one))
+SHORTEST: Final = min(kind.pattern.shortest for kind in _IN_ONE_WORD)
+"""Characters of the shortest token of those that are one word; most texts have no such word."""
+_PUNCTUATION: Final = ".,:;!?()\"'"
+
+_BEFORE: Final = re.compile(r"[A-Za-z0-9+]")
+_ADDRESS_LENGTH: Final = 310
+_ADDRESS: Final = re.compile(r"://[^\s\"'<>]{0,300}/\Z")
+_ESCAPED: Final = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
+"""A line's end, or a sign, as JSON and addresses write it."""
+_WORD_OR_NUMBER: Final = r"(?:[A-Z]?[a-z]+\d{0,4}|[A-Z]+\d{0,4}|\d{1,4})"
+_WORDS: Final = re.compile(rf"{_WORD_OR_NUMBER}(?:[._-]+{_WORD_OR_NUMBER})*")
+_AFTER: Final = re.compile(r"[A-Za-z0-9]")
+_REST: Final = re.compile(r"[A-Za-z0-9_+/=-]{0,4000}")
+_BARE_AWS_SECRET: Final = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_SAMPLE: Final = re.compile(
+    r"(?i)(?:\A|[-_])(?:your|insert|replace|example|placeholder|redacted|dummy)(?:[-_]|\Z)"
+)
+
+
+def find_api_keys(text: str, words: Sequence[str]) -> Iterator[Finding]:
+    """Every token; `words` are the runs of visible ASCII in the text, at least those of `SHORTEST`
+    characters."""
+    for kind in _OTHERS:
+        if kind.pattern.anchor in text:
+            yield from _of_kind(kind, text)
+    # A search that finds no token must cost little: a page holds few words that can be one.
+    within = " ".join(word for word in words if len(word) >= SHORTEST and not _is_word(word))
+    if not within:
+        return
+    anchors = [anchor for anchor in _BY_ANCHOR if anchor in within]
+    for _, kind in sorted(entry for anchor in anchors for entry in _BY_ANCHOR[anchor]):
+        yield from _of_kind(kind, text)
+    yield from _jwts(text)
+
+
+def _is_word(word: str) -> bool:
+    """Small letters behind the first one, no digit: a word of a language."""
+    bare = word.strip(_PUNCTUATION)
+    return bare.isalpha() and bare[1:].islower()
+
+
+def _jwts(text: str) -> Iterator[Finding]:
+    """From each second part the first one is looked for backwards, so that no stretch of text is
+    read twice."""
+    done, dot = 0, text.find(".eyJ")
+    while dot >= 0:
+        window = text[max(done, dot - _JWT_HEADER) : dot]
+        run = len(window) - len(window.rstrip(_KEY_SIGNS))
+        header = text.find("eyJ", dot - run, dot)
+        rest = _JWT_REST.match(text, dot) if 0 <= header <= dot - _JWT_LEAST else None
+        if rest is not None and not _is_sample(text[header : rest.end()], "eyJ"):
+            done = _whole_end(text, rest.end())
+            yield Finding(_JWT, header, done)
+        dot = text.find(".eyJ", max(done, dot + 1))
+
+
+def _of_kind(kind: SecretKind, text: str) -> Iterator[Finding]:
+    for match in kind.pattern.whole.finditer(text):
+        start, end = match.span()
+        if kind.alone and not _stands_alone(text, start):
+            continue
+        if kind.exact and _AFTER.match(text, end):
+            continue
+        if kind.alone and not kind.exact and not _is_made(match[0], kind.pattern.anchor):
+            continue
+        if _is_sample(match[0], kind.pattern.anchor):
+            continue
+        yield Finding(kind, start, end if kind.exact else _whole_end(text, end))
+
+
+def _stands_alone(text: str, start: int) -> bool:
+    """No letter or digit before: an address may end there with `/`, emphasis begin with `_`."""
+    if not start or _ESCAPED.search(text, max(0, start - 3), start):
+        return True
+    before = text[start - 1]
+    if before == "/":
+        return bool(_ADDRESS.search(text, max(0, start - _ADDRESS_LENGTH), start))
+    if before == "_":
+        return start == 1 or not (text[start - 2].isalnum() or text[start - 2] == "_")
+    return not _BEFORE.match(before)
+
+
+def _whole_end(text: str, end: int) -> int:
+    """Issuers lengthen their tokens: what goes on in their alphabet belongs to them."""
+    rest = _REST.match(text, end)
+    end = rest.end() if rest else end
+    while text[end - 1] in ".-=" and text[end - 2] in ".-":
+        end -= 1
+    return end - 1 if text[end - 1] == "." else end
+
+
+def _is_made(token: str, anchor: str = "") -> bool:
+    """No row of words: letters and digits of chance."""
+    if _WORDS.fullmatch(token.removeprefix(anchor)):
+        return False
+    digits = any(char.isdigit() for char in token[4:])
+    mixed = token[4:].lower() != token[4:] and token[4:].upper() != token[4:]
+    return len(set(token)) >= 8 and (digits or mixed)
+
+
+def _is_sample(token: str, anchor: str) -> bool:
+    body = token.removeprefix(anchor)
+    return set(body) <= set("xX*._-0") or bool(_SAMPLE.search(body))
+
+
+def unlabelled_aws_secrets(text: str, found: list[Finding]) -> Iterator[Finding]:
+    """Beside the id of a key, which is among `found`, forty characters of base64 are the key."""
+    if not any(finding.kind.name == "aws_key_id" for finding in found):
+        return
+    for match in _BARE_AWS_SECRET.finditer(text):
+        if is_aws_secret(match[0]) or (_is_made(match[0]) and not match[0].islower()):
+            yield Finding(_AWS_SECRET, match.start(), match.end())

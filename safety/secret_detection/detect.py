@@ -1,0 +1,181 @@
+"""Recognising credentials in text, in three degrees of certainty.
+
+The degrees and their first patterns come from the memory rules: definite ones are always removed,
+probable ones removed with a note, possible ones shown to the person. The formats of issuers are
+in `vendors/`, what only the words around tell in `assigned.py`, what only the shape tells in
+`shaped.py`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from safety.cut import REDACTED
+from safety.secret_detection.api_keys import SHORTEST, TOKENS, find_api_keys, unlabelled_aws_secrets
+from safety.secret_detection.contextual import find_contextual
+from safety.secret_detection.copies import find_copies
+from safety.secret_detection.http_headers import CONNECTION_STRING
+from safety.secret_detection.kinds import Finding, Level, SecretKind
+from safety.secret_detection.possible import FORTY_HEX, LONG_BASE64, find_possible_secrets
+from safety.secret_detection.prefixed_keys import find_prefixed_keys
+from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
+from safety.secret_detection.unlabelled import FOUR_DIGITS, SHORTEST_UNLABELLED, find_unlabelled
+from safety.secret_detection.visible_text import is_visible, visible
+
+__all__ = [
+    "CONNECTION_STRING",
+    "KINDS",
+    "REDACTED",
+    "Finding",
+    "Level",
+    "Redaction",
+    "SecretKind",
+    "find_secrets",
+    "redact_secrets",
+    "secret_of",
+]
+
+_SHORTEST_BY_SHAPE: Final = 23
+"""Characters of the shortest word that only its shape tells, or that is a line of a private key."""
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+KINDS: Final[tuple[SecretKind, ...]] = (
+    *TOKENS,
+    PRIVATE_KEY,
+    CONNECTION_STRING,
+    LONG_BASE64,
+    FORTY_HEX,
+)
+"""Every kind that its form alone tells, the most certain first."""
+
+_PASSES: Final = 4
+_ALL: Final = list(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A text with `[SECRET_REDACTED]` for every definite and probable secret.
+
+    `findings` holds the possible ones as well, which still stand in `text`: a person has to say.
+    Their places are those in the text that was given.
+    """
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
+    """All secrets of a text in order of their place; overlapping ones only once, the surest.
+
+    A secret of the text, and one that is `known` from elsewhere, is found as a copy too: encoded,
+    backwards, spaced out. Hidden characters are looked through. Time grows with the length of the
+    text and nothing else.
+    """
+    view = None if is_visible(text) else visible(text)
+    if view is not None:
+        text = view.text
+    found = _found(text)
+    if not found and not known:
+        return found
+    secrets = [*known, *(secret_of(text, one) for one in found if _is_sure(one))]
+    if secrets:
+        found = _without_overlaps([*found, *find_copies(text, secrets)])
+    if view is None:
+        return found
+    return [Finding(one.kind, *view.span(one.start, one.end)) for one in found]
+
+
+def secret_of(text: str, finding: Finding) -> str:
+    """The secret itself: of an address with a password in it, the password."""
+    secret = text[finding.start : finding.end]
+    if finding.kind is CONNECTION_STRING:
+        return secret.removeprefix("://").rstrip("@").partition(":")[2]
+    return secret
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.kind.level is not Level.POSSIBLE
+
+
+def _found(text: str) -> list[Finding]:
+    lowered = _lowered(text)
+    words = text.split()
+    longest = max(map(len, words), default=0)
+    by_shape = False
+    found: list[Finding] = []
+    if longest >= SHORTEST:
+        runs = words if text.isascii() else _NOT_ASCII.sub(" ", text).split()
+        found.extend(find_api_keys(text, runs))
+        by_shape = any(len(run) >= _SHORTEST_BY_SHAPE for run in runs)
+    if by_shape or ARMOUR.search(text):
+        found.extend(find_private_keys(text))
+    if by_shape:
+        found.extend(unlabelled_aws_secrets(text, found))
+    found.extend(find_contextual(text, lowered, longest))
+    if longest >= SHORTEST_UNLABELLED or FOUR_DIGITS.search(text):
+        found.extend(find_unlabelled(text, longest))
+    if by_shape:
+        found.extend(find_prefixed_keys(text))
+        found.extend(find_possible_secrets(text))
+    return _without_overlaps(found) if found else []
+
+
+def _lowered(text: str) -> str:
+    """The text in small letters, of the same length."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def redact_secrets(text: str, known: Sequence[str] = ()) -> Redaction:
+    """The text without its definite and probable secrets; doing it twice changes nothing.
+
+    `known` are secrets from elsewhere in the conversation, whose copies go as well.
+    """
+    findings = find_secrets(text, known)
+    if not findings:
+        return Redaction(text, ())
+    for _ in range(_PASSES):
+        redacted, starts = _without(text, findings)
+        if redacted == text:
+            break
+        # What ends where a removed secret began is whole only now.
+        more = [f for f in find_secrets(redacted, known) if _is_sure(f)]
+        if not more:
+            break
+        moved = [Finding(f.kind, starts[f.start], starts[f.end]) for f in more]
+        findings = _without_overlaps([*findings, *moved])
+    return Redaction(_without(text, findings)[0], tuple(findings))
+
+
+def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
+    """The text without its sure secrets, and where each of its characters was before."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for finding in findings:
+        if _is_sure(finding):
+            pieces.extend((text[position : finding.start], REDACTED))
+            starts.extend(range(position, finding.start + 1))
+            starts.extend([finding.end] * (len(REDACTED) - 1))
+            position = finding.end
+    pieces.append(text[position:])
+    starts.extend(range(position, len(text) + 1))
+    return "".join(pieces), starts
+
+
+def _without_overlaps(found: list[Finding]) -> list[Finding]:
+    """Overlapping findings become one: the surest, over all that they cover."""
+    kept: list[Finding] = []
+    for finding in sorted(found, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
+        previous = kept[-1] if kept else None
+        if previous is None or finding.start >= previous.end:
+            kept.append(finding)
+            continue
+        surest = min(previous, finding, key=lambda f: _ALL.index(f.kind.level))
+        if Level.POSSIBLE in {previous.kind.level, finding.kind.level}:
+            kept[-1] = surest
+        else:
+            kept[-1] = Finding(surest.kind, previous.start, max(previous.end, finding.end))
+    return kept

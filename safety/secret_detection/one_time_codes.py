@@ -1,0 +1,154 @@
+"""Whether digits are a code that is sent for one use: "verification code 482911", "code: 482911
+(2FA)", "482 911 is your login code".
+
+A word for such a code tells it; a word for any code does where what stands near says so.
+"""
+
+import re
+from typing import Final
+
+from safety.secret_detection.label_words import ANY_CODES, LINKS, NO_VALUES, OWNERS, expression_of
+from safety.secret_detection.value_rules import LabelForm, LabelledValue
+
+GROUPED: Final = re.compile(r"\d{3}[ -]\d{3}(?![\w-])|\d{4}[ -]\d{4}(?![\w-])|\d{4,10}(?=&)")
+"""A code in two groups, as authenticators show it, or in an address."""
+_DIGITS: Final = re.compile(r"\d{3}")
+_VALUE: Final = re.compile(r"(?:[A-Z]-)?\d{4,10}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}")
+_BEFORE: Final = re.compile(
+    r"(?<![\w.,/+#:-])(?P<value>(?:[A-Z]-)?\d{3}[ -]\d{3}|(?:[A-Z]-)?\d{4,8})[\"'*`]{0,2}"
+    r"\s(?P<between>(?:[^\s\d]{1,20}\s){1,5})\Z"
+)
+_NO_CODE_AFTER: Final = re.compile(
+    r"[ \t]{0,2}(?:[%°€$£]|-?(?:digit|char|sec|min|hour|day|week|month|year|time|"
+    r"user|line|token|byte|attempt|"
+    r"people|person|lette|zeichen|stell|ziffer|sekund|stunde|chiffre|caract|seconde|dígito|digito|"
+    r"segundo|cifre|second|цифр|символ|секунд|минут|знак|位|桁|자리|字|文字|[kmgt]i?b\b|m?s\b|x\b|"
+    r"rows?\b|columns?\b|requests?\b|zeile|ligne|líne|linha|righ[ei]|regels?\b|satır|rader\b|řád|"
+    r"lini[aei]|anfrag|mal\b|строк|строч|раз\b|行|条|條|件|건|次|回|个|個|usd\b|eur\b|yen\b|km\b))",
+    re.IGNORECASE,
+)
+"""Units and what is counted."""
+_NEAR_BEFORE: Final = 60
+_NEAR_AFTER: Final = 60
+_STEMS: Final = """
+    2fa mfa otp sms смс verif vérif authent two-factor two|factor 2-step two-step one-time one|time
+    sign-in signin sign|in login log-in log|in security sicherheit bestätig anmeld einmal
+    подтвержд вход аутентиф авториз confirm never|share don't|share do|not|share keinem niemand
+    anyone никому никогда seguridad segurança sécurité sicurezza connexion inicio|de|sesión accesso
+    weryfik logowan doğrula onay giriş xác|minh xác|nhận đăng|nhập תحقق התחבר אימות דخول تحقق
+    تأكيد تایید ورود सत्यापन যাচাই تصدیق masuk verifik підтвердж überprüf ověř ellenőrz
+"""
+_CONTEXT: Final = expression_of(stem.replace("|", " ") for stem in _STEMS.split())
+_OF_OTHER_CODES: Final = """
+    error exit status return response zip postal post area country product color colour source
+    result reason http bar qr promo discount coupon voucher order item model dialing dial calling
+    language currency tax failure fault event op byte machine dress building course hs sic naics
+    iata icao iso swift sort routing branch bank reference ref booking tracking department region
+    city district unit key char character ascii unicode hex numeric category type class message
+    referral invite gift game cheat stock sku part article fehler postleit länder produkt rabatt
+    reservation customer client member employee supplier vendor invoice account gl ledger cost
+    project job transaction diagnosis icd ndc cpt company shipment parcel seat ticket
+    ошибки ошибка почтовый промо товара клиента заказа города региона страны отдела
+    código postal d'erreur erreur produit article commande département pays
+    producto cliente pedido artículo país produto artigo errore articolo prodotto ordine sconto
+    odpowiedzi błędu produktu klienta zamówienia pocztowy hata posta ürün müşteri sipariş
+    lỗi sản đơn khách bưu pos pesanan barang produk pelanggan negara
+    الخطأ خطأ الطلب المنتج العميل त्रुटि
+"""
+_OTHER_CODES: Final = frozenset(_OF_OTHER_CODES.split())
+_COUNTED: Final = ("次数", "次數", "回数", "有效期", "有効期限", "长度", "長度", "횟수", "길이")
+"""Behind a word in a script without spaces: a count, or how long it is valid."""
+_FAILS: Final = re.compile(r"\b(?:error|fail|exit|status|http|errno|exception|crash|returned|line)")
+_OF_YOURS: Final = """
+    your dein deine ihr ihre votre ton tu su sua seu vostro tuo ваш твой twój senin sizin jouw
+    uw din ditt je váš tvůj kodunuz
+"""
+_YOURS: Final = frozenset(_OF_YOURS.split())
+_OF_JOINS: Final = """
+    as als como comme come как jako som — – - = : for
+"""
+_JOINS: Final = LINKS | frozenset(_OF_JOINS.split())
+_SURE_WORDS: Final = frozenset({"2fa", "mfa", "tan"})
+"""Words that stand for more than a code: six digits at least."""
+_OWN_NUMBER: Final = 4
+_SURE_NUMBER: Final = 6
+_MOST_NUMBER: Final = 8
+_SHORT_WORD: Final = 4
+_MOST_BETWEEN: Final = 2
+_CLEAR: Final = frozenset({LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL, LabelForm.CELL})
+
+
+def is_code(told: LabelledValue) -> bool:
+    """True for digits that the word tells, and that nothing else counts or names."""
+    value = told.value
+    if not _VALUE.fullmatch(value) or _is_counted(told):
+        return False
+    digits = sum(map(str.isdigit, value))
+    if told.rest.strip(".-_") or any(filler in NO_VALUES for filler in told.fillers):
+        return False
+    if told.word == "tan" and not told.text.startswith("TAN", told.start):
+        return False
+    if any(word in told.text[told.start : told.begin] for word in _COUNTED):
+        return False
+    if told.word in ANY_CODES:
+        return digits in {_SURE_NUMBER, _MOST_NUMBER} and _is_said_near(told)
+    if told.word in _SURE_WORDS:
+        return digits in {_SURE_NUMBER, _MOST_NUMBER} and told.how is not LabelForm.BEFORE
+    if told.how in _CLEAR:
+        of_others = [one for one in told.fillers if one not in OWNERS and len(one) >= _SHORT_WORD]
+        return digits >= _OWN_NUMBER and (told.how is LabelForm.LINK or not of_others)
+    least = _SURE_NUMBER if told.how is LabelForm.LINE or told.word.isascii() else _OWN_NUMBER
+    if " " in told.word and told.how is not LabelForm.LINE:
+        least = _OWN_NUMBER
+    return digits >= least
+
+
+def code_before(text: str, begin: int, start: int, word: str) -> tuple[int, int] | None:
+    """Where the code stands of "482911 is your … code", in the characters from `begin` to the
+    `word` at `start`."""
+    window = text[begin:start]
+    match = _BEFORE.search(window) if _DIGITS.search(window) is not None else None
+    if match is None:
+        return None
+    between = match["between"].lower().split()
+    if between[0] not in _JOINS:
+        return None
+    if _YOURS.isdisjoint(between):
+        long = sum(map(str.isdigit, match["value"])) >= _SURE_NUMBER
+        if word in ANY_CODES or not long or len(between) > _MOST_BETWEEN:
+            return None
+    if between[-1] in _OTHER_CODES or any(word in NO_VALUES for word in between):
+        return None
+    return begin + match.start("value"), begin + match.end("value")
+
+
+def _is_counted(told: LabelledValue) -> bool:
+    """Whether a unit follows, a fraction, or more of a longer number."""
+    ahead = told.text[told.end : told.end + 20]
+    if ahead[:1] in {"_", "-", "/", "+"} or (ahead[:1] in {".", ","} and ahead[1:2].isdigit()):
+        return True
+    if ahead[:1].isalnum() and ahead[:1].isascii():
+        return True
+    return _NO_CODE_AFTER.match(ahead) is not None
+
+
+def _is_said_near(told: LabelledValue) -> bool:
+    """Whether a word for any code is one for a code of this kind, by what stands around it."""
+    lowered = told.text[max(0, told.start - _NEAR_BEFORE) : told.end + _NEAR_AFTER].lower()
+    before = told.text[max(0, told.start - _NEAR_BEFORE) : told.start].lower().split()
+    last = before[-1].strip("\"'`*_-:([{") if before else ""
+    if last in _OTHER_CODES or _FAILS.search(lowered) or not _OTHER_CODES.isdisjoint(told.fillers):
+        return False
+    if told.how is LabelForm.BEFORE and _next_word(told) in _OTHER_CODES:
+        return False
+    yours = any(word in _YOURS for word in before[-3:])
+    if yours and (told.how in _CLEAR or told.how is LabelForm.BEFORE):
+        return True
+    return _CONTEXT.search(lowered) is not None
+
+
+def _next_word(told: LabelledValue) -> str:
+    """The word behind the one that tells the code: "заказа" of "код заказа"."""
+    end = told.start + len(told.word)
+    words = told.text[end : end + _NEAR_AFTER].lower().split(maxsplit=1)
+    return words[0].strip(".,!?") if words else ""

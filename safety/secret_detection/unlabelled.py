@@ -1,0 +1,111 @@
+"""Secrets that stand alone, without a word that tells: cards, keys of wallets and of AWS."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from safety.patterns import Pattern, literal
+from safety.secret_detection.kinds import Finding, Level, SecretKind
+
+CARD: Final = SecretKind("card_number", Level.PROBABLE, Pattern(literal("4")))
+WALLET_KEY: Final = SecretKind("wallet_key", Level.PROBABLE, Pattern(literal("0x"), "0x"))
+UNLABELLED_AWS_SECRET: Final = SecretKind("bare_aws_secret", Level.PROBABLE, Pattern(literal("/")))
+
+_DIGITS: Final = re.compile(
+    r"[2-6](?<![A-Za-z0-9_.,#/+=@-][2-6])\d{3}(?:\d{9,15}|(?:[ -]\d{2,7}){2,4})"
+    r"(?![A-Za-z0-9_/@]|[-.,]\d)"
+)
+FOUR_DIGITS: Final = re.compile(r"[2-6]\d{3}")
+"""Begins every number of a card."""
+SHORTEST_UNLABELLED: Final = 40
+"""Characters of the shortest key that is found here."""
+_GROUPS: Final = frozenset({(16,), (15,), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (14,), (19,), (13,)})
+_ISSUERS: Final = (
+    (("4",), (16, 19, 13)),
+    (tuple(map(str, range(51, 56))), (16,)),
+    (tuple(map(str, range(2221, 2721))), (16,)),
+    (("34", "37"), (15,)),
+    (("6011", "65", *map(str, range(644, 650))), (16,)),
+    (("62",), (16, 19)),
+    (tuple(map(str, range(3528, 3590))), (16,)),
+    (("36", "38", "39", *map(str, range(300, 306))), (14,)),
+    (tuple(map(str, range(2200, 2205))), (16,)),
+)
+"""First digits and lengths of the issuers' numbers: Visa, Mastercard, American Express, Discover,
+UnionPay, JCB, Diners, Mir (ISO/IEC 7812)."""
+_PLAIN_LENGTHS: Final = frozenset({15, 16})
+_NO_CARD: Final = re.compile(
+    r"(?i)order|imei|isbn|phone|tel\b|track|invoice|sku|ean|serial|\bid\b|_id|number of|ticket|ref|"
+    r"case|account id|user|channel|message|timestamp|заказ|телефон|pedido|commande|bestell|订单|"
+    r"注文|meid|barcode|upc|gtin|version|build"
+)
+_SAYS_CARD: Final = re.compile(
+    r"(?i)card|visa|master|amex|american express|карт|tarjeta|carte|karte|cartão|carta|卡|カード|"
+    r"카드|بطاقة|کارت|कार्ड|কার্ড|کارڈ|kartu|kart|thẻ|kaart|cc[ :=#]|pan[ :=]|discover|maestro"
+)
+_CONTEXT: Final = 40
+_HEX: Final = re.compile(r"(?<![\w/=])0[xX](?P<body>[0-9a-fA-F]{64})(?![0-9a-zA-Z])")
+_NO_KEY: Final = re.compile(
+    r"(?i)tx|trans|hash|block|receipt|root|topic|event|sha|digest|parent|commit|state|log|storage|"
+    r"slot|proof|merkle|signature|uint|bytes32|0x[0-9a-f]{64}|keccak|selector|nonce|salt|checksum|id\b"
+)
+_FORTY: Final = re.compile(r"(?<![A-Za-z0-9/+_.=%-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_.%-]{1,3})")
+_MIN_DISTINCT: Final = 22
+_MIN_TURNS: Final = 9
+_MIN_DIGITS: Final = 2
+_MAX_SLASHES: Final = 4
+
+
+def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
+    """Every card number, key of a wallet and secret of AWS."""
+    yield from _cards(text)
+    if "0x" in text or "0X" in text:
+        for match in _HEX.finditer(text):
+            before = text[max(0, match.start() - _CONTEXT) : match.start()]
+            said = before.rsplit("\n", 1)[-1] if "\n" in before else before
+            if len(set(match["body"].lower())) >= 10 and not _NO_KEY.search(said):
+                yield Finding(WALLET_KEY, *match.span())
+    if longest >= SHORTEST_UNLABELLED:
+        for match in _FORTY.finditer(text):
+            if is_aws_secret(match[0]):
+                yield Finding(UNLABELLED_AWS_SECRET, *match.span())
+
+
+def is_aws_secret(value: str) -> bool:
+    """True for 40 characters of base64 that chance made: no words, no path, no hexadecimal."""
+    if len(set(value)) < _MIN_DISTINCT or value.count("/") > _MAX_SLASHES:
+        return False
+    digits = sum(map(str.isdigit, value))
+    cases = [char.isupper() for char in value if char.isalpha()]
+    turns = sum(a != b for a, b in pairwise(cases))
+    return digits >= _MIN_DIGITS and turns >= _MIN_TURNS and "EXAMPLE" not in value
+
+
+def _cards(text: str) -> Iterator[Finding]:
+    for match in _DIGITS.finditer(text):
+        number = match[0].replace(" ", "").replace("-", "")
+        groups = tuple(map(len, re.split("[ -]", match[0])))
+        if groups not in _GROUPS or not _is_issued(number) or not _has_check_digit(number):
+            continue
+        near = text[max(0, match.start() - _CONTEXT) : match.start()].rsplit("\n", 1)[-1]
+        said = bool(_SAYS_CARD.search(near))
+        if not said and (
+            _NO_CARD.search(near) or (len(groups) == 1 and len(number) not in _PLAIN_LENGTHS)
+        ):
+            continue
+        if len(set(number)) > 1:
+            yield Finding(CARD, *match.span())
+
+
+def _is_issued(number: str) -> bool:
+    return any(number.startswith(first) and len(number) in sizes for first, sizes in _ISSUERS)
+
+
+def _has_check_digit(number: str) -> bool:
+    """The Luhn sum of ISO/IEC 7812-1."""
+    total = 0
+    for index, char in enumerate(reversed(number)):
+        digit = int(char) * (1 + index % 2)
+        total += digit - 9 if digit > 9 else digit
+    return total % 10 == 0

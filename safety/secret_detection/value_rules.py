@@ -1,0 +1,343 @@
+"""Whether a text that a word tells can be the secret, by class of secret and by how it is told.
+
+Pure decisions over short texts: a value has at most 400 characters.
+"""
+
+import re
+from enum import Enum
+from typing import Final, NamedTuple
+
+from safety.secret_detection.label_words import (
+    GENERIC_KEYS,
+    NAMED_BY,
+    NO_SECRETS,
+    NO_VALUES,
+    OWNERS,
+    TECHNICAL,
+    VENDOR_NAMES,
+    Class,
+    expression_of,
+)
+from safety.secret_detection.plausibility import (
+    is_placeholder,
+    is_uuid,
+    looks_like_password,
+    looks_random,
+    may_be_a_word,
+)
+
+SHORTEST_KEY: Final = 12
+"""Characters of a key that the words around tell."""
+
+
+class LabelForm(Enum):
+    """The way from a word to its value, the clearest first."""
+
+    SIGN = "sign"
+    LINK = "link"
+    CALL = "call"
+    CELL = "cell"
+    LINE = "line"
+    BESIDE = "beside"
+    BEFORE = "before"
+
+
+class LabelledValue(NamedTuple):
+    """A value at `begin` to `end` of `text` that the `word` at `start` tells. `rest` is the rest of
+    the word's name, `fillers` the words between the name and the value."""
+
+    text: str
+    kind: Class
+    word: str
+    start: int
+    rest: str
+    how: LabelForm
+    begin: int
+    end: int
+    quoted: bool
+    fillers: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> str:
+        """The value, without punctuation behind a bare one."""
+        return self.text[self.begin : self.end]
+
+
+_DIGIT: Final = re.compile(r"\d")
+_MADE: Final = re.compile(r"[\dA-Z]")
+NEVER: Final = re.compile(
+    r"(?:https?|ftp)://|www\.|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{2,63}\Z|\d{4}-\d\d-\d\d|"
+    r"\d{1,2}:\d\d|0[xX][0-9a-fA-F]{40}\Z|\[SECRET|[%$@]\(|\$\w|\{\{|<|&\w{2,8};|"
+    r"\d{1,3}(?:-(?:[a-z]{3,12})|(?:px|em|rem|ms|kb|mb|gb|bit|bits|st|nd|rd|th|x|d|h|s))\Z|"
+    r"1password\Z|[\w.-]{1,60}\.(?:py|js|ts|go|java|rb|txt|json|ya?ml|md|html?|php|css|conf|env|log)\Z|"
+    r"(?:[a-z]\.){2,5}",
+    re.IGNORECASE,
+)
+"""Addresses, dates, templates, file names, measures."""
+_NAME_BEFORE: Final = 40
+_ASSIGNED: Final = frozenset({LabelForm.SIGN, LabelForm.CALL})
+_CLEAR: Final = frozenset({LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL, LabelForm.CELL})
+_NAMED: Final = NAMED_BY
+_VENDORS: Final = expression_of(VENDOR_NAMES)
+_SOFT_SIGNS: Final = frozenset("-'’./_:+&@,;*~–—")
+_OF_FOR_PINS: Final = """
+    card sim door gate my phone safe bank code alarm
+"""
+_FOR_PINS: Final = frozenset(_OF_FOR_PINS.split())
+_USED: Final = ("use", "my", "our", "with")
+_TEST_NAME: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+_LETTERS: Final = re.compile(r"[^\W_]*")
+_SHORTEST_PIN: Final = 4
+_LONGEST_PIN: Final = 8
+_SHORTEST_CVV: Final = 3
+_MIN_STRONG: Final = 6
+_MIN_PASSWORD: Final = 4
+_MIN_NUMBER: Final = 8
+_MAX_NUMBER: Final = 40
+_MIN_LONE_NUMBER: Final = 10
+_MIN_NUMBER_BESIDE: Final = 12
+_MIN_DISTINCT: Final = 4
+_OF_AMOUNTS: Final = """
+    supply price amount balance cap total value worth
+"""
+_AMOUNTS: Final = NO_VALUES | frozenset(_OF_AMOUNTS.split())
+_OF_TOKENS: Final = """
+    トークン 令牌 토큰 密钥 密鑰 金鑰 秘钥 シークレット 시크릿
+"""
+_TOKENS: Final = frozenset(_OF_TOKENS.split())
+"""Words of scripts without spaces that are no everyday words."""
+_HARDWARE: Final = re.compile(
+    r"(?i)connector|gpio|header\b|pinout|arduino|socket|raspberry|\besp\d|solder|voltage"
+)
+_HARDWARE_NEAR: Final = 40
+_LONG: Final = 20
+_MEDIUM: Final = 16
+_SHORT_SECRET: Final = 8
+
+
+def is_secret(told: LabelledValue) -> bool:
+    """True when the value is one that its word tells, and no talk about it."""
+    value = told.value
+    if NEVER.match(value) or (told.how is LabelForm.CELL and _is_path(told)):
+        return False
+    if told.kind is Class.PIN:
+        return _is_pin(told, value)
+    if told.kind is Class.PASSWORD:
+        return _is_password(told, value)
+    return _is_key(told, value)
+
+
+def _is_path(told: LabelledValue) -> bool:
+    """`cat /etc/passwd|base64`: a file, whose name is the word, and a program that reads it."""
+    return told.text[max(0, told.start - 1) : told.start] == "/"
+
+
+def last_part(name: str) -> str:
+    """The last word of a name, in small letters: "length" of `_min_length` and of `MinLength`."""
+    name = name.rstrip("_.- \"'")
+    backwards = _LETTERS.match(name[::-1])
+    last = name[len(name) - (backwards.end() if backwards is not None else 0) :]
+    if not last.isupper() and not last.islower():
+        capital = next((i for i in range(len(last) - 1, -1, -1) if last[i].isupper()), 0)
+        last = last[capital:]
+    return last.lower()
+
+
+def _letters(value: str) -> str:
+    """The value without marks and signs of scripts other than ASCII: they are part of words."""
+    if value.isascii():
+        return value
+    return "".join(char for char in value if char.isascii() or char.isalnum())
+
+
+def is_strong(value: str) -> bool:
+    """True for a password that needs no sign before it: letters with digits or rare signs."""
+    value = _letters(value)
+    if len(value) < _MIN_STRONG or not looks_like_password(value):
+        return False
+    if not any(map(str.isalpha, value)) or TECHNICAL.fullmatch(value.lower().rstrip(".,:;!?)")):
+        return False
+    inner = value.strip(".,!?:;'\"")
+    signs = [char for char in inner if not char.isalnum()]
+    if any(map(str.isdigit, inner)) or any(char not in _SOFT_SIGNS for char in signs):
+        return True
+    return not signs and len(inner) > _SHORT_SECRET
+
+
+def _is_password(told: LabelledValue, value: str) -> bool:
+    value = _letters(value)
+    if len(value) < _MIN_PASSWORD or (told.word in value.lower() and not _DIGIT.search(value)):
+        return False
+    if value.isalpha() and (value.islower() or value.isupper() or value.istitle()):
+        return _is_plain_word(told, value)
+    if told.word == "pass" and not told.quoted and _TEST_NAME.fullmatch(value):
+        return False
+    if value[0] in "%#@" and told.how is LabelForm.SIGN and value[-1] != value[0]:
+        return is_strong(value[1:])
+    if is_placeholder(value):
+        return False
+    if TECHNICAL.fullmatch(value.lower()) and told.how is not LabelForm.SIGN:
+        return False
+    if value.isdigit():
+        clear = told.how in _CLEAR and not told.fillers
+        return len(value) >= (_MIN_PASSWORD if clear else _MIN_STRONG)
+    if told.how in {LabelForm.BESIDE, LabelForm.BEFORE, LabelForm.LINE}:
+        return is_strong(value)
+    if told.fillers:
+        return is_strong(value)
+    return looks_like_password(value) or (value.isalpha() and _is_plain_word(told, value))
+
+
+def _is_plain_word(told: LabelledValue, value: str) -> bool:
+    """A plain word is a password where it is quoted behind a name, or ends what is said."""
+    if told.how not in {LabelForm.SIGN, LabelForm.LINK} or value.isupper():
+        return False
+    if told.quoted:
+        return not told.fillers and may_be_a_word(value)
+    ahead = told.text[told.end : told.end + 1]
+    at_end = ahead in {"", "\n", "\r"} or (
+        ahead in ".!" and told.text[told.end + 1 : told.end + 2] in {"", "\n", " "}
+    )
+    if not at_end or (told.word == "clave" and _name_before(told).endswith("palabra")):
+        return False
+    told_by_its_owner = (told.how is LabelForm.SIGN and not told.fillers) or _is_owned(told)
+    return told_by_its_owner and may_be_a_word(value)
+
+
+def _is_owned(told: LabelledValue) -> bool:
+    before = told.text[max(0, told.start - 24) : told.start].lower().split()
+    return (
+        bool(before)
+        and not before[-1].endswith(("your", "ihr", "votre", "su"))
+        and any(word in _MINE for word in before[-2:])
+    )
+
+
+_OF_MINE: Final = """
+    my our mein meine unser unsere mon ma notre mi nuestra minha nossa mijn onze mio mia мой
+    наш мій moje mitt min moja
+"""
+_MINE: Final = frozenset(_OF_MINE.split())
+
+
+def _is_key(told: LabelledValue, value: str) -> bool:
+    if not _MADE.search(value) or (len(value) < SHORTEST_KEY and not value.isdigit()):
+        return _is_word_for_secret(told, value)
+    random = looks_random(value, SHORTEST_KEY)
+    if not (random or told.quoted or value.isdigit() or is_uuid(value)):
+        return False  # before the name is looked at, which takes longer
+    name = _name_before(told)
+    if last_part(told.text[max(0, told.start - _NAME_BEFORE) : told.start]) in NO_SECRETS:
+        return False
+    if "arn:" in name:
+        return False
+    generic = _is_generic(told)
+    named = name.endswith(_NAMED) or _has_vendor(told) or (not generic and _ends_a_name(told))
+    if generic and not named and told.how not in _CLEAR:
+        used = told.word == "key" and name.endswith(_USED) and told.how is LabelForm.BESIDE
+        fits = random and len(value) >= _LONG and _is_mixed(value)
+        return fits and (used or not _is_hex(value))
+    if is_uuid(value):
+        return named
+    if value.isdigit():
+        says_so = named or not generic or told.word in _TOKENS
+        return says_so and _is_number_for_key(told, value, named=named)
+    if told.how is LabelForm.BESIDE:
+        return random and len(value) >= (_MEDIUM if named else _LONG)
+    if generic and not named:
+        return random and len(value) >= (_LONG if told.how is LabelForm.SIGN else _MEDIUM)
+    quoted = told.quoted and " " not in value and not _is_hex(value)
+    if _is_hex(value) and len(value) < _LONG:
+        return False
+    least = SHORTEST_KEY if named or quoted or name[-1:] in {"_", "-", "."} else _MEDIUM
+    return (random and len(value) >= least) or _is_word_for_secret(told, value)
+
+
+def _is_number_for_key(told: LabelledValue, value: str, *, named: bool) -> bool:
+    """Digits alone are a key under a name that says so, and behind "token" or "secret" where they
+    are too many for a count of tokens, and no round number."""
+    if told.rest.strip("_.-") or len(value) > _MAX_NUMBER:
+        return False
+    if named and told.how in _CLEAR and len(value) >= _MIN_NUMBER:
+        return True
+    if len(set(value)) < _MIN_DISTINCT or not _AMOUNTS.isdisjoint(told.fillers):
+        return False
+    if told.how in _CLEAR:
+        return len(value) >= _MIN_LONE_NUMBER
+    least = _MIN_LONE_NUMBER if named else _MIN_NUMBER_BESIDE
+    return told.how is LabelForm.BESIDE and not told.fillers and len(value) >= least
+
+
+def _is_word_for_secret(told: LabelledValue, value: str) -> bool:
+    """`secret = "hunter2!x"`: what a person made up, under a name that says secret."""
+    if not (told.quoted and told.how in _ASSIGNED and len(value) >= _SHORT_SECRET):
+        return False
+    if told.word not in {"secret", "apikey"} and not _name_before(told).endswith(_NAMED):
+        return False
+    return " " not in value and is_strong(value)
+
+
+def _is_pin(told: LabelledValue, value: str) -> bool:
+    least = _SHORTEST_CVV if told.word[:3] in {"cvv", "cvc", "cv2"} else _SHORTEST_PIN
+    ahead = told.text[told.end : told.end + 2]
+    if not value.isdigit() or not least <= len(value) <= _LONGEST_PIN:
+        return False
+    if (
+        (ahead[:1].isalnum() and ahead.isascii())
+        or ahead[:1] in {"_", "-", "/"}
+        or (ahead[:1] in ".," and ahead[1:].isdigit())
+    ):
+        return False
+    near = told.text[max(0, told.start - _HARDWARE_NEAR) : told.end + _HARDWARE_NEAR]
+    if told.rest.strip(".-_") or _HARDWARE.search(near):
+        return False
+    if told.how is LabelForm.CELL:
+        return not told.fillers
+    if told.how in {LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL}:
+        return all(filler in OWNERS or len(filler) <= _SHORTEST_CVV for filler in told.fillers) or (
+            told.how is LabelForm.LINK
+        )
+    if told.how is not LabelForm.BESIDE:
+        return False
+    before = told.text[max(0, told.start - 24) : told.start].lower().split()
+    return (
+        not told.word.isascii()
+        or least == _SHORTEST_CVV
+        or (" " in told.word and told.word != "pin code")
+        or (bool(before) and (before[-1] in _FOR_PINS or before[-1] in OWNERS - {"the", "a"}))
+    )
+
+
+def _is_generic(told: LabelledValue) -> bool:
+    """`key` alone, which is an everyday word, in any language."""
+    return told.word in GENERIC_KEYS
+
+
+def _ends_a_name(told: LabelledValue) -> bool:
+    """Whether the word ends a name of several, as in `SNYK_TOKEN` and `snykToken`."""
+    before = told.text[max(0, told.start - 2) : told.start]
+    if before[-1:] in {"_", "-", "."}:
+        return before[:1].isalnum()
+    return told.text[told.start].isupper() and before[-1:].islower()
+
+
+def _name_before(told: LabelledValue) -> str:
+    """The part of the name before the word, in small letters: `my_api_` of `my_apiKey`."""
+    before = told.text[max(0, told.start - _NAME_BEFORE) : told.start].lower()
+    stripped = before.rstrip(" _.-\"'")
+    if len(before) - len(stripped) > 1:
+        return "" if before.endswith("  ") or "\n" in before[len(stripped) :] else stripped
+    return stripped
+
+
+def _has_vendor(told: LabelledValue) -> bool:
+    before = told.text[max(0, told.start - _NAME_BEFORE) : told.start].lower()
+    return _VENDORS.search(before) is not None
+
+
+def _is_mixed(value: str) -> bool:
+    return sum(map(str.isdigit, value)) >= 2 and any(map(str.isalpha, value))
+
+
+def _is_hex(value: str) -> bool:
+    return set(value.lower()) <= set("0123456789abcdef")

@@ -1,0 +1,69 @@
+"""How a table of key formats is written: one issuer's format, one row.
+
+A row is a name and the parts of the key in their order. A text is a part that reads so, a tuple is
+`(characters, least, most)` or `(characters, count)`. A first text may hold several prefixes with
+spaces between them. Prefixes, characters and lengths are those that issuers document, or that the
+public rules of secret scanners agree on; lengths are lenient, because issuers lengthen their keys
+without notice.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from safety.patterns import Element, Pattern, literal, some
+from safety.secret_detection.kinds import Level, SecretKind
+from safety.secret_detection.vendors.alphabets import ANY_HEX
+
+Run: TypeAlias = tuple[str, int] | tuple[str, int, int]
+Part: TypeAlias = str | Run
+
+UUID: Final[tuple[Part, ...]] = (
+    *((ANY_HEX, 8), "-", (ANY_HEX, 4), "-", (ANY_HEX, 4), "-"),
+    *((ANY_HEX, 4), "-", (ANY_HEX, 12)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One row; `alone` and `exact` as in `SecretKind`."""
+
+    name: str
+    parts: tuple[Part, ...]
+    alone: bool = False
+    exact: bool = False
+
+
+def anywhere(name: str, *parts: Part) -> Format:
+    """A key with a prefix that nothing else begins with."""
+    return Format(name, parts)
+
+
+def alone(name: str, *parts: Part) -> Format:
+    """A key whose prefix is short, so that no letter may stand before it."""
+    return Format(name, parts, alone=True)
+
+
+def exactly(name: str, *parts: Part) -> Format:
+    """A key that is something else when it is longer."""
+    return Format(name, parts, alone=True, exact=True)
+
+
+def kinds_of(formats: Iterable[Format]) -> Iterator[SecretKind]:
+    """A definite kind for each row and each of its prefixes."""
+    for row in formats:
+        for parts in _spelled(row.parts):
+            anchor = max(reversed([p for p in parts if isinstance(p, str)]), key=len)
+            elements = tuple(element for part in parts for element in _elements(part))
+            pattern = Pattern(elements, anchor)
+            yield SecretKind(row.name, Level.DEFINITE, pattern, row.alone, row.exact)
+
+
+def _spelled(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    first, *rest = parts
+    for start in first.split() if isinstance(first, str) else (first,):
+        yield (start, *rest)
+
+
+def _elements(part: Part) -> tuple[Element, ...]:
+    return literal(part) if isinstance(part, str) else some(part[0], part[1], part[-1])

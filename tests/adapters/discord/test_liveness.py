@@ -1,0 +1,76 @@
+"""A Discord connection that hears nothing is noticed by its heartbeats, and resumed."""
+
+from collections.abc import AsyncIterator
+from itertools import pairwise
+
+import pytest
+
+from gateway.message import MessageReceived
+from gateway.ports import CanCheckLiveness, CanReconnect
+from simulators.discord import DiscordSimulator
+from tests.adapters.discord.rig import Rig, connected
+from tests.support.waiting import eventually
+
+HEARTBEAT_MS = 400
+"""Discord takes 120 commands a minute, heartbeats included."""
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    sim = DiscordSimulator()
+    sim.gateway.heartbeat_ms = HEARTBEAT_MS
+    await sim.start()
+    async with connected(sim) as made:
+        yield made
+    await sim.stop()
+
+
+def test_it_can_prove_itself_and_be_revived(rig: Rig) -> None:
+    assert isinstance(rig.adapter, CanCheckLiveness)
+    assert isinstance(rig.adapter, CanReconnect)
+
+
+async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
+    seen = list[float]()
+
+    def a_while_passed() -> bool:
+        found = rig.adapter.alive()
+        assert found.ok, found
+        seen.append(found.seconds_since)
+        return sum(later < earlier for earlier, later in pairwise(seen)) >= 6
+
+    await eventually(a_while_passed)
+    assert rig.inbox.events == []
+
+
+async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.liveness.ACK_SECONDS", 1.0)
+    session = next(iter(rig.sim.gateway.sessions))
+    rig.sim.go_deaf()
+    ada = rig.sim.person("Ada")
+    await rig.sim.say(ada, rig.sim.direct(ada), "can you hear me?")
+    await eventually(lambda: not rig.adapter.alive().ok)
+    found = rig.adapter.alive()
+    assert "no heartbeat was answered" in found.detail
+    assert found.seconds_since > HEARTBEAT_MS / 1000
+    assert rig.inbox.events == []
+    await rig.adapter.reconnect()
+    event = await rig.inbox.next(MessageReceived)
+    assert event.message.content == "can you hear me?"
+    await eventually(lambda: rig.adapter.alive().ok)
+    assert list(rig.sim.gateway.sessions) == [session]
+
+
+async def test_while_the_connection_is_made_again_there_is_no_proof(rig: Rig) -> None:
+    rig.sim.forget_sessions()
+    await rig.sim.drop_connections()
+    await eventually(lambda: not rig.adapter.alive().ok)
+    await eventually(lambda: rig.adapter.alive().ok)
+
+
+async def test_without_a_connection_there_is_nothing_to_revive(rig: Rig) -> None:
+    await rig.adapter.disconnect()
+    assert rig.adapter.alive().detail == "not connected"
+    await rig.adapter.reconnect()

@@ -1,0 +1,72 @@
+"""A Slack socket that hears nothing is noticed by its pings, and opened again."""
+
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from unittest.mock import Mock
+
+import pytest
+
+from adapters.slack.liveness import LivenessMonitor
+from gateway.message import MessageReceived
+from gateway.ports import CanCheckLiveness
+from simulators.base import Fault
+from tests.adapters.slack.conftest import Rig, connected
+from tests.support.waiting import eventually
+
+PING_SECONDS = 0.8
+
+
+@pytest.fixture
+async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
+    monkeypatch.setattr("adapters.slack.socket.PING_SECONDS", PING_SECONDS)
+    async with connected("socket") as made:
+        yield made
+
+
+async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
+    assert isinstance(rig.adapter, CanCheckLiveness)
+    seen = list[float]()
+
+    def a_while_passed() -> bool:
+        found = rig.adapter.alive()
+        assert found.ok, found
+        seen.append(found.seconds_since)
+        return sum(later < earlier for earlier, later in pairwise(seen)) >= 4
+
+    await eventually(a_while_passed)
+    assert rig.sink.events == []
+
+
+async def test_a_deaf_socket_is_noticed_and_another_one_opened(rig: Rig) -> None:
+    rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=1_000))
+    rig.slack.go_deaf()
+    ada = rig.slack.person("Ada")
+    await eventually(lambda: not rig.adapter.alive().ok)
+    assert rig.adapter.alive().seconds_since > PING_SECONDS
+    rig.slack.faults.clear()
+    await rig.slack.say(ada, rig.slack.direct(ada), "can you hear me?")
+    event = await rig.sink.first(MessageReceived)
+    assert event.message.content == "can you hear me?"
+    await eventually(lambda: rig.adapter.alive().ok)
+
+
+def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_open() -> None:
+    """The library's own heartbeat closes such a socket sooner; were it off, we would notice."""
+    client = Mock(last_ping_pong_time=1_000.0, ping_interval=10.0, stale=False)
+    client.current_session.closed = False
+    now = [1_000.0 + 30.0]
+    liveness = LivenessMonitor(client, lambda: now[0])
+    assert liveness.check().ok
+    now[0] += 0.5
+    assert not liveness.check().ok
+    assert "no ping was answered for 30 s" in liveness.check().detail
+
+
+async def test_requests_to_our_own_listener_need_no_proof() -> None:
+    async with connected("http") as made:
+        assert made.adapter.alive().ok
+
+
+async def test_without_a_connection_there_is_no_proof(rig: Rig) -> None:
+    await rig.adapter.disconnect()
+    assert not rig.adapter.alive().ok

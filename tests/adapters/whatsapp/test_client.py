@@ -1,0 +1,35 @@
+"""The client goes nowhere but to Meta."""
+
+from adapters.whatsapp.client import GraphClient
+from adapters.whatsapp.manifest import WhatsAppSettings
+from tests.support.for_each import for_each
+
+
+@for_each(
+    ("url", "allowed"),
+    [
+        ("https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=1", True),
+        ("https://graph.facebook.com/v25.0/1", True),
+        ("http://lookaside.fbsbx.com/x", False),
+        ("https://lookaside.fbsbx.com:8443/x", False),
+        ("https://lookaside.fbsbx.com.evil.example/x", False),
+        ("https://evil.example/lookaside.fbsbx.com", False),
+        ("https://lookaside.fbsbx.com@evil.example/x", False),
+        ("http://169.254.169.254/latest/meta-data", False),
+        ("http://127.0.0.1:6379/", False),
+        ("https://[::1]/x", False),
+        ("file:///etc/passwd", False),
+        ("//lookaside.fbsbx.com/x", False),
+        ("https://lookaside.fbsbx.com:port/x", False),
+        ("", False),
+    ],
+)
+def test_files_come_from_metas_hosts_only(url: str, *, allowed: bool) -> None:
+    client = GraphClient(WhatsAppSettings())
+    assert client._may_fetch(url) is allowed
+
+
+def test_a_configured_host_may_serve_files_itself() -> None:
+    client = GraphClient(WhatsAppSettings(base_url="http://127.0.0.1:8081"))
+    assert client._may_fetch("http://127.0.0.1:8081/files/1")
+    assert not client._may_fetch("http://127.0.0.1:8082/files/1")

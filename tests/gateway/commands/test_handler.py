@@ -1,0 +1,345 @@
+"""Commands, buttons and confirmations: who may, what happens, how often."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.commands.handler import CLOSED
+from gateway.errors import Permanent, StoreUnavailable
+from gateway.extensions import AllowAll, ExtensionRegistry
+from gateway.message import (
+    MAX_CONTENT,
+    Button,
+    ButtonPressed,
+    CommandInvoked,
+    InlineQueried,
+    MessageAuthor,
+    MessageDeleted,
+    MessageEdited,
+    Place,
+)
+from gateway.people import PersonId
+from gateway.policy.access import AccessPolicy
+from gateway.policy.decision import Decision
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.roles import RolePolicy
+from gateway.ports import Capabilities
+from gateway.remembering import Caller, Forgetful
+from gateway.services import Policies
+from tests.support.adapter import RecordingAdapter
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, message, place, received
+from tests.support.patience import PATIENCE
+
+LIFTED = RateLimits(0, 0, 0)
+ADA = MessageAuthor("ada", "Ada")
+
+
+def command(
+    name: str, arguments: str = "", *, at: Place | None = None, by: MessageAuthor = ADA
+) -> CommandInvoked:
+    return CommandInvoked(f"cmd-{name}-{arguments}-{by.id}", at or direct(), by, name, arguments)
+
+
+async def test_context_tells_what_is_seen() -> None:
+    async with gateway() as g:
+        await g.take(received("hello", message_id="m1"))
+        await g.take(command("context"))
+        assert "last **2** of at most 10 messages" in g.texts[-1] or "last 2" in g.texts[-1]
+
+
+BUTTONS = Capabilities(max_buttons=3, ephemeral=True, joins_threads=True)
+
+
+async def press(g: Gateway, label: str, author: MessageAuthor = ADA, number: int = 1) -> None:
+    question = next(o for o in reversed(g.adapter.sent) if o.buttons)
+    value = next(b.value for b in question.buttons if b.label == label)
+    await g.take(ButtonPressed(f"p{number}-{label}", question.place, author, value, label))
+
+
+async def test_clearing_is_asked_about_and_done_once() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"))
+        await g.take(command("clear"))
+        assert [b.label for b in g.adapter.sent[-1].buttons] == ["Delete history", "Keep"]
+        assert await g.rows("turns") == 2
+        await press(g, "Delete history")
+        assert await g.rows("turns") == 0
+        await press(g, "Delete history", number=2)
+        assert g.texts[-1] == "This question was answered already."
+
+
+async def test_keep_keeps() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"))
+        await g.take(command("clear"))
+        await press(g, "Keep")
+        assert await g.rows("turns") == 2
+
+
+async def test_only_the_asker_or_an_operator_confirms() -> None:
+    policies = Policies(limits=LIFTED, roles=RolePolicy(operators=frozenset({"root"})))
+    async with gateway(capabilities=BUTTONS, policies=policies) as g:
+        await g.take(received("hello", at=place(), mentions_bot=True))
+        await g.take(command("clear", at=place()))
+        await press(g, "Delete history", MessageAuthor("mallory", "Ada"))
+        assert await g.rows("turns") == 2
+        await press(g, "Delete history", MessageAuthor("root"), number=2)
+        assert await g.rows("turns") == 0
+
+
+async def test_an_old_question_is_closed() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"))
+        await g.take(command("clear"))
+        await g.clock.advance(601)
+        await press(g, "Delete history")
+        assert g.texts[-1] == CLOSED
+        assert await g.rows("turns") == 2
+
+
+async def test_commands_in_a_room_are_answered_to_the_asker_alone() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(command("context", at=place()))
+        assert g.adapter.sent[-1].private_to == "ada"
+
+
+async def test_any_other_button_is_a_question_and_no_word_of_the_person() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
+        assert g.model.last_words() == (
+            '<material kind="button">\nYes, please\n</material>\n(chose this as what to say to you)'
+        )
+
+
+async def test_stop_ends_the_turn_that_runs() -> None:
+    async with gateway() as g:
+        g.model.open.clear()
+        await g.take(received("a long story", message_id="m1"))
+        await g.take(command("stop"))
+        assert g.texts == ["Stopped."]
+        assert g.traces[-1].outcome == "dropped" or g.traces[-2].outcome == "dropped"
+        assert await g.services.stores.inbox.unfinished(10) == []
+        g.model.open.set()
+        await g.take(received("next", message_id="m2"))
+        assert g.texts[-1] == "answer"
+
+
+async def test_stop_with_nothing_to_stop_says_so() -> None:
+    async with gateway() as g:
+        await g.take(command("stop"))
+        assert g.texts == ["There is nothing to stop."]
+
+
+async def test_help_tells_what_there_is() -> None:
+    async with gateway() as g:
+        await g.take(command("help"), command("start"))
+        assert g.texts[0] == g.texts[1]
+        assert all(f"/{name}" in g.texts[0] for name in ("ask", "context", "clear", "stop"))
+
+
+async def test_a_question_by_command_is_a_question_without_the_command() -> None:
+    async with gateway() as g:
+        await g.take(command("ask", "why?"))
+        assert g.model.last_words() == "why?"
+        said = message("/ask and why not?", message_id="m2")
+        await g.take(CommandInvoked("c2", direct(), ADA, "ask", "and why not?", said))
+        assert g.model.last_words() == "and why not?"
+
+
+async def test_the_context_of_a_new_conversation_is_empty() -> None:
+    async with gateway() as g:
+        await g.take(command("context"))
+        assert g.texts == ["I remember nothing of this conversation yet."]
+
+
+async def test_the_context_tells_only_what_the_model_would_see() -> None:
+    async with gateway() as g:
+        await g.take(received("hello"))
+        await g.clock.advance(25 * 3600)
+        await g.take(command("context"))
+        assert g.texts[-1] == "I remember nothing of this conversation yet."
+
+
+async def test_a_denied_person_commands_nothing_and_hears_nothing() -> None:
+    policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
+    async with gateway(capabilities=BUTTONS, policies=policies) as g:
+        await g.take(*(command(name) for name in ("help", "context", "clear", "stop")))
+        await g.take(ButtonPressed("p1", direct(), ADA, "confirm:0123:yes", "Delete history"))
+        assert (g.texts, set(g.outcomes())) == ([], {"refused:access"})
+
+
+async def test_a_confirmation_clears_the_conversation_it_was_asked_in() -> None:
+    async with gateway(capabilities=BUTTONS, policies=Policies(limits=LIFTED)) as g:
+        thread = place(thread="T1")
+        await g.take(received("in the room", message_id="m1", at=place(), mentions_bot=True))
+        await g.take(received("in the thread", message_id="m2", at=thread, mentions_bot=True))
+        await g.take(command("clear", at=thread))
+        question = next(o for o in reversed(g.adapter.sent) if o.buttons)
+        value = question.buttons[0].value
+        await g.take(ButtonPressed("p1", place(), ADA, value, "Delete history"))
+        assert await g.stored_words() == ["in the room"]
+
+
+async def test_a_made_up_confirmation_opens_nothing() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"))
+        for number, value in enumerate(("confirm:", "confirm::yes", "confirm:abc:maybe")):
+            await g.take(ButtonPressed(f"p{number}", direct(), ADA, value, "Delete history"))
+        assert set(g.texts[1:]) == {CLOSED}
+        assert await g.rows("turns") == 2
+
+
+async def test_the_values_of_our_buttons_fit_every_platform() -> None:
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(command("clear"))
+        assert all(len(b.value.encode()) <= 64 for b in g.adapter.sent[-1].buttons)
+
+
+async def test_a_deletion_of_one_answered_message_takes_only_its_own_words() -> None:
+    async with gateway(policies=Policies(limits=LIFTED)) as g:
+        g.model.open.clear()
+        await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
+        g.model.open.set()
+        await g.rest()
+        await g.take(MessageDeleted("d1", direct(), ("m1",)))
+        assert await g.stored_words() == ["line 0", "line 2"]
+        assert await g.rows("turns") == 3
+
+
+class Inline(RecordingAdapter):
+    """An adapter whose platform has an inline mode."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        super().__init__()
+        self.offered: list[tuple[Button, ...]] = []
+        self.broken = broken
+
+    async def answer_inline(self, query_id: str, suggestions: tuple[Button, ...]) -> None:
+        if self.broken:
+            raise Permanent("query is too old")
+        self.offered.append(suggestions)
+
+
+def query(text: str) -> InlineQueried:
+    return InlineQueried("q1", direct(), ADA, text)
+
+
+async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() -> None:
+    adapter = Inline()
+    async with gateway(adapter=adapter) as g:
+        await g.take(query("  why?  "), query("   "), query("x" * 400))
+        assert [[b.value for b in offer] for offer in adapter.offered] == [["why?"], ["x" * 250]]
+        assert (await g.rows("inbox"), await g.rows("traces"), g.model.requests) == (0, 0, [])
+
+
+class Suggesting(Forgetful):
+    """Remembers something that begins with whatever is typed."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._error = error
+
+    async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
+        self.asked.append((str(caller.principal.person), typed))
+        if self._error is not None:
+            raise self._error
+        return (f"{typed}-42 {'is a broken pier ' * 9}",)
+
+
+async def test_in_private_what_is_remembered_is_offered_behind_the_question() -> None:
+    adapter, memory = Inline(), Suggesting()
+    async with gateway(adapter=adapter, memory=memory) as g:
+        await g.take(query(" ERR "))
+        ((ask, meant),) = adapter.offered
+        assert memory.asked == [("test:main:ada", "ERR")]
+        assert (ask.label, ask.value) == ("Ask Parley", "ERR")
+        assert meant.value.startswith("ERR-42 is a broken pier")
+        assert meant.label.startswith("ERR-42")
+        assert len(meant.label) == 60
+
+
+async def test_where_others_would_read_what_is_chosen_nothing_remembered_is_offered() -> None:
+    adapter, memory = Inline(), Suggesting()
+    async with gateway(adapter=adapter, memory=memory) as g:
+        await g.take(replace(query("ERR"), place=place()))
+        assert [[b.value for b in offer] for offer in adapter.offered] == [["ERR"]]
+        assert memory.asked == []
+
+
+async def test_without_memory_the_question_is_offered_all_the_same() -> None:
+    adapter = Inline()
+    async with gateway(adapter=adapter, memory=Suggesting(StoreUnavailable("gone"))) as g:
+        await g.take(query("ERR"))
+        assert [[b.value for b in offer] for offer in adapter.offered] == [["ERR"]]
+
+
+async def test_a_query_that_cannot_be_answered_any_more_harms_nobody() -> None:
+    async with gateway(adapter=Inline(broken=True)) as g:
+        await g.take(query("why?"))
+        assert g.router.idle
+
+
+class Closed(AllowAll):
+    """Lets nobody in."""
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        return Decision("access", False, "closed")
+
+
+async def test_inline_queries_pass_the_same_gates_as_messages() -> None:
+    blocked = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
+    for policies, extensions in (
+        (blocked, ExtensionRegistry()),
+        (Policies(), ExtensionRegistry(access_controller=Closed())),
+    ):
+        adapter = Inline()
+        async with gateway(adapter=adapter, policies=policies, extensions=extensions) as g:
+            await g.take(query("why?"))
+            assert adapter.offered == []
+
+
+async def test_an_edit_is_kept_as_long_as_a_message_may_be() -> None:
+    async with gateway() as g:
+        await g.take(received("short", message_id="m1"))
+        edited = message("x" * (MAX_CONTENT + 5), message_id="m1")
+        await g.take(MessageEdited("e2", edited))
+        async with asyncio.timeout(PATIENCE):
+            while await g.stored_words() == ["short"]:
+                await g.rest()  # a long text is redacted in a thread
+        assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]
+
+
+class Noting(Suggesting):
+    """Notes the names with which it is asked, and the text of edits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.edits: list[str] = []
+
+    async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
+        self.names.append(caller.name)
+        return ()
+
+    async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
+        self.edits.append(text)
+
+
+async def test_a_secret_in_a_name_is_removed_where_someone_types_and_where_someone_edits() -> None:
+    memory, author = Noting(), replace(ADA, name="ada password: Xy12zz89")
+    async with gateway(adapter=Inline(), memory=memory) as g:
+        await g.take(InlineQueried("q1", direct(), author, "why?"))
+        edited = replace(
+            message("changed", message_id="m1", at=place(), mentions_bot=True), author=author
+        )
+        await g.take(
+            received("first", message_id="m1", at=place(), mentions_bot=True),
+            MessageEdited("e2", edited),
+        )
+        async with asyncio.timeout(PATIENCE):
+            while not memory.edits:
+                await g.rest()
+    assert memory.names == ["ada password: [SECRET_REDACTED]"]
+    assert "changed" in memory.edits[0]
+    assert "Xy12zz89" not in memory.edits[0]

@@ -1,0 +1,113 @@
+"""A thumb under an answer is kept with it; anything else is noticed and left alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from gateway.extensions import ExtensionRegistry
+from gateway.inbound.feedback_reactions import FeedbackReactions
+from gateway.message import MessageAuthor, Place, ReactionChanged
+from gateway.people import PersonId
+from gateway.policy.access import AccessPolicy
+from gateway.policy.decision import Decision
+from gateway.ports.feedback import Thumbs, rating_of, stands_at
+from gateway.screening import Screening
+from gateway.services import Policies
+from tests.support.for_each import for_each
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, place, received
+
+THUMBS = {"👍": 1, "👎": -1, "👍🏽": 1, "👎🏿": -1, "👍\ufe0f": 1}
+
+
+@for_each("emoji", [*THUMBS, "❤️", "", "👍👍", ":thumbsup:", "👎👍", "🏽"])
+def test_a_thumb_of_any_colour_is_a_rating_and_nothing_else_is(emoji: str) -> None:
+    assert rating_of(emoji) == THUMBS.get(emoji)
+
+
+def reaction(
+    emoji: str = "👍",
+    *,
+    message_id: str = "sent-1",
+    author: MessageAuthor | None = None,
+    at: Place | None = None,
+    added: bool = True,
+) -> ReactionChanged:
+    who = author or MessageAuthor("ada", "Ada")
+    return ReactionChanged(f"r-{emoji}{added}", at or direct(), who, message_id, emoji, added)
+
+
+async def thumbs(g: Gateway, *events: ReactionChanged) -> Thumbs:
+    """What is kept of these reactions under the answer to "hello"."""
+    await g.take(received("hello"))
+    assert g.texts == ["answer"]
+    await g.take(*events)
+    kept = await g.services.stores.feedback.of([trace.id for trace in g.traces])
+    assert len(kept) <= 1
+    return next(iter(kept.values()), Thumbs())
+
+
+@pytest.mark.parametrize(
+    ("events", "kept"),
+    [
+        ([reaction("👍")], Thumbs(1, 0)),
+        ([reaction("👎")], Thumbs(0, 1)),
+        ([reaction("👍"), reaction("👍")], Thumbs(1, 0)),
+        ([reaction("👍"), reaction("👎")], Thumbs(0, 1)),
+        ([reaction("👍"), reaction("👍", added=False)], Thumbs()),
+        ([reaction("👍"), reaction("👎", added=False)], Thumbs(1, 0)),
+        ([reaction("👍"), reaction("", added=False)], Thumbs()),
+        ([reaction("👍"), reaction("👎", author=MessageAuthor("bob"))], Thumbs(1, 1)),
+        ([reaction("❤️")], Thumbs()),
+        ([reaction(author=MessageAuthor("b", is_bot=True))], Thumbs()),
+        ([reaction(author=MessageAuthor("c", is_chat=True))], Thumbs()),
+        ([reaction(message_id="m1")], Thumbs()),
+        ([reaction(message_id="sent-2")], Thumbs()),
+        ([reaction(at=direct("bob"))], Thumbs()),
+    ],
+)
+async def test_what_is_kept(events: Sequence[ReactionChanged], kept: Thumbs) -> None:
+    async with gateway() as g:
+        assert await thumbs(g, *events) == kept
+
+
+async def test_whoever_is_not_served_has_no_say() -> None:
+    policies = Policies(access=AccessPolicy(blocked_users=frozenset({"test:bob"})))
+    async with gateway(policies=policies) as g:
+        assert await thumbs(g, reaction("👎", author=MessageAuthor("bob"))) == Thumbs()
+
+
+class NotBob:
+    """A gate that serves everybody but Bob."""
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        return Decision("access", person.id != "bob", "not_bob")
+
+
+async def test_whoever_a_gate_of_an_extension_refuses_has_no_say() -> None:
+    async with gateway(extensions=ExtensionRegistry(access_controller=NotBob())) as g:
+        both = reaction("👍"), reaction("👎", author=MessageAuthor("bob"))
+        assert await thumbs(g, *both) == Thumbs(1, 0)
+
+
+async def test_whoever_is_not_served_in_a_workspace_has_no_say_there() -> None:
+    async with gateway() as g:
+        there = place()
+        await g.take(received("hello", at=there, mentions_bot=True))
+        lists = AccessPolicy(blocked_workspaces=frozenset({"test:W1"}))
+        g.services = replace(g.services, policies=Policies(access=lists))
+        ratings = FeedbackReactions(g.services, Screening(g.services, g.intake._workplace))
+        await ratings.take(reaction("👎", at=there))
+        assert await g.services.stores.feedback.of([trace.id for trace in g.traces]) == {}
+
+
+async def test_a_reaction_stores_nothing_else_and_is_not_answered() -> None:
+    async with gateway() as g:
+        await thumbs(g, reaction("👍"), reaction("🎉"))
+        assert await g.stored_words() == ["hello"]
+        assert g.texts == ["answer"]
+
+
+def test_the_same_number_in_two_chats_is_two_messages() -> None:
+    assert stands_at(direct("ada"), "5") != stands_at(direct("bob"), "5")

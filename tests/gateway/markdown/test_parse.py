@@ -1,0 +1,32 @@
+"""Ordinary text is not parsed, and reads as if it were."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.markdown import parse as module
+from gateway.markdown.parse import parse
+from gateway.markdown.syntax import parser
+from gateway.markdown.tree import Document, Paragraph, Run
+
+PIECES = [
+    *("Hello", "b c", "z", "word. Next", "example.org", "é", "日本。", "1", "- ", "1. ", "+", "#"),
+    *(" ", "  ", "\t", "\n", "\n\n", "\n\n\n", "    ", "===", "---", ":", "'s", "(c)", "\u2028"),
+    *("\x85", "\xa0", "http:", "//", "www.e.org", "@", "!", '"', "$", "\x0b"),
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+def parsed(markdown: str) -> Document:
+    return module._Builder().build(parser(links=True).parse(markdown))
+
+
+@given(texts)
+def test_whatever_is_taken_for_ordinary_reads_as_the_parser_reads_it(text: str) -> None:
+    assert parse(text) == parsed(text)
+
+
+def test_paragraphs_of_ordinary_text_need_no_parser() -> None:
+    text = "There is no model.\n\nYou said: hello, it's me (twice)!"
+    assert module._ORDINARY.fullmatch(text)
+    first, second = text.split("\n\n")
+    assert parse(text) == (Paragraph((Run(first),)), Paragraph((Run(second),)))

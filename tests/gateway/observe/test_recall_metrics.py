@@ -1,0 +1,46 @@
+"""Figures of recall: every step with its time, every arm with what it found."""
+
+import pytest
+
+from gateway.observe.metrics import Metrics
+from gateway.observe.recall_metrics import RecallMeasurement
+from tests.gateway.observe.test_metrics import samples, value
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics({"slack"})
+
+
+def test_every_step_has_its_time_and_every_arm_its_candidates(metrics: Metrics) -> None:
+    steps = [("bm25", 0.002), ("embedding", 0.011), ("vector", 0.003), ("context", 0.001)]
+    arms = [("bm25", 50), ("vector", 12)]
+    metrics.recall.recalled(RecallMeasurement(0.02, steps=steps, candidates=arms, results=7))
+    metrics.recall.recalled(
+        RecallMeasurement(0.01, steps=steps[:1], candidates=arms[:1], notes=["exact"])
+    )
+    assert value(metrics, "recalls_total", ended="ok") == 2
+    assert value(metrics, "recall_seconds_count", step="bm25") == 2
+    assert value(metrics, "recall_seconds_sum", step="embedding") == 0.011
+    assert value(metrics, "recall_seconds_sum", step="whole") == pytest.approx(0.03)
+    assert value(metrics, "recall_candidates_total", arm="bm25") == 100
+    assert value(metrics, "recall_candidates_total", arm="vector") == 12
+    assert value(metrics, "recall_results_total") == 7
+    assert value(metrics, "recall_notes_total", note="exact") == 1
+
+
+def test_how_it_ended_is_told(metrics: Metrics) -> None:
+    metrics.recall.recalled(RecallMeasurement(3.0, "stopped"))
+    metrics.recall.recalled(RecallMeasurement(0.1, "StoreUnavailable"))
+    metrics.count("unrecalled", "too_slow")
+    assert value(metrics, "recalls_total", ended="stopped") == 1
+    assert value(metrics, "recalls_total", ended="StoreUnavailable") == 1
+    assert value(metrics, "unrecalled_total", reason="too_slow") == 1
+
+
+def test_strange_values_end_in_other(metrics: Metrics) -> None:
+    steps = [(f"step{number}", 0.1) for number in range(200)]
+    arms = [(f"arm {number}", 1) for number in range(200)]
+    metrics.recall.recalled(RecallMeasurement(0.1, "no such", steps, arms, notes=["m-4711"]))
+    labels = {dict(labels).get(name) for _, labels in samples(metrics) for name in ("step", "arm")}
+    assert labels == {None, "other", "whole"}

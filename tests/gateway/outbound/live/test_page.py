@@ -1,0 +1,122 @@
+"""What of an unfinished answer may be seen, and how it looks."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.outbound.live.page import MAX_SOURCE, Page, Sheet
+from gateway.people import Audience
+from gateway.policy.response_filter import filter_response
+
+SECRET = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
+
+
+def page(audience: Audience = Audience.DIRECT, dialect: str = "discord") -> Page:
+    return Page(audience, dialect)
+
+
+def sheet_of(page: Page) -> Sheet | None:
+    return asyncio.run(page.sheet())
+
+
+def text_of(page: Page) -> str:
+    page.read()
+    sheet = sheet_of(page)
+    return sheet.part.text if sheet is not None else ""
+
+
+def test_what_is_open_is_closed_and_what_is_begun_is_left_out() -> None:
+    made = page()
+    made.write("Some **bold words and ```")
+    made.read()
+    sheet = sheet_of(made)
+    assert sheet is not None
+    assert str(sheet.part.payload) == "Some **bold words and**"
+
+
+def test_each_time_the_new_markdown_is_named() -> None:
+    made = page()
+    added = []
+    for piece in ("one ", "two ", "three"):
+        made.write(piece)
+        made.read()
+        sheet = sheet_of(made)
+        assert sheet is not None
+        added.append(sheet.added)
+        made.showed(sheet)
+    assert added == ["one ", "two ", "three"]
+
+
+def test_what_could_not_be_shown_is_named_again() -> None:
+    made = page()
+    for piece in ("one ", "two "):
+        made.write(piece)
+        made.read()
+        sheet = sheet_of(made)
+    assert sheet is not None
+    assert sheet.added == "one two "
+
+
+def test_shown_again_nothing_is_new() -> None:
+    made = page()
+    made.write("one")
+    made.read()
+    first = sheet_of(made)
+    assert first is not None
+    made.showed(first)
+    again = sheet_of(made)
+    assert again is not None
+    assert (again.part, again.added) == (first.part, "")
+
+
+def test_markup_alone_is_nothing_to_show() -> None:
+    made = page()
+    made.write("***")
+    made.read()
+    assert sheet_of(made) is None
+
+
+@pytest.mark.parametrize("dialect", ["discord", "telegram", "slack", "web"])
+def test_one_message_is_all_that_is_ever_shown(dialect: str) -> None:
+    made = page(dialect=dialect)
+    for number in range(3_000):
+        made.write(f"Line {number}\n\n")
+    assert text_of(made).startswith("Line 0")
+    before = made.read()
+    made.write("x" * 100_000)
+    assert made.read() == before <= MAX_SOURCE
+
+
+def test_what_was_shown_can_be_closed() -> None:
+    made = page()
+    made.write("Shown **so")
+    made.read()
+    sheet = sheet_of(made)
+    assert sheet is not None
+    made.showed(sheet)
+    made.write(" far** and not this")
+    (part,) = made.closed("_(Stopped.)_")
+    assert part.payload == "Shown **so**\n\n_(Stopped.)_"
+
+
+def test_nothing_shown_is_closed_by_the_mark_alone() -> None:
+    (part,) = page().closed("_(Stopped.)_")
+    assert part.text == "(Stopped.)"
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    before=st.text(alphabet="ab \n*`", max_size=40),
+    cuts=st.lists(st.integers(1, 40), max_size=20),
+)
+def test_no_part_of_a_secret_is_shown_in_a_public_room(before: str, cuts: list[int]) -> None:
+    written = f"{before} {SECRET} and more"
+    if not filter_response(written, Audience.PUBLIC_ROOM).blocked:
+        return
+    made, at = page(Audience.PUBLIC_ROOM), 0
+    for size in [*cuts, len(written)]:
+        made.write(written[at : at + size])
+        at += size
+        assert SECRET[:8] not in text_of(made)

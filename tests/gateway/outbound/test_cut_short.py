@@ -1,0 +1,173 @@
+"""What a run that ended in the middle of a send leaves to the next one."""
+
+import asyncio
+
+import pytest
+
+from gateway.errors import Ambiguous, Transient
+from gateway.message import Outbound, Receipt
+from gateway.outbound.deliverer import QUARANTINED, AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.fallback import REPEAT_NOTE
+from gateway.outbound.pacing import Pacer
+from gateway.ports import Capabilities, SendPace
+from gateway.ports.work_guard import WorkItem
+from gateway.storage.sqlite.inbox import SqliteInbox
+from tests.gateway.outbound.conftest import Bench
+from tests.support.adapter import RecordingAdapter
+from tests.support.messages import direct, outbound
+from tests.support.work import deadly
+
+
+class Last:
+    """The run before this one, on the same outbox: it ends without a word."""
+
+    def __init__(self, bench: Bench, *failures: Exception) -> None:
+        self.adapter = RecordingAdapter(bench.adapter.capabilities)
+        self.adapter.failures.extend(failures)  # type: ignore[arg-type]
+        line = AccountSender(self.adapter, Pacer(SendPace(chat_per_second=1), bench.clock))
+        line.connected.set()
+        lines = {("test", "main"): line}
+        self.deliverer = Deliverer(
+            bench.outbox, lines, bench.clock, DeliveryRules(), lambda *_: None
+        )
+        self._bench = bench
+
+    async def sends(self, *items: Outbound, seconds: float = 0.0) -> None:
+        begun = self.deliverer.immediate_send_key(items)
+        await SqliteInbox(self._bench.database, self._bench.clock).finish((), items, begun)
+        self.deliverer.submit(items, begun)
+        await self._bench.clock.advance(seconds)
+
+    def hangs(self, patch: pytest.MonkeyPatch) -> None:
+        """The platform has got the send, and its answer never comes."""
+        send = self.adapter.send
+
+        async def hanging(item: Outbound) -> Receipt:
+            await send(item)
+            await asyncio.Event().wait()
+            raise AssertionError("never")
+
+        patch.setattr(self.adapter, "send", hanging)
+
+    async def dies(self) -> None:
+        await self.deliverer._tasks.stop()
+
+
+async def test_a_send_that_was_begun_when_the_last_run_died_is_repeated_below_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:0", "a"), outbound("r:1", "b"), outbound("s:0", "c"))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert last.adapter.texts == ["a"]
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a", "b", "c"]
+
+
+async def test_so_is_a_later_part_that_waited_for_its_slot(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    await last.sends(outbound("r:0", "a"))
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:1", "b"), seconds=2)
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert last.adapter.texts == ["a", "b"]
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "b"]
+
+
+async def test_what_only_waited_when_the_last_run_died_needs_no_note(bench: Bench) -> None:
+    last = Last(bench, Transient("500"))
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["a"]
+
+
+@pytest.mark.parametrize(
+    "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
+)
+async def test_nor_does_what_the_platform_recognises(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["a"]
+
+
+@pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
+async def test_and_by_setting_it_is_not_repeated(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:0", "a"), outbound("s:0", "b"))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["b"]
+    assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
+
+
+async def test_a_send_without_an_answer_is_known_as_such_after_a_restart(bench: Bench) -> None:
+    last = Last(bench, Ambiguous("cut"))
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_a_pause_that_the_platform_asked_for_holds_over_a_restart(bench: Bench) -> None:
+    last = Last(bench, Transient("429", 1800.0))
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    await bench.clock.advance(600)
+    await bench.deliverer.start()
+    await bench.send(outbound("s:0", "b"), outbound("o:0", "other", direct("ben")), seconds=1199)
+    assert bench.adapter.texts == ["other"]
+    await bench.clock.advance(1)
+    assert bench.adapter.texts == ["other", "a", "b"]
+
+
+async def test_a_send_that_goes_at_once_costs_no_write_of_its_own(bench: Bench) -> None:
+    last, before = Last(bench), bench.database.transactions
+    await last.sends(outbound("r:0", "a"))
+    assert bench.database.transactions - before == 2  # queued as begun; sent
+    await last.dies()
+
+
+async def test_a_send_that_processes_died_of_is_a_dead_letter_and_can_be_sent_again(
+    bench: Bench,
+) -> None:
+    guard = deadly("send", "x:0")
+    rules = DeliveryRules()
+    deliverer = Deliverer(
+        bench.outbox,
+        {("test", "main"): bench.line},
+        bench.clock,
+        rules,
+        lambda *_: None,
+        guard=guard,
+    )
+    await bench.outbox.add([outbound("x:0"), outbound("y:0")])
+    await deliverer.start()
+    await bench.clock.advance(60)
+    assert await bench.states() == {"x:0": "dead", "y:0": "sent"}
+    assert guard.marked == [(WorkItem("send", "y:0"),)]
+    (letter,) = await bench.outbox.dead_letters(10)
+    assert letter.reason == QUARANTINED
+    await bench.outbox.requeue(["x:0"])
+    deliverer.take(await bench.outbox.waiting(10))
+    await bench.clock.advance(60)
+    assert await bench.states() == {"x:0": "sent", "y:0": "sent"}
+    await deliverer.stop()

@@ -1,0 +1,79 @@
+"""Buttons whose time is over go; those that were pressed, and those of the erased, are left."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from db.sqlite import SqliteDatabase
+from gateway.message import Button, Outbound, Receipt
+from gateway.outbound.expiring_buttons import AT_ONCE, MAX_SHOWN, ExpiringButtons
+from gateway.storage.sqlite.outbox import SqliteOutbox
+from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
+from tests.support.messages import outbound
+
+MINUTE = timedelta(minutes=1)
+
+
+def question(clock: FakeClock, key: str = "q:0", person: str = "test:main:ada") -> Outbound:
+    until = clock.now() + MINUTE
+    buttons = (Button("Yes", "yes"), Button("No", "no"))
+    return replace(outbound(key), buttons=buttons, buttons_until=until, person=person)
+
+
+class Kept:
+    """Expiring buttons over a real outbox, and what was submitted of them."""
+
+    def __init__(self, database: SqliteDatabase, clock: FakeClock) -> None:
+        self.outbox, self.clock = SqliteOutbox(database, clock), clock
+        self.submitted: list[Outbound] = []
+        self.buttons = ExpiringButtons(self.outbox, self._submit, clock)
+
+    def _submit(self, sends: Sequence[Outbound]) -> None:
+        self.submitted += sends
+
+
+async def opened(clock: FakeClock) -> Kept:
+    database = sqlite_database(":memory:")
+    await database.start()
+    return Kept(database, clock)
+
+
+async def test_they_go_once_when_their_time_is_over_and_not_before() -> None:
+    clock = FakeClock()
+    kept = await opened(clock)
+    kept.buttons.shown(question(clock), Receipt("m1"))
+    kept.buttons.shown(outbound("plain:0"), Receipt("m2"))
+    await clock.advance(59)
+    assert await kept.buttons.step() == 0
+    await clock.advance(2)
+    assert await kept.buttons.step() == 1
+    assert await kept.buttons.step() == 0
+    (clearing,) = kept.submitted
+    assert (clearing.clears, clearing.buttons, clearing.is_empty) == ("m1", (), True)
+    assert [one.outbound.key for one in await kept.outbox.waiting(10)] == [clearing.key]
+
+
+async def test_what_was_pressed_or_belongs_to_the_erased_is_left_alone() -> None:
+    clock = FakeClock()
+    kept = await opened(clock)
+    for number, person in enumerate(("test:main:ada", "test:main:bob", "test:main:eve")):
+        kept.buttons.shown(question(clock, f"q{number}:0", person), Receipt(f"m{number}"))
+    kept.buttons.gone(replace(outbound("press:0"), clears="m0"))
+    kept.buttons.forget("test:main:bob")
+    await clock.advance(61)
+    assert await kept.buttons.step() == 1
+    assert [one.clears for one in kept.submitted] == ["m2"]
+
+
+async def test_they_are_bounded_and_go_some_at_a_time() -> None:
+    clock = FakeClock()
+    kept = await opened(clock)
+    for number in range(MAX_SHOWN + 10):
+        kept.buttons.shown(question(clock, f"q{number}:0"), Receipt(f"m{number}"))
+    await clock.advance(61)
+    assert await kept.buttons.step() == AT_ONCE
+    gone = AT_ONCE
+    while step := await kept.buttons.step():
+        gone += step
+    assert gone == MAX_SHOWN

@@ -1,0 +1,114 @@
+"""Asking a platform whether a person still belongs to a project."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from gateway.errors import Permanent, StoreUnavailable, Transient
+from gateway.outbound.membership import BELIEVED_FOR, DOUBTED_FOR, MAX_ANSWERS, PlatformMembership
+from gateway.ports import MembershipStatus
+from gateway.services import Connected
+from tests.support.adapter import MANIFEST, RecordingAdapter
+from tests.support.clock import FakeClock
+
+ADA, PROJECT = "test:main:ada", "test:main:W1"
+
+
+@dataclass
+class Tells:
+    """Says who is a member, or fails."""
+
+    members: set[tuple[str, str]] = field(default_factory=lambda: {("W1", "ada")})
+    failure: Exception | None = None
+    asked: int = 0
+
+    async def is_member(self, space: str, person: str) -> bool:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+        return (space, person) in self.members
+
+
+def asking(tells: Tells | None, clock: FakeClock) -> PlatformMembership:
+    connected = Connected(MANIFEST, RecordingAdapter(), members=tells)
+    return PlatformMembership({("test", "main"): connected}, clock)
+
+
+async def test_a_yes_is_believed_for_ten_minutes_and_a_no_is_not_kept() -> None:
+    tells, clock = Tells(), FakeClock()
+    check = asking(tells, clock)
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
+    tells.members.clear()
+    await clock.advance(BELIEVED_FOR.total_seconds() - 1)
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
+    assert tells.asked == 1
+    await clock.advance(1)
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.GONE
+    tells.members.add(("W1", "ada"))
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [Transient("busy"), Permanent("no"), StoreUnavailable("away"), TimeoutError(), ValueError()],
+)
+async def test_a_platform_that_fails_says_nothing_and_is_asked_again_soon(
+    failure: Exception,
+) -> None:
+    tells, clock = Tells(failure=failure), FakeClock()
+    check = asking(tells, clock)
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
+    tells.failure = None
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
+    await clock.advance(DOUBTED_FOR.total_seconds())
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
+
+
+async def test_a_platform_that_never_answers_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.outbound.membership.ASK_SECONDS", 0.01)
+
+    class Silent:
+        async def is_member(self, space: str, person: str) -> bool:
+            await asyncio.Event().wait()
+            return True
+
+    connected = Connected(MANIFEST, RecordingAdapter(), members=Silent())
+    check = PlatformMembership({("test", "main"): connected}, FakeClock())
+    assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("person", "project"),
+    [
+        (ADA, "other:main:W1"),
+        (ADA, "test:second:W1"),
+        ("other:main:ada", PROJECT),
+        ("test:second:ada", PROJECT),
+        (ADA, ""),
+        (ADA, "test:main"),
+        ("ada", PROJECT),
+    ],
+)
+async def test_nobody_is_asked_about_in_a_project_of_another_account(
+    person: str, project: str
+) -> None:
+    tells = Tells()
+    assert await asking(tells, FakeClock()).belongs(person, project) is MembershipStatus.UNKNOWN
+    assert tells.asked == 0
+
+
+async def test_an_adapter_that_cannot_tell_leaves_it_unknown() -> None:
+    assert await asking(None, FakeClock()).belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
+
+
+async def test_the_answers_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.outbound.membership.MAX_ANSWERS", 3)
+    tells = Tells({("W1", str(n)) for n in range(5)})
+    check = asking(tells, FakeClock())
+    for number in (0, 1, 2, 3, 3, 0):
+        assert await check.belongs(f"test:main:{number}", PROJECT) is MembershipStatus.MEMBER
+    assert tells.asked == 5
+    assert MAX_ANSWERS >= 1_000

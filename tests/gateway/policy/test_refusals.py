@@ -1,0 +1,247 @@
+"""Who hears a no, how often, and who keeps a record of it."""
+
+from datetime import timedelta
+
+import pytest
+
+from gateway.extensions import AllowAll, ExtensionRegistry
+from gateway.message import MessageAuthor, Place
+from gateway.people import Audience, PersonId
+from gateway.policy.access import AccessPolicy
+from gateway.policy.decision import Decision
+from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.rate_limits import RateLimits
+from gateway.policy.refusals import NO_PRICE, refusal_for, sharing_of
+from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome, ToolSpec
+from gateway.services import Policies
+from tests.support.gateway import gateway
+from tests.support.messages import direct, place, received
+
+ONE = Policies(limits=RateLimits(1, 20, 100))
+THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=True)
+
+
+def test_a_limit_names_whole_seconds_and_is_quiet_for_as_long() -> None:
+    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=41.2))
+    assert refusal is not None
+    assert refusal.text == "Rate limit exceeded. Try again in 42s."
+    assert refusal.quiet_for == timedelta(seconds=42)
+
+
+def test_a_limit_that_ends_at_once_is_quiet_for_a_while_all_the_same() -> None:
+    refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=0.1))
+    assert refusal is not None
+    assert refusal.text.endswith("in 1s.")
+    assert refusal.quiet_for == timedelta(seconds=10)
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("user_per_day", "Your budget for my answers is used up. It starts anew tomorrow (UTC)."),
+        (
+            "no_price",
+            NO_PRICE,
+        ),
+        ("user_per_month", "Your budget for my answers is used up. It starts anew next month."),
+        (
+            "workspace_per_day",
+            "This workspace's budget for my answers is used up. It starts anew tomorrow (UTC).",
+        ),
+    ],
+)
+def test_a_budget_says_whose_and_until_when(reason: str, words: str) -> None:
+    refusal = refusal_for(Decision("budget", False, reason))
+    assert refusal is not None
+    assert refusal.text == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "at", "linked", "words"),
+    [
+        ("user_limit", place(), True, "again in 9s. It is shared with your linked accounts."),
+        ("user_limit", place(), False, "again in 9s."),
+        ("channel_limit", place(), True, "It is this channel's limit, shared by everybody in it."),
+        (
+            "channel_limit",
+            direct("ada"),
+            False,
+            "again in 9s. It is the limit of this conversation.",
+        ),
+        ("workspace_limit", place(), False, "Everybody in the workspace shares it."),
+        ("workspace_limit", direct("ada"), False, "Everybody who writes to me here shares it."),
+    ],
+)
+def test_a_limit_that_is_shared_says_with_whom(
+    reason: str, at: Place, linked: bool, words: str
+) -> None:
+    decision = Decision("limits", False, reason, retry_after=9)
+    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    assert refusal is not None
+    assert refusal.text.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("reason", "at", "linked", "words"),
+    [
+        ("user_per_day", place(), True, "It is shared with your linked accounts."),
+        ("workspace_per_day", place(), True, "This workspace's budget for my answers is used up."),
+        ("workspace_per_day", direct("ada"), True, "The budget for my answers is used up."),
+        ("workspace_per_day", direct("ada"), True, "Everybody who writes to me here shares it."),
+    ],
+)
+def test_a_budget_that_is_shared_says_with_whom(
+    reason: str, at: Place, linked: bool, words: str
+) -> None:
+    decision = Decision("budget", False, reason)
+    refusal = refusal_for(decision, sharing_of(decision, at, linked=linked))
+    assert refusal is not None
+    assert words in refusal.text
+
+
+@pytest.mark.parametrize("stage", ["access", "loop_guard", "identity"])
+def test_everything_else_is_silence(stage: str) -> None:
+    assert refusal_for(Decision(stage, False, "whatever")) is None
+
+
+async def test_threads_that_a_person_opens_do_not_repeat_the_refusal() -> None:
+    async with gateway(policies=ONE, capabilities=THREADS) as g:
+        for number in range(4):
+            await g.take(received("hi", message_id=f"m{number}", at=place(), mentions_bot=True))
+        assert [text for text in g.texts if "Rate limit" in text] == [
+            "Rate limit exceeded. Try again in 60s."
+        ]
+
+
+async def test_a_refusal_in_a_room_is_shown_to_the_one_it_concerns() -> None:
+    async with gateway(policies=ONE, capabilities=THREADS) as g:
+        for number in range(2):
+            await g.take(received("hi", message_id=f"m{number}", at=place(), mentions_bot=True))
+        assert [send.private_to for send in g.adapter.sent] == ["", "ada"]
+
+
+async def test_bots_that_open_a_thread_with_each_message_are_a_loop_as_well() -> None:
+    policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(0, 0, 0))
+    async with gateway(policies=policies, capabilities=THREADS) as g:
+        for number in range(15):
+            message = received(
+                "ping", message_id=f"m{number}", at=place(), is_bot=True, mentions_bot=True
+            )
+            await g.take(message)
+        assert len(g.texts) == 10
+
+
+class Audit:
+    """Remembers what it is told, or fails to."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.events: list[tuple[str, str]] = []
+        self.broken = broken
+
+    async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
+        self.events.append((event, decision.reason))
+        if self.broken:
+            raise RuntimeError("the audit's disk is full")
+
+
+@pytest.mark.parametrize("broken", [False, True])
+async def test_every_refusal_is_audited_and_a_broken_audit_changes_nothing(broken: bool) -> None:
+    audit = Audit(broken=broken)
+    policies = Policies(
+        access=AccessPolicy(blocked_users=frozenset({"eve"})), limits=RateLimits(1, 20, 100)
+    )
+    async with gateway(
+        policies=policies, extensions=ExtensionRegistry(audit_logger=audit), overlap="queue"
+    ) as g:
+        await g.take(received("let me in", message_id="m1", author="eve"))
+        await g.take(received("one", message_id="m2"), received("two", message_id="m3"))
+        assert audit.events == [("access_denied", "user_blocked"), ("limits_denied", "user_limit")]
+        assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
+
+
+async def test_an_answer_that_is_withheld_is_audited() -> None:
+    audit = Audit(broken=True)
+    async with gateway(extensions=ExtensionRegistry(audit_logger=audit)) as g:
+        g.model.reply = lambda request: 'password: "hunter22"'
+        await g.take(received("tell me", at=place(), mentions_bot=True))
+        assert [event for event, _ in audit.events] == ["answer_withheld"]
+        assert "hunter22" not in g.texts[0]
+
+
+class Tools:
+    """One tool that reads and one that changes something."""
+
+    async def tools(self) -> tuple[ToolSpec, ...]:
+        return (
+            ToolSpec("look", "Look", {"type": "object"}, side_effects=False),
+            ToolSpec("close", "Close", {"type": "object"}),
+        )
+
+    async def call(self, name: str, arguments: object) -> str:
+        return "done"
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def both_tools(request: ModelRequest) -> str | ModelMessage:
+    if any(isinstance(b, ToolOutcome) for m in request.messages for b in m.content):
+        return "all done"
+    calls = (ToolCall("c1", "look", "{}"), ToolCall("c2", "close", "{}"))
+    return ModelMessage("assistant", calls)
+
+
+async def test_a_tool_that_changes_something_is_audited_one_that_reads_is_not() -> None:
+    audit = Audit()
+    async with gateway(extensions=ExtensionRegistry(audit_logger=audit), tools=(Tools(),)) as g:
+        g.model.reply = both_tools
+        await g.take(received("close it"))
+        assert g.texts == ["all done"]
+        assert audit.events == [("tool_used", "close")]
+
+
+class Gate(AllowAll):
+    """A plugged-in access controller."""
+
+    def __init__(self, *answers: Decision | Exception) -> None:
+        self.answers = list(answers)
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def test_a_plugged_in_gate_has_to_allow_too_and_one_that_fails_denies() -> None:
+    gate = Gate(
+        Decision("access", False, "not_paid"),
+        RuntimeError("the gate's database is down"),
+        Decision("access", True, "paid"),
+    )
+    async with gateway(extensions=ExtensionRegistry(access_controller=gate)) as g:
+        for number in range(3):
+            await g.take(received("hi", message_id=f"m{number}"))
+        assert g.outcomes() == ["refused:access", "refused:access", "answered"]
+        reasons = [trace.decisions[-1].reason for trace in g.traces[:2]]
+        assert reasons == ["not_paid", "controller_failed"]
+        assert g.texts == ["answer"]
+
+
+async def test_a_gate_is_not_asked_about_people_who_are_blocked() -> None:
+    gate = Gate(Decision("access", True, "paid"))
+    policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
+    async with gateway(
+        policies=policies, extensions=ExtensionRegistry(access_controller=gate)
+    ) as g:
+        await g.take(received("hi"))
+        assert len(gate.answers) == 1
+
+
+async def test_names_open_no_door() -> None:
+    policies = Policies(access=AccessPolicy(allowed_users=frozenset({"ada"})))
+    async with gateway(policies=policies) as g:
+        impostor = received("hi", author="mallory", at=place(audience=Audience.DIRECT))
+        object.__setattr__(impostor.message, "author", MessageAuthor("mallory", "ada"))
+        await g.take(impostor)
+        assert g.outcomes() == ["refused:access"]

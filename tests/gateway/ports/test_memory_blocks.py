@@ -1,0 +1,29 @@
+"""In which block a memory has its place."""
+
+import pytest
+
+from gateway.ports.memory_blocks import block_for
+from gateway.ports.prompt_blocks import BlockKind
+
+
+@pytest.mark.parametrize(
+    ("kind", "scope", "block"),
+    [
+        ("preference", "user", BlockKind.SYSTEM),
+        ("preference", "project", BlockKind.PROJECT),
+        ("preference", "global", BlockKind.PROJECT),
+        ("instruction", "user", BlockKind.SYSTEM),
+        ("correction", "project", BlockKind.PROJECT),
+        ("fact", "project", BlockKind.KNOWLEDGE),
+        ("decision", "project", BlockKind.KNOWLEDGE),
+        ("context", "user", BlockKind.KNOWLEDGE),
+        ("", "", BlockKind.KNOWLEDGE),
+    ],
+)
+def test_kind_and_scope_decide(kind: str, scope: str, block: BlockKind) -> None:
+    assert block_for(kind, scope) is block
+
+
+def test_a_standing_fact_stands_with_whose_it_is() -> None:
+    assert block_for("fact", "user", standing=True) is BlockKind.SYSTEM
+    assert block_for("fact", "project", standing=True) is BlockKind.PROJECT

@@ -1,0 +1,271 @@
+"""The five blocks together: what fits, what is cut, and what is never cut."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.ports.prompt_blocks import (
+    ANSWER_RANKS,
+    CHAT_RANKS,
+    BlockKind,
+    ContextParts,
+    Section,
+    Task,
+)
+from gateway.turn.context import knowledge
+from gateway.turn.context.assembler import OwnTextTooLong, assemble
+from gateway.turn.context.budgets import TokenBudget, budget_for
+from gateway.turn.context.delimiters import tagged
+from gateway.turn.tokens import estimate
+from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+
+BUDGET = budget_for(8_192)
+SYSTEM, PROJECT, TASK, HISTORY, KNOWLEDGE = BlockKind
+budgets = st.builds(
+    TokenBudget,
+    st.integers(12, 120),
+    *[st.integers(0, 120) for _ in range(4)],
+    st.just(0),
+    st.just(0),
+    st.just(0),
+)
+
+
+def long(text: str, tokens: int) -> str:
+    """`text` again and again, as sentences, of about so many tokens."""
+    return f"{text}. " * max(1, tokens // max(1, estimate(f"{text}. ")))
+
+
+def test_everything_that_fits_is_there_in_the_settled_order() -> None:
+    made = assemble(
+        ContextParts(
+            own=OWN,
+            personal=(Section("soul", "Likes tea.", 0.4), Section("brief", "- [fact] Luna", 0.6)),
+            project=(Section("bible", "A bakery.", 0.5), Section("heartbeat", "142 members.", 0.2)),
+            task=Task("Bake bread", "Ada"),
+            summary="They chose rye.",
+            turns=dialogue("How long?", "An hour."),
+            knowledge=(item(7, "Rye needs <b>time</b>"),),
+        ),
+        BUDGET,
+        estimate,
+    )
+    assert made.text == (
+        f"<system>\n{OWN}\n\n<soul>\nLikes tea.\n</soul>\n\n<brief>\n- [fact] Luna\n</brief>"
+        "\n</system>\n\n"
+        "<project>\n<bible>\nA bakery.\n</bible>\n\n"
+        "<heartbeat>\n142 members.\n</heartbeat>\n</project>\n\n"
+        '<task set_by="Ada">\nBake bread\n</task>\n\n'
+        "<history>\n<summary>\nThey chose rye.\n</summary>\n</history>\n\n"
+        '<knowledge>\n<memory source="ADR-007" confidence="0.90" date="2026-11-21">\n'
+        "Rye needs &lt;b>time&lt;/b>\n</memory>\n</knowledge>"
+    )
+    assert [said.text for said in made.turns] == ["How long?", "An hour."]
+    assert made.taken == ("k7",)
+    assert not any(block.losses for block in made.blocks)
+
+
+def test_what_is_not_there_is_left_out_tag_and_all() -> None:
+    assert assemble(ContextParts(OWN), BUDGET, estimate).text == f"<system>\n{OWN}\n</system>"
+
+
+def test_only_the_operators_own_text_can_be_too_long_and_the_error_names_the_excess() -> None:
+    own = long("This is what I am", 620)
+    with pytest.raises(OwnTextTooLong, match=r"exceeds its budget \(500\) by \d+") as caught:
+        assemble(ContextParts(own), BUDGET, estimate)
+    assert caught.value.excess == estimate(own) - 500
+
+
+def test_knowledge_goes_first_then_history_then_the_task_and_system_and_project_stay() -> None:
+    full = ContextParts(
+        own=OWN,
+        personal=(Section("soul", long("Likes tea", 350), 1.0),),
+        project=(Section("bible", long("A bakery", 700), 1.0),),
+        task=Task(long("Bake bread", 350)),
+        turns=dialogue(*[long("We spoke of rye", 80) for _ in range(8)]),
+        knowledge=tuple(item(n, long("Rye", 140)) for n in range(10)),
+    )
+    lost_at: dict[BlockKind, int] = {}
+    for total in range(5_000, 1_100, -50):
+        made = assemble(full, BUDGET, estimate, total=total)
+        for block in made.blocks:
+            if block.losses:
+                lost_at.setdefault(block.kind, total)
+    assert lost_at[KNOWLEDGE] > lost_at[HISTORY] > lost_at[TASK]
+    assert SYSTEM not in lost_at
+    assert PROJECT not in lost_at
+
+
+def test_the_last_two_ranks_can_be_swapped() -> None:
+    full = ContextParts(
+        own=OWN,
+        turns=dialogue(*[long("We spoke of rye", 200) for _ in range(20)]),
+        knowledge=tuple(item(n, long("Rye", 180)) for n in range(20)),
+    )
+    chat = assemble(full, BUDGET, estimate, total=2_000)
+    answer = assemble(full, BUDGET, estimate, ranks=ANSWER_RANKS, total=2_000)
+    assert chat[HISTORY].tokens > answer[HISTORY].tokens
+    assert chat[KNOWLEDGE].tokens < answer[KNOWLEDGE].tokens
+    assert [block.kind for block in answer.blocks] == list(CHAT_RANKS)
+
+
+def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> None:
+    made = assemble(
+        ContextParts(
+            OWN, knowledge=(item(1, "Short."), item(2, long("Long", 6_000)), item(3, "Short too."))
+        ),
+        BUDGET,
+        estimate,
+    )
+    assert made.taken == ("k1", "k3")
+    assert [loss.what for loss in made[KNOWLEDGE].losses] == ["k2"]
+
+
+def test_an_item_that_is_the_only_one_is_missed_with_the_tag_that_it_needs() -> None:
+    entry = tagged("knowledge", knowledge.written(item(0, "")))
+    some = ContextParts(OWN, knowledge=(item(0, ""),))
+    for limit, taken in ((estimate(entry) - 1, ()), (estimate(entry), ("k0",))):
+        budget = TokenBudget(estimate(OWN), 0, 0, 0, limit, 0, 0, 0)
+        made = assemble(some, budget, estimate)
+        assert made.taken == taken
+        missing = [loss.tokens for loss in made[KNOWLEDGE].losses]
+        assert missing == ([] if taken else [estimate(entry)])
+
+
+def test_documents_are_cut_at_a_sentence_by_their_share_of_the_block() -> None:
+    made = assemble(
+        ContextParts(
+            OWN,
+            personal=(
+                Section("soul", long("Likes tea with milk", 2_000), 0.4),
+                Section("brief", long("Has a dog called Luna", 2_000), 0.6),
+            ),
+            project=(Section("bible", long("Sells bread", 9_000), 1.0),),
+            turns=dialogue(*[long("We spoke", 200) for _ in range(20)]),
+            knowledge=tuple(item(n, long("Rye", 180)) for n in range(20)),
+        ),
+        BUDGET,
+        estimate,
+    )
+    system = made[SYSTEM]
+    assert {loss.what: loss.why for loss in system.losses} == {"soul": "cut", "brief": "cut"}
+    assert "milk. ...\n</soul>" in system.text
+    assert "Luna. ...\n</brief>" in system.text
+    assert 480 < system.tokens <= 500
+    soul = estimate(system.text.partition("<soul>")[2].partition("</soul>")[0])
+    assert 0.3 < soul / (500 - estimate(OWN)) < 0.5
+
+
+def test_skills_are_left_out_whole_where_they_do_not_fit() -> None:
+    small = replace(budget_for(4_096), project=0, task=0, history=0, knowledge=0)
+    made = assemble(ContextParts(OWN, skills=long("Remember", 900)), small, estimate)
+    assert made[SYSTEM].text == OWN
+    assert made[SYSTEM].losses[0].what == "skills"
+
+
+def test_a_single_exchange_that_is_too_long_is_cut_and_stays() -> None:
+    made = assemble(
+        ContextParts(OWN, turns=dialogue("What is rye?", long("Rye is a grain", 9_000))),
+        BUDGET,
+        estimate,
+    )
+    assert [said.role for said in made.turns] == ["user", "assistant"]
+    assert made.turns[1].text.endswith("grain. ...")
+    assert made.tokens <= 5_000
+
+
+def test_a_task_that_fits_with_what_others_left_is_not_called_cut() -> None:
+    budget = replace(BUDGET, system=12, project=0, task=0, history=0, knowledge=0)
+    made = assemble(ContextParts(OWN, task=Task("0")), budget, estimate, total=12)
+    assert made[TASK].losses
+    made = assemble(ContextParts("", task=Task("0")), budget, estimate, total=12)
+    assert not made[TASK].losses
+
+
+# --- properties ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=150)
+@given(parts(), budgets, st.integers(12, 500))
+def test_no_prompt_and_no_block_ever_exceeds_what_it_has(
+    some: ContextParts, budget: TokenBudget, total: int
+) -> None:
+    made = assemble(some, budget, estimate, total=total)
+    assert made.tokens <= made.total <= min(total, budget.blocks_total)
+    assert all(block.tokens <= block.allotted for block in made.blocks)
+    assert sum(block.allotted for block in made.blocks) <= made.total
+    sent = [block.text for block in made.blocks] + [said.text for said in made.turns]
+    assert sum(map(estimate, sent)) <= made.total
+
+
+@settings(max_examples=150)
+@given(parts(), budgets)
+def test_no_tag_is_ever_broken(some: ContextParts, budget: TokenBudget) -> None:
+    assert_balanced(assemble(some, budget, estimate).text)
+
+
+@settings(max_examples=150)
+@given(parts(), budgets, st.integers(12, 500))
+def test_nothing_is_missing_that_would_have_fitted(
+    some: ContextParts, budget: TokenBudget, total: int
+) -> None:
+    made = assemble(some, budget, estimate, total=total)
+    if sum(block.needed for block in made.blocks) <= made.total:
+        assert not any(block.losses for block in made.blocks)
+    left_out = {loss.what: loss.tokens for loss in made[KNOWLEDGE].losses}
+    assert all(tokens > made.free for tokens in left_out.values())
+    for block in made.blocks:
+        assert block.losses or block.tokens == block.needed
+
+
+@settings(max_examples=150)
+@given(parts(), budgets, st.integers(12, 500))
+def test_whatever_is_below_nobody_goes_short_of_their_share(
+    some: ContextParts, budget: TokenBudget, total: int
+) -> None:
+    made = assemble(some, budget, estimate, total=total)
+    taken = 0
+    for block in sorted(made.blocks, key=lambda block: block.rank):
+        taken += min(block.needed, block.budget)
+        if block.needed <= block.budget and taken <= made.total:
+            assert not block.losses
+
+
+@settings(max_examples=60)
+@given(parts(), budgets)
+def test_the_same_input_gives_the_same_bytes(some: ContextParts, budget: TokenBudget) -> None:
+    assert assemble(some, budget, estimate) == assemble(some, budget, estimate)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_what_stands_in_a_tag_cannot_step_outside(inside: str, value: str) -> None:
+    made = tagged("memory", "", {"source": value + inside})
+    assert len(re.findall("[<>]", made)) == 4
+    assert made.count('"') == 2
+
+
+def assert_balanced(text: str) -> None:
+    open_tags: list[str] = []
+    for closing, name in _tags(text):
+        if closing:
+            assert open_tags.pop() == name
+        else:
+            open_tags.append(name)
+    assert not open_tags
+
+
+def _tags(text: str) -> Iterator[tuple[bool, str]]:
+    for begin in re.finditer("<", text):
+        found = re.compile(r"<(/?)([a-z]+)(?: [a-z_]+=\"[^\"<>]*\")*>").match(text, begin.start())
+        assert found is not None, text[begin.start() :][:40]
+        yield bool(found[1]), found[2]
+
+
+def test_the_check_of_tags_finds_a_broken_one() -> None:
+    for broken in ("<a>", "<a></b>", "<a>\n<", '<a b="<">\n</a>'):
+        with pytest.raises((AssertionError, IndexError)):
+            assert_balanced(broken)

@@ -1,0 +1,80 @@
+"""How full the blocks were, as the trace keeps it."""
+
+from hypothesis import given
+
+from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section
+from gateway.turn.context.assembler import assemble
+from gateway.turn.context.block_usage import read, told, warnings
+from gateway.turn.context.budgets import budget_for
+from gateway.turn.tokens import estimate
+from tests.gateway.turn.context.making import OWN, dialogue, item, parts
+
+BUDGET = budget_for(8_192)
+
+
+@given(parts())
+def test_the_line_says_what_the_blocks_came_to(some: ContextParts) -> None:
+    made = assemble(some, BUDGET, estimate, total=300)
+    figures = read(told(made, 8_192, 3_192))
+
+    assert figures is not None
+    assert (figures.window, figures.reserved, figures.tokens) == (8_192, 3_192, made.tokens)
+    for block, figure in zip(made.blocks, figures.blocks, strict=True):
+        assert (figure.kind, figure.tokens, figure.needed, figure.budget) == (
+            block.kind.value,
+            block.tokens,
+            block.needed,
+            block.budget,
+        )
+        assert len(figure.losses) == len(block.losses)
+
+
+def test_no_content_is_in_it() -> None:
+    made = assemble(
+        ContextParts(
+            OWN,
+            personal=(Section("soul", "secretly likes tea. " * 400, 1.0),),
+            turns=dialogue("whisper", "hush"),
+            knowledge=(item(1, "classified " * 2_000, "a talk with Bob"),),
+        ),
+        BUDGET,
+        estimate,
+        total=600,
+    )
+    line = told(made, 8_192, 3_192)
+
+    assert not any(word in line for word in ("tea", "whisper", "hush", "classified", "Bob"))
+    assert "soul cut" in line
+    assert "k1 left_out" in line
+
+
+def test_what_is_no_line_of_ours_is_not_read() -> None:
+    assert read("") is None
+    assert read("5 of 8 messages") is None
+
+
+def test_the_usual_problems_are_warned_of() -> None:
+    made = assemble(ContextParts(OWN), BUDGET, estimate)
+    figures = read(told(made, 8_192, 3_192))
+    assert figures is not None
+
+    first, second = warnings(figures)
+    assert first.startswith("Knowledge block is empty - retrieval may have failed")
+    assert second == "History block is very short - context may be lost"
+
+
+def test_a_well_filled_prompt_is_warned_of_nothing() -> None:
+    made = assemble(
+        ContextParts(
+            OWN,
+            turns=dialogue("What was it? " * 20, "It was rye. " * 30),
+            knowledge=(item(1, "Rye"),),
+        ),
+        BUDGET,
+        estimate,
+    )
+    figures = read(told(made, 8_192, 3_192))
+    assert figures is not None
+
+    assert warnings(figures) == []
+    assert figures.blocks[0].percent == round(100 * made[BlockKind.SYSTEM].tokens / 500)

@@ -1,0 +1,173 @@
+"""How the older part of a conversation leaves the prompt."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.authorship import Material
+from gateway.conversation import ContextLimits
+from gateway.people import Audience
+from gateway.ports.conversation_notes import ConversationSummary
+from gateway.ports.stores import StoredTurn
+from gateway.stages.context import said_of
+from gateway.turn.context.history_window import (
+    MAX_PERSONS,
+    SHOWN,
+    leaving,
+    merged_summary,
+    since,
+    sizes_of,
+    summary_in_time,
+)
+from gateway.turn.tokens import estimate
+from tests.gateway.turn.context.making import AT
+
+LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24))
+SECOND = timedelta(seconds=1)
+
+
+def talk(exchanges: int, words: str = "something") -> list[StoredTurn]:
+    turns = []
+    for n in range(exchanges):
+        at = AT + 2 * n * SECOND
+        turns.append(StoredTurn(f"m{n}", "user", f"{words} {n}?", at, f"person-{n % 3}", "Ada"))
+        turns.append(StoredTurn(f"m{n}", "assistant", f"{words} {n}.", at + SECOND))
+    return turns
+
+
+def gone_of(
+    turns: list[StoredTurn], limits: ContextLimits, *, coming: int = 0, coming_tokens: int = 0
+) -> int:
+    sizes = sizes_of(turns, estimate)
+    return leaving(turns, sizes, limits, coming=coming, coming_tokens=coming_tokens)
+
+
+def ids(turns: list[StoredTurn]) -> list[str]:
+    return [f"{turn.role[0]}{turn.message_id}" for turn in turns]
+
+
+def test_nothing_leaves_while_there_is_room() -> None:
+    assert gone_of(talk(5), LIMITS) == 0
+
+
+def test_half_of_the_window_leaves_at_once_at_a_question() -> None:
+    turns = talk(6)
+    gone = gone_of(turns, LIMITS)
+
+    assert gone == 8
+    assert turns[gone].role == "user"
+
+
+def test_what_is_coming_counts() -> None:
+    assert gone_of(talk(4), LIMITS, coming=2) == 0
+    assert gone_of(talk(5), LIMITS, coming=2) > 0
+    assert gone_of(talk(2), LIMITS, coming=2, coming_tokens=2_000) > 0
+
+
+def test_many_tokens_leave_as_many_messages_do() -> None:
+    turns = talk(4, "word " * 300)
+
+    assert gone_of(turns, LIMITS) >= 4
+
+
+def test_the_latest_question_stays_however_long_it_is() -> None:
+    turns = talk(3, "word " * 5_000)
+
+    assert ids(turns[gone_of(turns, LIMITS) :]) == ["um2", "am2"]
+
+
+def test_the_window_grows_again_until_the_next_step() -> None:
+    """Ten steps of a conversation: it begins at the same turn most of the time."""
+    turns, summary, begins = talk(40), None, []
+    for n in range(5, 41):
+        kept = since(turns[: 2 * n], summary, LIMITS, AT)
+        gone = gone_of(kept, LIMITS)
+        if gone:
+            summary = merged_summary(summary, kept[:gone], said_of(kept[:gone], Audience.DIRECT))
+        begins.append(kept[gone].message_id)
+
+    assert len(set(begins)) <= len(begins) // 2
+
+
+def test_turns_after_the_summary_are_found_by_its_last_one() -> None:
+    turns = talk(4)
+    upto = ConversationSummary("so far", "m1", "assistant", turns[3].at)
+
+    assert ids(since(turns, upto, LIMITS, AT)) == ["um2", "am2", "um3", "am3"]
+
+
+def test_they_are_found_by_time_where_that_one_is_gone() -> None:
+    turns = talk(4)
+    upto = ConversationSummary("so far", "deleted", "assistant", turns[3].at)
+
+    assert ids(since(turns, upto, LIMITS, AT)) == ["um2", "am2", "um3", "am3"]
+    assert (
+        since(turns, ConversationSummary("", "x", "user", AT + timedelta(days=1)), LIMITS, AT) == []
+    )
+
+
+def test_what_is_older_than_the_limit_is_out_of_sight() -> None:
+    late = AT + timedelta(hours=24, seconds=5)
+
+    assert ids(since(talk(4), None, LIMITS, late))[0] == "um3"
+    summary = ConversationSummary("so far", "m1", "assistant", AT)
+    assert summary_in_time(summary, LIMITS, late) is None
+    assert summary_in_time(summary, LIMITS, AT) is summary
+
+
+def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
+    turns = [
+        *talk(1),
+        StoredTurn("m7", "user", "Rye or wheat? We decided on rye. More talk.", AT, "ada", "Ada"),
+        StoredTurn("m7", "assistant", "Good.", AT),
+    ]
+    first = merged_summary(None, turns[:2], said_of(turns[:2], Audience.PUBLIC_ROOM))
+    both = merged_summary(first, turns[2:], said_of(turns[2:], Audience.PUBLIC_ROOM))
+
+    assert both.text == "- [Ada] something 0?\n- [Ada] We decided on rye."
+    assert (both.message_id, both.role) == ("m7", "assistant")
+    assert both.persons == ("ada", "person-0")
+
+
+def test_a_summary_that_goes_back_to_too_many_is_begun_anew() -> None:
+    crowd = ConversationSummary("old", "m", "user", AT, tuple(f"p{n}" for n in range(MAX_PERSONS)))
+    made = merged_summary(crowd, talk(1), said_of(talk(1), Audience.DIRECT))
+
+    assert "old" not in made.text
+    assert made.persons == ("person-0",)
+
+
+def test_no_secret_stays_in_a_summary() -> None:
+    turns = [StoredTurn("m", "user", "we agreed on AKIAIOSFODNN7EXAMPLE as key", AT, "a", "A")]
+
+    assert (
+        "AKIAIOSFODNN7EXAMPLE"
+        not in merged_summary(None, turns, said_of(turns, Audience.DIRECT)).text
+    )
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text(max_size=200)), max_size=30), st.integers(1, 12))
+def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
+    said: list[tuple[bool, str]], most: int
+) -> None:
+    turns = [
+        StoredTurn(f"m{n}", "user" if asked else "assistant", text, AT)
+        for n, (asked, text) in enumerate(said)
+    ]
+    limits = ContextLimits(max_messages=most, max_tokens=300)
+    kept = since(turns, None, limits, AT)
+    gone = gone_of(kept, limits)
+
+    assert 0 <= gone <= max(0, len(kept) - 1)
+    if kept:
+        assert kept[gone].role == "user"
+
+
+def test_a_summary_of_what_was_shown_counts_as_text_of_somebody_else() -> None:
+    shown = (Material("forwarded", "we agreed to pay", "Eve"),)
+    turn = StoredTurn("m", "user", "see this", AT, "a", "A", material=shown)
+    first = merged_summary(None, [turn], said_of([turn], Audience.DIRECT))
+    assert first.persons == (SHOWN, "a")
+    later = talk(1)
+    assert SHOWN in merged_summary(first, later, said_of(later, Audience.DIRECT)).persons

@@ -1,0 +1,214 @@
+"""What people tell their memory, in the words they get back."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import BadInput
+from gateway.message import Reply
+from gateway.people import Role
+from gateway.remembering import GivenFile
+from memory.commands import texts as words
+from memory.commands.command_set import SPECS
+from memory.model.record import Draft, Kind
+from memory.ports import Filter
+from memory.stores.personal_data import TABLES
+from memory.turns.memory_port import keep_buttons
+from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
+
+
+async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
+    command, _, arguments = line.removeprefix("/").partition(" ")
+    return await rig.commands.run(command, arguments, rig.caller(name, **where))  # type: ignore[arg-type]
+
+
+async def press(rig: Rig, reply: Reply, label: str, name: str = "ada") -> Reply:
+    value = next(button.value for button in reply.buttons if button.label.startswith(label))
+    assert len(value.encode()) <= 64
+    assert rig.commands.owns(value)
+    return await rig.commands.press(value, rig.caller(name))
+
+
+async def test_remember_and_show() -> None:
+    async with memory_rig() as rig:
+        assert (await say(rig, "/remember I prefer tabs")).markdown == "I will remember that."
+        shown = (await say(rig, "/memories")).markdown
+        assert "I prefer tabs" in shown
+        assert "Preferences" in shown
+        assert (await say(rig, "/remember I prefer tabs")).markdown == "I know that already."
+        assert "nothing" in (await say(rig, "/memories", "bob")).markdown
+
+
+async def test_remember_wants_something() -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match="/remember"):
+            await say(rig, "/remember")
+
+
+async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        await say(rig, "/remember I prefer tabs")
+        question = await say(rig, "/forget Luna")
+        assert "Luna" in question.markdown
+        refused = await press(rig, question, "Forget", "bob")
+        assert refused.markdown == words.NOT_ASKED
+        assert refused.leaves_buttons
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert "no longer open" in (await press(rig, question, "Forget")).markdown
+        assert "Luna" not in (await say(rig, "/memories")).markdown
+
+
+async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
+    async with memory_rig() as rig:
+        ada, bob = await rig.handle("ada"), await rig.handle("bob")
+        await say(rig, "/remember my dog is called Luna")
+        await ada.infer(Draft("Luna is afraid of thunder", Kind.FACT))
+        await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        await bob.infer(Draft("Luna is the moon", Kind.FACT))
+        question = await say(rig, "/forget Luna")
+        assert "thunder" in question.markdown
+        assert "Rome" not in question.markdown
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 2."
+        assert [one.record.content for one in await ada.waiting()] == ["Lives in Rome"]
+        assert len(await bob.waiting()) == 1
+        question = await say(rig, "/forget Rome")
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert await ada.waiting() == []
+        assert (await say(rig, "/forget Rome")).markdown == "I remember nothing about that."
+
+
+async def test_forgetting_can_be_left_and_takes_an_id() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        question = await say(rig, "/forget dog")
+        assert (await press(rig, question, "Cancel")).markdown == "Nothing was changed."
+        (found,) = await (await rig.handle("ada")).search(Filter())
+        question = await say(rig, f"/forget {found.record.id[:12]}")
+        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+
+
+async def test_privacy_shows_exports_and_erases() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        assert (
+            "- memories, chat messages that I keep included: 1"
+            in (await say(rig, "/privacy")).markdown
+        )
+        exported = await say(rig, "/privacy export")
+        rows = [json.loads(line) for line in exported.files[0].data.splitlines()]
+        assert any(row.get("content") == "I prefer tabs" for row in rows)
+        surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
+        assert "erased" in (await press(rig, surely, "Yes")).markdown
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = "") -> Reply:
+    """Send a file with `/privacy import`."""
+    caller = replace(rig.caller(name), files=(GivenFile("my-data.jsonl", data, problem),))
+    return await rig.commands.run("privacy", "import", caller)
+
+
+async def test_what_was_exported_is_imported_again_and_once() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember I prefer tabs")
+        (file,) = (await say(rig, "/privacy export")).files
+        surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
+        await press(rig, surely, "Yes")
+        told = await bring(rig, file.data)
+        assert "- 1 imported" in told.markdown
+        assert "memory_sessions" in told.files[0].data.decode()
+        assert "I prefer tabs" in (await say(rig, "/memories")).markdown
+        assert "- 1 there already" in (await bring(rig, file.data)).markdown
+        for_bob = await bring(rig, file.data, "bob")
+        assert "- 1 waiting for your decision" in for_bob.markdown
+        assert "I prefer tabs" not in (await say(rig, "/memories", "bob")).markdown
+
+
+@pytest.mark.parametrize(
+    ("data", "problem", "told"),
+    [
+        (None, "it could not be fetched", "cannot read this file: it could not be fetched"),
+        (b"", "", "no export of Parley"),
+        (b"\xff\xfe\x00", "", "no export of Parley"),
+        (b'{"format":"parley-memory","version":9}', "", "version 9"),
+        (b'{"format":"parley-memory","version":1}\n' + b"{}\n" * 501, "", "more than 500 entries"),
+        (b"parley-sealed\n", "", "its key is needed"),
+        (b"PAR1" + b"x" * 100 + b"PAR1", "", "at the terminal only"),
+    ],
+)
+async def test_a_file_that_cannot_be_imported_is_named(
+    data: bytes | None, problem: str, told: str
+) -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match=told):
+            await bring(rig, data, problem=problem)
+        with pytest.raises(BadInput, match="Send the file"):
+            await say(rig, "/privacy import")
+        assert "nothing" in (await say(rig, "/memories")).markdown
+
+
+PRIVATE = ["/privacy export", "/privacy import", "/privacy erase", "/link", "/link AAAA"]
+
+
+@pytest.mark.parametrize("line", PRIVATE)
+async def test_what_is_private_is_not_done_before_others(line: str) -> None:
+    async with memory_rig() as rig:
+        with pytest.raises(BadInput, match="direct message"):
+            await say(rig, line, at=ROOM)
+
+
+async def test_rooms_learn_of_the_person_only_when_allowed() -> None:
+    async with memory_rig() as rig:
+        assert "do not" in (await say(rig, "/privacy")).markdown
+        await say(rig, "/privacy rooms on")
+        assert "I use what you told me elsewhere" in (await say(rig, "/privacy")).markdown
+
+
+async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
+    async with memory_rig() as rig:
+        room = ROOM
+        operator = await rig.handle("ada", at=room, role=Role.OPERATOR)
+        assert operator.access.project == "discord:main:guild"
+        direct = ROOM.__class__("discord", "main", "dm", DIRECT.audience)
+        assert "discord:main:guild" in (await say(rig, "/project", at=direct)).markdown.replace(
+            "\\", ""
+        )
+        await say(rig, "/project 1", at=direct)
+        assert (await rig.handle("ada", at=direct)).access.project == "discord:main:guild"
+        with pytest.raises(BadInput):
+            await say(rig, "/project discord:main:guild", "stranger", at=direct)
+        await say(rig, "/project none", at=direct)
+        assert (await rig.handle("ada", at=direct)).access.project == ""
+
+
+def test_what_can_be_used_without_an_argument_does_not_ask_for_one() -> None:
+    optional = {spec.name for spec in SPECS if spec.argument_optional}
+    assert optional == {"memories", "privacy", "undo", "project", "soul", "bible", "link"}
+
+
+async def test_every_button_fits_the_narrowest_platform() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember my dog is called Luna")
+        waiting = await (await rig.handle("ada")).infer(Draft("Lives in Rome", Kind.FACT))
+        erase = await say(rig, "/privacy erase")
+        replies = (await say(rig, "/forget dog"), erase, await press(rig, erase, "Erase"))
+        shown = [button for reply in replies for button in reply.buttons]
+        shown += keep_buttons(waiting.review_id)
+        assert len(shown) == 8
+        assert all(len(button.label) <= 20 for button in shown)
+        assert all(len(button.value.encode()) <= 64 for button in shown)
+
+
+def test_every_kind_of_personal_data_has_a_name_that_people_understand() -> None:
+    assert {table.name for table in TABLES} <= set(words.KINDS)
+    assert words.counted([("people_links", 2)]) == "- links with your other accounts: 2"
+    assert words.counted([]) == "Nothing."
+
+
+async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered() -> None:
+    async with memory_rig() as rig:
+        await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
+        reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
+        assert reply.markdown == words.NOT_FOUND

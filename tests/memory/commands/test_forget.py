@@ -1,0 +1,383 @@
+"""`/forget` over a whole memory on either database: what is shown is what goes, whatever happens in
+between and whoever presses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.conversation import ConversationKey
+from gateway.message import Place
+from gateway.ports.stores import Conversations, StoredTurn
+from gateway.remembering import Caller, WaitingTurn
+from gateway.storage.conversations import SqlConversations
+from gateway.storage.own_messages import SqlHistory
+from gateway.storage.waiting_turns import put_waiting_turn
+from memory.commands import texts as words
+from memory.model.record import Draft, Kind
+from memory.ports import Filter
+from memory.service.deletion import MAX_FOUND
+from parley.wiring.storage.memory_stores import memory_stores
+from tests.memory.commands.test_command_set import press, say
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
+from tests.support.clock import FakeClock
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
+from tests.support.servers import PostgresServer
+
+ADA = "telegram:main:ada"
+KEY = ConversationKey("default", "telegram", "main", "", "ada-dm")
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def kept(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[tuple[Rig, Conversations]]:
+    clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
+    await database.start()
+    if request.param == "sqlite":
+        yield rig_on(memory_stores(database, clock), database, clock), SqlConversations(database)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        pool = postgres_database(await migrated_database(server), PATIENT)
+        await pool.start()
+
+        async def keep(turn: WaitingTurn) -> None:
+            await pool.run(lambda: put_waiting_turn(turn))
+
+        rig = rig_on(
+            memory_stores(pool, clock), database, clock, keep=keep, history=SqlHistory(pool)
+        )
+        yield rig, SqlConversations(pool)
+        await pool.stop()
+    await database.stop()
+
+
+@pytest.fixture
+def rig(kept: tuple[Rig, Conversations]) -> Rig:
+    return kept[0]
+
+
+async def talk(kept: tuple[Rig, Conversations], id_: str, text: str, answer: str) -> None:
+    """Ada said something and was answered: it is in the history, and waits for memory."""
+    rig, conversations = kept
+    caller = rig.caller("ada", says=text, message=id_)
+    turns = (
+        StoredTurn(id_, "user", text, caller.at, ADA, "Ada"),
+        StoredTurn(id_, "assistant", answer, caller.at),
+    )
+    await conversations.append(KEY, turns)
+    handle = await rig.memory.for_principal(caller)
+    await rig.said(handle, f"turn-{id_}", text, answer)
+    await rig.clock.advance(2)
+
+
+async def history(kept: tuple[Rig, Conversations]) -> list[str]:
+    return [turn.text for turn in await kept[1].latest(KEY, 100)]
+
+
+async def remembered(rig: Rig) -> set[str]:
+    handle = await rig.handle("ada")
+    found = await handle.search(Filter(superseded=True, limit=1_000))
+    return {match.record.content for match in found}
+
+
+async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
+    for line in ("my dog is called Luna", "my dog likes snow", "Luna is a moon too"):
+        await say(rig, f"/remember {line}")
+    question = await say(rig, "/forget dog luna")
+    assert "my dog is called Luna" in question.markdown
+    assert "snow" not in question.markdown
+    assert "moon" not in question.markdown
+    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
+    assert (await say(rig, "/forget dog moon")).markdown == words.NOTHING_WITH_ALL
+
+
+async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
+    kept: tuple[Rig, Conversations],
+) -> None:
+    rig, _ = kept
+    await talk(kept, "m1", "My dog is called Luna", "What a name")
+    await talk(kept, "m2", "I live in Rome", "Luna lives there as well, then")
+    question = await say(rig, "/forget Luna")
+    for line in ("My dog is called Luna", "What a name", "Luna lives there"):
+        assert line in question.markdown
+    assert "I live in Rome" not in question.markdown
+    assert (await press(rig, question, "Forget 3")).markdown == "Forgotten: 3."
+    assert await history(kept) == ["I live in Rome"]
+    assert not any("Luna" in text for text in await remembered(rig))
+    assert "I live in Rome" in await remembered(rig)
+
+
+async def test_an_id_takes_along_where_it_was_said_word_for_word(
+    kept: tuple[Rig, Conversations],
+) -> None:
+    rig, _ = kept
+    await say(rig, "/remember I like tea")
+    await say(rig, "/remember I like green tea with milk")
+    await talk(kept, "m1", "You know that I like tea", "I do")
+    await talk(kept, "m2", "I like green tea, too", "Noted")
+    (tea,) = await (await rig.handle("ada")).about("like tea know")
+    assert tea.role == "user"
+    found = await (await rig.handle("ada")).search(Filter(text="I like tea"))
+    (one,) = [match.record for match in found if match.record.content == "I like tea"]
+    question = await say(rig, f"/forget {one.id[:12]}")
+    await press(rig, question, "Forget")
+    assert await history(kept) == ["I like green tea, too", "Noted"]
+    left = await remembered(rig)
+    assert "I like green tea with milk" in left
+    assert not left & {"I like tea", "You know that I like tea"}
+
+
+async def test_what_is_stored_between_showing_and_pressing_stays(
+    kept: tuple[Rig, Conversations],
+) -> None:
+    rig, _ = kept
+    await say(rig, "/remember Luna is my dog")
+    question = await say(rig, "/forget Luna")
+    await say(rig, "/remember Luna barks at night")
+    await talk(kept, "m1", "Luna again", "Yes")
+    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert "Luna barks at night" in await remembered(rig)
+    assert await history(kept) == ["Luna again", "Yes"]
+
+
+async def test_what_was_edited_between_showing_and_pressing_stays(
+    kept: tuple[Rig, Conversations],
+) -> None:
+    rig, conversations = kept
+    await talk(kept, "m1", "Luna is my dog", "Nice")
+    question = await say(rig, "/forget Luna")
+    place = replace(DIRECT, channel_id="ada-dm")
+    await conversations.edit("default", place, "m1", "Rex is my dog")
+    await rig.remembrance.edited("default", place, "m1", "Rex is my dog")
+    reply = await press(rig, question, "Forget")
+    assert "Rex is my dog" in await remembered(rig)
+    assert "Rex is my dog" in await history(kept)
+    assert "had changed or was gone" in reply.markdown
+
+
+async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> None:
+    await say(rig, "/remember Luna is my dog")
+    question = await say(rig, "/forget Luna")
+    value = question.buttons[0].value
+    for name, at in (("bob", DIRECT), ("ada", ROOM)):
+        refused = await rig.commands.press(value, rig.caller(name, at=at))
+        assert (refused.markdown, refused.leaves_buttons) == (words.NOT_ASKED, True)
+    assert await remembered(rig) == {"Luna is my dog"}
+    both = await asyncio.gather(*(rig.commands.press(value, rig.caller("ada")) for _ in range(2)))
+    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", words.CLOSED])
+
+
+async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
+    await say(rig, "/remember Luna is my dog")
+    question = await say(rig, "/forget Luna")
+    asked = question.buttons[0].value.rpartition(":")[2]
+    for value in (
+        "memory:yes:exchange-99",
+        "memory:shown:exchange-99:1",
+        f"memory:shown:{asked}:x",
+        f"memory:shown:{asked}:{'9' * 30}",
+        f"memory:yes:{asked}:0",
+        "memory:shown:",
+    ):
+        assert "Forgotten" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
+    page = await rig.commands.press(f"memory:shown:{asked}:1", rig.caller("bob"))
+    assert page.markdown == words.NOT_ASKED
+    assert await remembered(rig) == {"Luna is my dog"}
+
+
+async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> None:
+    for number in range(23):
+        await say(rig, f"/remember Luna did trick number {number:02}x")
+        await rig.clock.advance(1)
+    page = await say(rig, "/forget Luna")
+    seen = {n for n in range(23) if f"{n:02}x" in page.markdown}
+    assert "1-10 of 23" in page.markdown
+    assert [one.label for one in page.buttons] == ["Forget 23", "Next 11-20", "Cancel"]
+    page = await press(rig, page, "Next 11-20")
+    seen |= {n for n in range(23) if f"{n:02}x" in page.markdown}
+    page = await press(rig, page, "Next 21-23")
+    seen |= {n for n in range(23) if f"{n:02}x" in page.markdown}
+    assert seen == set(range(23))
+    assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
+    assert (await press(rig, page, "Forget 23")).markdown == "Forgotten: 23."
+    assert not any("Luna" in text for text in await remembered(rig))
+    assert (await press(rig, page, "First")).markdown == words.CLOSED
+
+
+async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
+    for number in range(11):
+        await say(rig, f"/remember Luna did trick number {number:02}x")
+        await rig.clock.advance(1)
+    page = await say(rig, "/forget Luna")
+    handle = await rig.handle("ada")
+    (oldest,) = await handle.about("trick 00x")
+    await handle.delete([oldest.id])
+    page = await press(rig, page, "Next")
+    assert "00x" not in page.markdown
+    assert words.CHANGED_ITEM in page.markdown
+    told = (await press(rig, page, "Forget 11")).markdown
+    assert told.startswith("Forgotten: 10.")
+
+
+async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
+    handle = await rig.handle("ada")
+    for number in range(MAX_FOUND + 3):
+        await rig.said(handle, f"turn-{number}", f"Luna number {number}", "yes")
+    question = await say(rig, "/forget Luna number")
+    assert f"I show and delete {MAX_FOUND} at a time; 3 more fit." in question.markdown
+    told = (await press(rig, question, f"Forget {MAX_FOUND}")).markdown
+    assert told.startswith(f"Forgotten: {MAX_FOUND}.")
+    assert "write the command again" in told
+    assert "Forget 3" in [one.label for one in (await say(rig, "/forget Luna number")).buttons]
+
+
+async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) -> None:
+    elsewhere = replace(DIRECT, platform="discord")
+    ada, bea = rig.caller("ada"), rig.caller("bea", at=elsewhere)
+    await rig.link(ada, bea)
+    await rig.commands.run("remember", "Luna is my dog", rig.caller("bea", at=elsewhere))
+    question = await say(rig, "/forget Luna")
+    assert "Luna is my dog" in question.markdown
+    await rig.links.unlink("default", str(ada.principal.person))
+    assert "Forgotten" not in (await press(rig, question, "Forget")).markdown
+    handle = await rig.handle("bea", at=elsewhere)
+    assert await handle.count() == 1
+    await rig.link(rig.caller("ada"), rig.caller("bea", at=elsewhere))
+    question = await say(rig, "/forget Luna")
+    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert await handle.count() == 0
+
+
+async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
+    await say(rig, "/remember Luna is my dog", at=DIRECT)
+    handle = await rig.handle("ada", at=ROOM)
+    await handle.remember(Draft("Luna guards the server", Kind.FACT))
+    private = await rig.commands.run("forget", "Luna", rig.caller("ada", at=ROOM))
+    assert "guards" in private.markdown
+    assert "my dog" not in private.markdown
+    assert words.FORGET_IN_ROOM in private.markdown
+
+
+async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember Luna is my dog", at=direct)
+    await (await rig.handle("ada", at=ROOM)).remember(Draft("Luna guards the server", Kind.FACT))
+    await say(rig, "/privacy rooms on", at=direct)
+
+    async def forget(*, alone: bool) -> str:
+        caller = replace(rig.caller("ada", at=ROOM), alone=alone)
+        return (await rig.commands.run("forget", "Luna", caller)).markdown
+
+    before_others = await forget(alone=False)
+    assert ("guards" in before_others, "my dog" in before_others) == (True, False)
+    assert words.FORGET_IN_ROOM in before_others
+    everything = await forget(alone=True)
+    assert ("guards" in everything, "my dog" in everything) == (True, True)
+    assert words.FORGET_IN_ROOM not in everything
+
+
+async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
+    await say(rig, "/remember Luna is my dog")
+    await press(rig, await say(rig, "/forget Luna"), "Forget")
+    (entry,) = [one for one in rig.noted.entries if one.action == "memory_bulk_delete"]
+    assert dict(entry.details)["deleted"] == 1
+    assert "luna" not in repr(entry).casefold()
+
+
+async def test_the_history_of_another_person_is_never_read(
+    kept: tuple[Rig, Conversations],
+) -> None:
+    rig, conversations = kept
+    at = rig.clock.now()
+    await conversations.append(
+        KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
+    )
+    assert (await say(rig, "/forget Luna")).markdown == words.NOTHING_TO_FORGET
+    found = await rig.memory.for_principal(rig.caller("bob"))
+    assert len((await found.forgettable("Luna")).items) == 1
+
+
+async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:
+    await say(rig, "/soul Call my dog Luna by her name.")
+    assert words.IN_SOUL in (await say(rig, "/forget Luna")).markdown
+    await say(rig, "/remember Luna is my dog")
+    assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
+    assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+
+
+@pytest.mark.parametrize("alone", [False, True])
+async def test_before_others_nothing_private_is_listed_or_deleted(
+    kept: tuple[Rig, Conversations], alone: bool
+) -> None:
+    rig, _ = kept
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember my boat is called Secret", at=direct)
+    await say(rig, "/privacy rooms on", at=direct)
+    await say(rig, "/remember my boat is blue", at=ROOM)
+    words_of_dm = StoredTurn("d1", "user", "my boat leaks", rig.clock.now(), "discord:main:ada")
+    await kept[1].append(ConversationKey("default", "discord", "main", "", "ada-dm"), [words_of_dm])
+
+    def caller() -> Caller:
+        return replace(rig.caller("ada", at=ROOM), alone=alone)
+
+    question = await rig.commands.run("forget", "boat", caller())
+    assert "my boat is blue" in question.markdown
+    assert ("Secret" in question.markdown) is alone
+    assert ("leaks" in question.markdown) is alone
+    (page,) = {b.value.replace(":yes:", ":shown:") for b in question.buttons if ":yes:" in b.value}
+    turned = (await rig.commands.press(f"{page}:1", caller())).markdown
+    assert "my boat is blue" in turned
+    assert ("Secret" in turned) is alone
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    told = (await rig.commands.press(yes, caller())).markdown
+    assert told.startswith("Forgotten: 3." if alone else "Forgotten: 1.")
+
+
+@pytest.mark.parametrize("tenant", ["default", "two"])
+async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_learned_of_it(
+    kept: tuple[Rig, Conversations], tenant: str
+) -> None:
+    rig, conversations = kept
+    rig.tenant = tenant
+    key, at = KEY._replace(tenant=tenant), rig.clock.now()
+    for id_, text in (("m1", "Luna swims in the lake"), ("m2", "please keep that about my pet")):
+        turns = (
+            StoredTurn(id_, "user", text, at, ADA, "Ada"),
+            StoredTurn(id_, "assistant", "Ok", at),
+        )
+        await conversations.append(key, turns)
+    handle = await rig.memory.for_principal(rig.caller("ada", message="m1"))
+    await rig.said(handle, "turn-m1", "Luna swims in the lake", "Ok")
+    await say(rig, "/remember my dog is called Luna", message="m2")
+    question = await say(rig, "/forget Luna")
+    assert question.markdown.count("Luna swims in the lake") == 1
+    assert "please keep that about my pet" in question.markdown
+    yes = question.buttons[0].label
+    assert (await press(rig, question, yes)).markdown == f"Forgotten: {yes.split()[1]}."
+    assert [turn.text for turn in await conversations.latest(key, 100)] == []
+    assert not any("Luna" in text for text in await remembered(rig))
+
+
+@pytest.mark.parametrize("asked_at", [ROOM, DIRECT])
+async def test_a_question_that_reached_its_person_directly_is_answered_there(
+    rig: Rig, asked_at: Place
+) -> None:
+    direct = replace(DIRECT, platform=ROOM.platform)
+    await say(rig, "/remember Luna is my dog", at=replace(asked_at, platform=ROOM.platform))
+    question = await say(rig, "/forget Luna", at=replace(asked_at, platform=ROOM.platform))
+    yes = next(b.value for b in question.buttons if ":yes:" in b.value)
+    page = f"{yes.replace(':yes:', ':shown:')}:1"
+    for name, at in (("bob", direct), ("ada", CLOSED)):
+        for value in (page, yes):
+            refused = await rig.commands.press(value, rig.caller(name, at=at))
+            assert refused.markdown == words.NOT_ASKED
+    turned = await rig.commands.press(page, rig.caller("ada", at=direct))
+    assert "Luna is my dog" in turned.markdown
+    told = await rig.commands.press(yes, rig.caller("ada", at=direct))
+    assert told.markdown.startswith("Forgotten: 1.")

@@ -1,0 +1,184 @@
+"""`/memories`: what was learned and what was said are two lists, counted, turned page by page."""
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.message import Reply
+from gateway.people import Audience
+from memory.commands import texts as words
+from memory.model.record import Draft, Kind
+from memory.service.listing import PAGE
+from tests.memory.commands.test_command_set import press, say
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
+
+
+async def learn(rig: Rig, *texts: str, kind: Kind = Kind.FACT, **where: object) -> None:
+    for text in texts:
+        await rig.clock.advance(60)
+        handle = await rig.handle("ada", **where)  # type: ignore[arg-type]  # a place
+        assert (await handle.remember(Draft(text, kind))).memory_id, text
+
+
+async def talk(rig: Rig, count: int, begin: str = "Message number") -> None:
+    for number in range(count):
+        await rig.clock.advance(60)
+        handle = await rig.handle("ada")
+        await rig.said(handle, f"turn-{begin}-{number}", f"{begin} {number}", "I see.")
+
+
+def lines(reply: Reply) -> list[str]:
+    """The entries of a list, without dates and ids."""
+    shown = [line for line in reply.markdown.splitlines() if line.startswith("- ")]
+    return [line[2 : line.index(" _(")] for line in shown]
+
+
+async def test_what_was_learned_comes_by_kind_the_newest_first_without_chat_messages() -> None:
+    async with memory_rig() as rig:
+        await learn(rig, "Has a dog")
+        await learn(rig, "I prefer tabs", kind=Kind.PREFERENCE)
+        await learn(rig, "Lives in Bern")
+        await learn(rig, "I like short answers", kind=Kind.PREFERENCE)
+        await talk(rig, 12)
+        shown = await say(rig, "/memories")
+        assert lines(shown) == ["I like short answers", "I prefer tabs", "Lives in Bern",
+                                "Has a dog"]  # fmt: skip
+        assert "(1–4 of 4)" in shown.markdown
+        assert shown.markdown.index("**Preferences**") < shown.markdown.index("**Facts**")
+        assert "Chat messages that I keep: 24" in shown.markdown
+        assert [button.label for button in shown.buttons] == ["Chat messages"]
+
+
+async def test_pages_are_turned_by_buttons_and_count_what_is_listed() -> None:
+    async with memory_rig() as rig:
+        facts = [f"Owns boat number {number}" for number in range(2 * PAGE + 3)]
+        await learn(rig, *facts)
+        await learn(rig, "I prefer tabs", kind=Kind.PREFERENCE)
+        await talk(rig, 1)
+        first = await say(rig, "/memories")
+        second = await press(rig, first, "Next")
+        third = await press(rig, second, "Next")
+        pages = [lines(first), lines(second), lines(third)]
+        assert [len(page) for page in pages] == [PAGE, PAGE, 4]
+        assert [*pages[0], *pages[1], *pages[2]] == ["I prefer tabs", *reversed(facts)]
+        assert "(11–20 of 24)" in second.markdown
+        assert [b.label for b in second.buttons] == ["Previous page", "Next page", "Chat messages"]
+        assert [b.label for b in third.buttons] == ["Previous page", "Chat messages"]
+        assert lines(await press(rig, third, "Previous")) == pages[1]
+        assert lines(await press(rig, second, "Previous")) == pages[0]
+
+
+async def test_chat_messages_are_a_list_of_their_own() -> None:
+    async with memory_rig() as rig:
+        await learn(rig, "Has a dog")
+        await talk(rig, 8)
+        shown = await say(rig, "/memories chat")
+        assert "(1–10 of 16)" in shown.markdown
+        assert "you said" in shown.markdown
+        assert "I said" in shown.markdown
+        assert "Message number 7" in shown.markdown
+        assert "dog" not in shown.markdown
+        assert "Message number 0" in (await press(rig, shown, "Next")).markdown
+        learned = await press(rig, shown, "What I learned")
+        assert lines(learned) == ["Has a dog"]
+        assert lines(await press(rig, learned, "Chat")) == lines(shown)
+
+
+async def test_a_search_counts_what_it_found_and_goes_on_by_buttons() -> None:
+    async with memory_rig() as rig:
+        await learn(rig, *(f"Boat {number} is blue" for number in range(PAGE + 2)), "Has a dog")
+        await talk(rig, 2, "The boat leaves at")
+        found = await say(rig, "/memories boat")
+        assert "(1–10 of 12)" in found.markdown
+        assert len(lines(await press(rig, found, "Next"))) == 2
+        said = await press(rig, found, "Chat messages")
+        assert sorted(lines(said)) == ["The boat leaves at 0", "The boat leaves at 1"]
+
+
+async def test_a_search_that_finds_nothing_says_so() -> None:
+    async with memory_rig() as rig:
+        assert (await say(rig, "/memories giraffe")).markdown == words.NOT_FOUND
+        await learn(rig, "Has a dog")
+        assert await say(rig, "/memories giraffe") == Reply(words.NOT_FOUND)
+        await talk(rig, 1, "A giraffe is tall")
+        only_said = await say(rig, "/memories giraffe")
+        assert only_said.markdown == words.NOT_LEARNED.format(count=1)
+        assert lines(await press(rig, only_said, "Chat")) == ["A giraffe is tall 0"]
+
+
+async def test_where_nothing_is_kept_the_next_step_is_told() -> None:
+    async with memory_rig() as rig:
+        assert await say(rig, "/memories") == Reply(words.NOTHING)
+        assert await say(rig, "/memories chat") == Reply(words.NOTHING_SAID)
+        await talk(rig, 1)
+        shown = await say(rig, "/memories")
+        assert shown.markdown.startswith(words.NOTHING)
+        assert "`/memories chat`" in shown.markdown
+
+
+async def test_nobody_else_turns_the_pages_and_not_for_ever() -> None:
+    async with memory_rig() as rig:
+        await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
+        first = await say(rig, "/memories")
+        assert await press(rig, first, "Next", "bob") == Reply(words.LIST_OF_OTHERS)
+        for value in ("memory:page:", "memory:page:x:l1", "memory:page:exchange-1:l²"):
+            answer = await rig.commands.press(value, rig.caller("ada"))
+            assert answer == Reply(words.OLD_LIST)
+        await rig.clock.advance(3_601)
+        assert await press(rig, first, "Next") == Reply(words.OLD_LIST)
+
+
+async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step() -> None:
+    async with memory_rig() as rig:
+        await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
+        first = await say(rig, "/memories")
+        ada = await rig.handle("ada")
+        assert await ada.delete([(await ada.page("learned", "", 0)).records[0].id])
+        assert (await press(rig, first, "Next")).markdown == words.NO_SUCH_PAGE
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+async def test_before_others_only_what_was_learned_there_is_listed(allowed: bool) -> None:
+    async with memory_rig() as rig:
+        direct = replace(DIRECT, platform=ROOM.platform)
+        await learn(rig, "Has a secret garden", at=direct)
+        await learn(rig, "Talks about boats", at=CLOSED)
+        await learn(rig, "Plays chess", at=ROOM)
+        if allowed:
+            await say(rig, "/privacy rooms on", at=direct)
+
+        async def shown(*, alone: bool) -> Reply:
+            caller = replace(rig.caller("ada", at=ROOM), alone=alone)
+            return await rig.commands.run("memories", "", caller)
+
+        before_others = await shown(alone=False)
+        assert (lines(before_others), before_others.buttons) == (["Plays chess"], ())
+        assert before_others.markdown.endswith(words.ELSEWHERE)
+        everything = ["Plays chess", "Talks about boats", "Has a secret garden"]
+        assert lines(await shown(alone=True)) == (everything if allowed else ["Plays chess"])
+
+
+async def test_in_a_room_without_anything_the_direct_message_is_named() -> None:
+    async with memory_rig() as rig:
+        assert ROOM.audience is not Audience.DIRECT
+        shown = (await say(rig, "/memories", at=ROOM)).markdown
+        assert shown == f"{words.NOTHING}\n\n{words.ELSEWHERE}"
+
+
+async def test_every_page_fits_the_narrowest_platform() -> None:
+    async with memory_rig() as rig:
+        long = "An *exceedingly* long _sentence_ about boats and harbours. " * 16
+        await learn(rig, *(f"{number} {long}{number * 37}" for number in range(2 * PAGE + 1)))
+        await talk(rig, 1)
+        second = await press(rig, await say(rig, "/memories"), "Next")
+        assert len(second.markdown) <= 4_096
+        assert len(second.buttons) == 3
+        assert all(len(button.label) <= 20 for button in second.buttons)
+        assert all(len(button.value.encode()) <= 64 for button in second.buttons)
+
+
+async def test_pages_end_where_paging_ends_and_the_search_is_named() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await learn(rig, "Has a dog")
+        assert (await ada.page("learned", "", 10**6)).records == ()

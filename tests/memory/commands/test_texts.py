@@ -1,0 +1,18 @@
+"""What people read of their memories."""
+
+from dataclasses import replace
+
+from memory.commands.texts import memory_line
+from tests.memory.stores.records import record
+
+
+def test_what_was_said_is_told_apart_from_what_is_known() -> None:
+    known = record("I like green tea")
+    asked = replace(record("What do you know about tea?"), role="user")
+    answered = replace(record("I will remember that."), role="assistant")
+    lines = [memory_line(one) for one in (known, asked, answered)]
+    assert [line.partition("_(")[2].partition(",")[0] for line in lines] == [
+        known.kind,
+        "you said",
+        "I said",
+    ]

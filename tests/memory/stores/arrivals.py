@@ -1,0 +1,18 @@
+"""One half of what `PeopleStore.start_turn` tells."""
+
+from datetime import datetime
+
+from memory.ports import PeopleStore, PersonChoices, Session
+from tests.memory.stores.records import AT
+
+
+async def known(people: PeopleStore, tenant: str, person: str) -> PersonChoices:
+    """Who this is."""
+    return (await people.start_turn(tenant, person, "a conversation", AT)).who
+
+
+async def session(
+    people: PeopleStore, tenant: str, person: str, conversation: str, now: datetime
+) -> Session:
+    """The session of a turn."""
+    return (await people.start_turn(tenant, person, conversation, now)).session

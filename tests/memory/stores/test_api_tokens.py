@@ -1,0 +1,48 @@
+"""Tokens that were given out: the contract on both engines."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from memory.ports.api_tokens import ApiToken, TokenStore
+from memory.stores.api_tokens import SqlApiTokens
+from tests.memory.stores.conftest import Engine
+from tests.memory.stores.records import ADA, AT, BOB
+
+LAPTOP = ApiToken("a1", "laptop", "t", ADA, AT, AT + timedelta(days=1))
+PHONE = ApiToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + timedelta(days=2))
+
+
+@pytest.fixture
+def tokens(engine: Engine) -> TokenStore:
+    return SqlApiTokens(engine)
+
+
+async def test_a_token_is_good_until_it_is_taken_back(tokens: TokenStore) -> None:
+    assert not await tokens.good("a1")
+    assert await tokens.add(LAPTOP)
+    assert await tokens.add(PHONE)
+    assert await tokens.good("a1")
+    assert await tokens.revoke("laptop") == LAPTOP
+    assert not await tokens.good("a1")
+    assert await tokens.good("b2")
+    assert await tokens.revoke("laptop") is None
+
+
+async def test_two_have_not_one_name(tokens: TokenStore) -> None:
+    assert await tokens.add(LAPTOP)
+    assert not await tokens.add(replace(PHONE, name="laptop"))
+    assert not await tokens.add(replace(PHONE, id="a1"))
+    assert await tokens.listed(AT) == [LAPTOP]
+
+
+async def test_what_has_expired_is_not_listed_and_goes(tokens: TokenStore) -> None:
+    for token in (LAPTOP, PHONE):
+        await tokens.add(token)
+    assert await tokens.listed(AT) == [PHONE, LAPTOP]
+    late = AT + timedelta(days=1)
+    assert await tokens.listed(late) == [PHONE]
+    assert await tokens.prune(late) == 1
+    assert await tokens.clear() == 1
+    assert await tokens.listed(AT) == []

@@ -1,0 +1,48 @@
+"""A chain of memories that comes in again: the replaced one first, then what replaced it."""
+
+from dataclasses import replace
+
+from memory.ports import Filter, MemoryStore
+from tests.memory.stores.records import AT, access, record, store, texts
+
+
+async def test_a_chain_comes_back_as_it_was(memories: MemoryStore) -> None:
+    newer = record("Works at Initrode now")
+    older = record("Works at Initech", superseded_by=newer.id, superseded_at=AT)
+    newer = replace(newer, supersedes=older.id)
+    assert (await store(memories, older)).stored
+    assert (await store(memories, newer)).stored
+    assert await texts(memories) == ["Works at Initrode now"]
+    found = await memories.get(access(), older.id)
+    assert found is not None
+    assert found.superseded_by == newer.id
+    assert await memories.count(access()) == 1
+
+
+async def test_what_was_replaced_already_fills_no_plan_and_repeats_nothing(
+    memories: MemoryStore,
+) -> None:
+    newer = record("Works at Initech")
+    assert (await store(memories, newer, quota=1)).stored
+    older = record("Works at Initech", superseded_by=newer.id, superseded_at=AT)
+    assert (await store(memories, older, quota=1)).stored
+    assert (await store(memories, record("Has a dog"), quota=1)).quota == (1, 1)
+
+
+async def test_taking_the_place_of_what_is_replaced_already_frees_no_place(
+    memories: MemoryStore,
+) -> None:
+    newer = record("Works at Initrode now")
+    older = record("Works at Initech", superseded_by=newer.id, superseded_at=AT)
+    await store(memories, older)
+    await store(memories, record("Has a dog"), quota=1)
+    refused = await store(memories, replace(newer, supersedes=older.id), quota=1)
+    assert (refused.stored, refused.quota) == (False, (1, 1))
+
+
+async def test_what_another_one_replaced_cannot_be_replaced_again(memories: MemoryStore) -> None:
+    older = record("Works at Initech", superseded_by=record().id, superseded_at=AT)
+    await store(memories, older)
+    refused = await store(memories, record("Works nowhere", supersedes=older.id))
+    assert (refused.stored, refused.missing) == (False, older.id)
+    assert len(await memories.find(access(), Filter(superseded=True))) == 1

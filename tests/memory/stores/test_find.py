@@ -1,0 +1,145 @@
+"""What both memory stores find, in which order, and what they leave out."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from gateway.errors import BadInput
+from memory.model.record import (
+    Evidence,
+    Kind,
+    Scope,
+    Tier,
+)
+from memory.ports import Filter, MemoryStore
+from tests.memory.stores.records import AT, access, operator, record, store, texts
+from tests.support.clock import FakeClock
+
+DAY = timedelta(days=1)
+
+
+async def test_the_newest_come_first_page_by_page(memories: MemoryStore) -> None:
+    for number in range(7):
+        await store(memories, record(f"number {number}", at=AT + timedelta(minutes=number // 2)))
+    seen: list[str] = []
+    after = ""
+    while page := await memories.find(access(), Filter(limit=3, after_id=after)):
+        seen += [match.record.content for match in page]
+        after = page[-1].record.id
+    assert seen == [f"number {number}" for number in reversed(range(7))]
+    assert await memories.find(access(), Filter(after_id="mem-none")) == []
+
+
+async def test_the_memory_with_most_of_the_rare_words_is_best(memories: MemoryStore) -> None:
+    for text in (
+        "my dog is called Rex",
+        "my dog likes my cat",
+        "my car is red",
+        "my house is old and my car, too",
+    ):
+        await store(memories, record(text))
+    found = await memories.find(access(), Filter(text="what is my dog called?"))
+    assert found[0].record.content == "my dog is called Rex"
+    scores = [match.score for match in found]
+    assert all(1 >= one >= two > 0 for one, two in pairwise(scores))
+    assert scores[0] > 2 * scores[-1]
+    assert (await memories.find(access(), Filter(text="dog Rex")))[0].score == 1.0
+    weak = await memories.find(access(), Filter(text="my passport"))
+    assert all(match.score < 0.35 for match in weak)
+
+
+async def test_searching_pages_through_everything_once(memories: MemoryStore) -> None:
+    for number in range(11):
+        await store(memories, record(f"tea {'and biscuits ' * (number % 3)}number {number}"))
+    seen: list[str] = []
+    after = ""
+    while page := await memories.find(
+        access(), Filter(text="biscuits tea", limit=4, after_id=after)
+    ):
+        seen += [match.record.id for match in page]
+        after = page[-1].record.id
+    assert len(seen) == len(set(seen)) == 11
+    assert await memories.find(access(), Filter(text="tea", after_id="mem-none")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("I prefer dark themes", "theme preferences"),
+        ("wohnt in Žofín", "zofin"),
+        ("wohnt in Žofín", "Z\u030cofi\u0301n"),
+        ("Она живёт в Москве", "МОСКВЕ"),
+        ("mail me at ada@example.com", "example"),
+        ("the key is in snake_case", "snake"),
+    ],
+)
+async def test_words_are_found_in_other_forms(memories: MemoryStore, text: str, query: str) -> None:
+    await store(memories, record(text))
+    assert await texts(memories, text=query) == [text]
+
+
+async def test_tags_are_searched_too(memories: MemoryStore) -> None:
+    await store(memories, record("likes tea", tags=("drinks",)))
+    assert await texts(memories, text="drink") == ["likes tea"]
+
+
+async def test_every_filter_narrows(memories: MemoryStore) -> None:
+    await store(memories, record("tea one", tags=("a", "b"), kind=Kind.PREFERENCE))
+    await store(memories, record("tea two", tags=("b",), tier=Tier.EPISODIC))
+    await store(memories, record("tea three", scope=Scope.GLOBAL), operator())
+    for text in ("", "tea"):
+        assert len(await texts(memories, text=text)) == 3
+        assert await texts(memories, text=text, tags=("b", "a")) == ["tea one"]
+        assert await texts(memories, text=text, kinds=(Kind.PREFERENCE,)) == ["tea one"]
+        assert await texts(memories, text=text, tiers=(Tier.EPISODIC,)) == ["tea two"]
+        assert len(await texts(memories, text=text, own_only=True)) == 2
+        assert len(await texts(memories, text=text, limit=2)) == 2
+
+
+@pytest.mark.parametrize("text", ["", "tea"])
+async def test_what_is_not_true_at_that_time_is_left_out(memories: MemoryStore, text: str) -> None:
+    await store(memories, record("tea from", true_from=AT + DAY))
+    await store(memories, record("tea until", true_until=AT + DAY))
+    await store(memories, record("tea proof", evidence=Evidence("c", AT, 1, "", AT + DAY)))
+    assert set(await texts(memories, text=text, at=AT)) == {"tea until", "tea proof"}
+    assert await texts(memories, text=text, at=AT + DAY) == ["tea from"]
+    assert len(await texts(memories, text=text)) == 3
+
+
+@pytest.mark.parametrize("text", ["", "tea"])
+async def test_what_expired_is_gone_before_anything_was_pruned(
+    memories: MemoryStore, clock: FakeClock, text: str
+) -> None:
+    kept = record("tea", expires_at=AT + DAY)
+    await store(memories, kept)
+    assert await texts(memories, text=text) == ["tea"]
+    await clock.advance(DAY.total_seconds())
+    assert await texts(memories, text=text) == []
+    assert await memories.get(access(), kept.id) is None
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_001])
+async def test_the_number_of_memories_is_bounded(memories: MemoryStore, limit: int) -> None:
+    with pytest.raises(BadInput, match="limit must be 1 to 1,000"):
+        await memories.find(access(), Filter(limit=limit))
+
+
+async def test_what_a_session_was_told_is_looked_at_again(
+    memories: MemoryStore, clock: FakeClock
+) -> None:
+    """Whether it is still there, still true, and still to be seen."""
+    gone, old, stays = record("gone"), record("old"), record("stays")
+    over = record("over", true_until=AT + DAY)
+    expired = record("expired", expires_at=AT + DAY)
+    theirs = record("theirs", "test:main:bob")
+    for one in (gone, old, stays, over, expired, theirs):
+        await store(memories, one)
+    told = [one.id for one in (gone, old, stays, over, expired, theirs)]
+    assert await memories.visible(access(), told) == set(told) - {theirs.id}
+
+    await memories.delete(access(), [gone.id])
+    await store(memories, record("new", supersedes=old.id))
+    assert await memories.visible(access(), told) == {stays.id, over.id, expired.id}
+    await clock.advance(2 * DAY.total_seconds())
+    assert await memories.visible(access(), told) == {stays.id}

@@ -1,0 +1,70 @@
+"""SQLite's ways to find who has a word: its index, or all that somebody has who has little."""
+
+import random
+
+import pytest
+
+from db.sqlite import SqliteDatabase
+from memory.ports import Filter
+from memory.stores.memories import SqlMemories
+from memory.stores.recall import SqlRecall
+from memory.stores.search import searches_on
+from memory.stores.sqlite import word_search as lexical
+from tests.memory.stores.records import BOB, access, record
+from tests.support.clock import FakeClock
+
+WORDS = (
+    *("kayak", "running", "runs", "tea", "the", "and", "ERR-42", "err", "v1.31", "C++", "žofín"),
+    *("静かな", "夜", "парусник", "a_b.c", "blue", "LEDGER_READ_AHEAD", "read", "7", "o'clock"),
+)
+TYPED = ("ru", "kay", "err-4", "v1.", "read-ah", "c+", "静", "tea bl", "the", "", "?")
+
+
+def text(chance: random.Random, words: int) -> str:
+    return " ".join(chance.choices(WORDS, k=words))
+
+
+@pytest.fixture
+async def recall(database: SqliteDatabase, clock: FakeClock) -> SqlRecall:
+    searches = searches_on(database)
+    memories, chance = SqlMemories(database, clock, searches), random.Random(1)
+    mine = [record(text(chance, 6), role="user") for _ in range(120)]
+    theirs = [record(text(chance, 6), role="user", person=BOB) for _ in range(120)]
+    await memories.keep_turns(access(), mine)
+    await memories.keep_turns(access(BOB), theirs)
+    gone = [one.id for one in mine[::10]]
+    await memories.delete(access(), gone)
+    return SqlRecall(database, clock, searches)
+
+
+async def test_both_ways_find_the_same_with_the_same_scores(
+    recall: SqlRecall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(2)
+    asked = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
+    asked += [(typed, True) for typed in TYPED]
+    found: dict[int, list[object]] = {}
+    for most in (0, 1_000):
+        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        found[most] = [
+            await recall.lexical(access(), words, Filter(unfinished=unfinished), 200)
+            for words, unfinished in asked
+        ]
+    assert found[0] == found[1_000]
+    assert sum(map(bool, found[0])) > 60
+
+
+async def test_only_of_whoever_has_little_everything_is_read(
+    recall: SqlRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+
+    async def looked_up(most: int) -> list[str]:
+        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        statements.clear()
+        await recall.lexical(access(), "kayak", Filter(), 10)
+        return [sql for sql in statements if "MATCH" in sql]
+
+    await database.run_job(lambda db: db.set_trace_callback(statements.append))
+    assert await looked_up(108) == []
+    assert await looked_up(107) != []

@@ -1,0 +1,85 @@
+"""Vectors in memory: the nearest first, within a bound."""
+
+import itertools
+import struct
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.stores.sqlite.vector_matrix import FIRST_ROWS, Matrices, Matrix, Partition, best_first
+
+COORDINATE = st.integers(-3, 3)
+VECTORS = st.lists(st.tuples(COORDINATE, COORDINATE), max_size=150)
+
+
+def packed(vector: tuple[float, ...]) -> bytes:
+    return struct.pack(f"<{len(vector)}f", *vector)
+
+
+def cosine(one: tuple[int, int], other: tuple[int, int]) -> float:
+    lengths = np.hypot(*one) * np.hypot(*other)
+    return float(np.dot(one, other) / lengths) if lengths else 0.0
+
+
+@settings(max_examples=60)
+@given(
+    vectors=VECTORS,
+    gone=st.sets(st.integers(1, 150), max_size=80),
+    query=st.tuples(COORDINATE, COORDINATE),
+    parts=st.integers(1, 5),
+    first=st.integers(1, 60),
+)
+def test_everything_that_is_there_comes_once_the_nearest_first(
+    vectors: list[tuple[int, int]],
+    gone: set[int],
+    query: tuple[int, int],
+    parts: int,
+    first: int,
+) -> None:
+    numbered = [(number, packed(one)) for number, one in enumerate(vectors, 1)]
+    matrix = Matrix(2, 1_000)
+    for part in range(parts):
+        matrix.add(numbered[: len(numbered) * (part + 1) // parts])
+    matrix.drop(sorted(gone))
+    found = list(itertools.chain(*best_first([matrix, matrix], query, first)))
+    assert {number for number, _ in found} == {number for number, _ in numbered} - gone
+    assert len(found) == len({number for number, _ in found})
+    scores = [score for _, score in found]
+    assert all(one >= other - 1e-6 for one, other in itertools.pairwise(scores))
+    for number, score in found:
+        assert abs(score - cosine(vectors[number - 1], query)) < 1e-5
+
+
+def test_where_there_is_no_room_the_oldest_go() -> None:
+    matrix = Matrix(2, 100)
+    for number in range(1, 1_001):
+        matrix.add([(number, packed((1.0, number / 1_000)))])
+    assert len(matrix) <= 100
+    assert matrix.last == 1_000
+    found = list(itertools.chain(*best_first([matrix], (0.0, 1.0), 10)))
+    assert found[0][0] == 1_000
+    assert min(number for number, _ in found) > 900
+    assert matrix.size <= 100 * (2 * 4 + 8)
+
+
+def test_what_is_gone_takes_no_room_for_long() -> None:
+    matrix = Matrix(2, 10_000)
+    matrix.add([(number, packed((1.0, 0.0))) for number in range(1, 1_001)])
+    before = matrix.size
+    matrix.drop(list(range(1, 900)))
+    assert len(matrix) == 101
+    assert matrix.size < before / 2
+
+
+def test_shelves_that_are_not_used_are_let_go() -> None:
+    matrices = Matrices(max_bytes=FIRST_ROWS * (2 * 4 + 8) * 3)
+    shelves = [Partition("owner", name, "m", 2) for name in "abcde"]
+    for shelf in shelves:
+        matrices.put(shelf, Matrix(2, 100))
+        matrices.get(shelves[0])
+        matrices.trim(1)
+    kept = [shelf.name for shelf in shelves if matrices.get(shelf) is not None]
+    assert kept == ["a", "d", "e"]
+    matrices.trim(3)
+    assert matrices.size <= FIRST_ROWS * (2 * 4 + 8) * 3

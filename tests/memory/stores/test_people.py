@@ -1,0 +1,223 @@
+"""Linked identities, projects, choices, sessions: the contract on both engines."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from db.sqlite import SqliteDatabase
+from memory.model.record import Scope
+from memory.ports import (
+    BrainStore,
+    Document,
+    LinkStore,
+    MemoryStore,
+    PeopleStore,
+    PersonChoices,
+    Session,
+)
+from tests.memory.stores.arrivals import known, session
+from tests.memory.stores.conftest import Engine
+from tests.memory.stores.linking import link
+from tests.memory.stores.records import ADA, AT, BOB, access, record, store
+from tests.support.clock import FakeClock
+
+EVE = "other:main:eve"
+NEVER = datetime.fromtimestamp(0, UTC)
+
+
+async def test_nobody_is_known_by_themselves(people: PeopleStore) -> None:
+    assert await known(people, "t", ADA) == PersonChoices((ADA,))
+
+
+async def test_a_choice_is_made_for_all_linked_identities(
+    people: PeopleStore, links: LinkStore
+) -> None:
+    await people.show_private("t", ADA, True)
+    await people.choose_project("t", ADA, "p")
+    assert await known(people, "t", ADA) == PersonChoices((ADA,), "p", True)
+    await link(links, ADA, BOB)
+    assert not (await known(people, "t", ADA)).shows_private
+    await people.show_private("t", BOB, True)
+    await people.choose_project("t", BOB, "q")
+    assert await known(people, "t", ADA) == PersonChoices((ADA, BOB), "q", True)
+    await links.unlink("t", ADA)
+    await people.show_private("t", ADA, False)
+    assert (await known(people, "t", BOB)).shows_private
+    assert not (await known(people, "u", BOB)).shows_private
+
+
+async def test_the_latest_hundred_projects_are_remembered(
+    people: PeopleStore, clock: FakeClock
+) -> None:
+    for number in range(103):
+        await people.note_seen("t", ADA, f"p{number}", f"Project {number}")
+        await clock.advance(1)
+    await people.note_seen("t", BOB, "p102", "Newer title")
+    await clock.advance(1)
+    await people.note_seen("t", ADA, "p3", "Seen again")
+    found = await people.projects("t", (ADA, BOB), NEVER)
+    assert found[:3] == [("p3", "Seen again"), ("p102", "Newer title"), ("p101", "Project 101")]
+    assert len(found) == 100
+    assert ("p2", "Project 2") not in found
+    assert await people.projects("u", (ADA,), NEVER) == []
+
+
+async def test_of_each_identity_it_is_known_when_it_was_seen_in_the_project_that_is_meant(
+    people: PeopleStore, links: LinkStore, clock: FakeClock
+) -> None:
+    await link(links, ADA, BOB)
+    await people.choose_project("t", ADA, "p")
+    assert (await known(people, "t", ADA)).seen == ()
+    await people.note_seen("t", BOB, "p", "P")
+    first = clock.now()
+    await clock.advance(60)
+    await people.note_seen("t", ADA, "p", "P")
+    await people.note_seen("t", ADA, "q", "Q")
+    there = ((BOB, first), (ADA, clock.now()))
+    assert sorted((await known(people, "t", ADA)).seen) == sorted(there)
+    assert sorted(await people.seen_identities("t", (ADA, BOB), "p")) == sorted(there)
+    assert await people.seen_identities("t", (EVE,), "p") == ()
+    assert await people.seen_identities("u", (ADA, BOB), "p") == ()
+    in_room = await people.start_turn("t", ADA, "a conversation", AT, "q")
+    assert in_room.who.seen == ((ADA, clock.now()),)
+    assert (await people.start_turn("t", ADA, "a conversation", AT, "")).who.seen == ()
+
+
+async def test_who_left_was_not_seen_and_without_the_bot_nobody_was(people: PeopleStore) -> None:
+    for person in (ADA, BOB):
+        for project in ("p", "q"):
+            await people.note_seen("t", person, project, project)
+    await people.note_seen("u", ADA, "p", "p")
+    assert await people.forget_seen("t", "p", ADA) == 1
+    assert await people.forget_seen("t", "p", ADA) == 0
+    assert await people.projects("t", (ADA,), NEVER) == [("q", "q")]
+    assert len(await people.projects("t", (BOB,), NEVER)) == 2
+    await people.note_seen("t", ADA, "p", "p")
+    assert await people.forget_seen("t", "p") == 2
+    assert await people.projects("t", (ADA, BOB), NEVER) == [("q", "q")]
+    assert await people.projects("u", (ADA,), NEVER) == [("p", "p")]
+
+
+async def test_what_was_seen_long_ago_counts_no_more_and_is_forgotten(
+    people: PeopleStore, clock: FakeClock
+) -> None:
+    await people.note_seen("t", ADA, "p", "P")
+    long_ago = clock.now()
+    await clock.advance(60)
+    await people.note_seen("t", ADA, "q", "Q")
+    assert await people.projects("t", (ADA,), long_ago) == [("q", "Q")]
+    assert await people.prune_seen(long_ago - timedelta(seconds=1)) == 0
+    assert await people.prune_seen(long_ago) == 1
+    assert await people.prune_seen(long_ago) == 0
+    assert await people.projects("t", (ADA,), NEVER) == [("q", "Q")]
+
+
+async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> None:
+    first = await session(people, "t", ADA, "c", AT)
+    assert await people.use(first.id, "stores", 20)
+    soon, late = AT + timedelta(minutes=29), AT + timedelta(minutes=59)
+    assert await session(people, "t", ADA, "c", soon) == Session(first.id, stores=1)
+    second = await session(people, "t", ADA, "c", late)
+    assert second == Session(second.id)
+    assert second.id != first.id
+    assert not await people.use(first.id, "stores", 20)
+    others = [
+        await session(people, *who, late)
+        for who in (("t", BOB, "c"), ("t", ADA, "d"), ("u", ADA, "c"))
+    ]
+    assert len({second.id, *(one.id for one in others)}) == 4
+
+
+@pytest.mark.parametrize("what", ["stores", "supersedes", "deletes"])
+async def test_uses_at_once_never_pass_the_limit(people: PeopleStore, what: str) -> None:
+    one = await session(people, "t", ADA, "c", AT)
+    used = await asyncio.gather(*(people.use(one.id, what, 5) for _ in range(12)))  # type: ignore[arg-type]
+    assert sum(used) == 5
+    assert getattr(await session(people, "t", ADA, "c", AT), what) == 5
+
+
+async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
+    people: PeopleStore,
+) -> None:
+    first = await session(people, "t", ADA, "c", AT)
+    assert first.briefed is None
+    later = AT + timedelta(minutes=5, microseconds=7)
+    assert await people.brief(first.id, AT, None) == AT
+    assert await people.brief(first.id, later, None) == AT, "another process was faster"
+    assert (await session(people, "t", ADA, "c", later)).briefed == AT
+    assert await people.brief(first.id, later, AT) == later
+    assert (await session(people, "t", ADA, "c", later)).briefed == later
+    assert (await session(people, "t", ADA, "c", later + timedelta(hours=1))).briefed is None
+    assert await people.brief("ses-none", AT, None) == AT
+
+
+async def test_sessions_are_forgotten(people: PeopleStore) -> None:
+    await session(people, "t", ADA, "c", AT)
+    assert await people.prune(AT) == 0
+    assert await people.prune(AT + timedelta(hours=1)) == 1
+    assert await people.prune(AT + timedelta(hours=1)) == 0
+
+
+async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
+    people: PeopleStore, brain: BrainStore, links: LinkStore
+) -> None:
+    await link(links, ADA, BOB)
+    operator = access(BOB, ADA, project="p", operates=True)
+    await brain.write(operator, "soul", "an older soul", BOB, AT)
+    await brain.write(operator, "soul", "a newer soul", BOB, AT)
+    await brain.write(operator, "bible", "the bible of p", BOB, AT)
+    await brain.write(operator, "heartbeat", "the pulse of p", "system", AT, synced_at=AT)
+    await brain.write(access(EVE), "soul", "Eve's", EVE, AT)
+    assert await told(people, None) == {"soul": "a newer soul"}
+    await people.choose_project("t", ADA, "p")
+    both = {"bible": "the bible of p", "heartbeat": "the pulse of p"}
+    assert await told(people, None) == {"soul": "a newer soul"} | both
+
+
+async def test_in_a_room_the_soul_is_read_only_where_all_linked_identities_allow_it(
+    people: PeopleStore, brain: BrainStore, links: LinkStore
+) -> None:
+    await brain.write(access(ADA, project="p"), "soul", "Ada's", ADA, AT)
+    await brain.write(access(BOB, project="p", operates=True), "bible", "the bible", BOB, AT)
+    await people.choose_project("t", ADA, "another")
+    assert await told(people, "p") == {"bible": "the bible"}
+    await people.show_private("t", ADA, True)
+    assert await told(people, "p") == {"soul": "Ada's", "bible": "the bible"}
+    await link(links, ADA, BOB)
+    assert await told(people, "p") == {"bible": "the bible"}
+    assert await told(people, "") == {}
+
+
+async def told(people: PeopleStore, project: str | None) -> dict[Document, str]:
+    arrival = await people.start_turn("t", ADA, "c", AT, project)
+    return {name: version.content for name, version in arrival.documents.items()}
+
+
+async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
+    people: PeopleStore,
+) -> None:
+    first = await session(people, "t", ADA, "c", AT)
+    for minutes in (0.5, 20, 49, 78):
+        assert await session(people, "t", ADA, "c", AT + timedelta(minutes=minutes)) == first
+    assert (await session(people, "t", ADA, "c", AT + timedelta(minutes=109))).id != first.id
+
+
+async def test_where_nothing_is_remembered_nobody_looks(
+    people: PeopleStore, memories: MemoryStore, engine: Engine, links: LinkStore
+) -> None:
+    async def remembers(person: str = ADA, project: str | None = None) -> bool:
+        return (await people.start_turn("t", person, "c", AT, project)).remembers
+
+    assert await remembers() is not isinstance(engine, SqliteDatabase)
+    assert await remembers(project="p")
+    await store(memories, record("a fact", BOB))
+    assert await remembers() is not isinstance(engine, SqliteDatabase)
+    await link(links, ADA, BOB)
+    assert await remembers()
+    assert await remembers(EVE) is not isinstance(engine, SqliteDatabase)
+    await people.choose_project("t", "x:main:zoe", "p")
+    assert await remembers("x:main:zoe"), "the project's memories may be there"
+    everybody = record("for all", "root", scope=Scope.GLOBAL)
+    await store(memories, everybody, access("root", operates=True))
+    assert await remembers(EVE)

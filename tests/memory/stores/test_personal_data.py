@@ -1,0 +1,121 @@
+"""Everything of a person is given out, and erased, from every table of memory."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from memory.model.record import Embedding, Record, Scope
+from memory.ports import (
+    BrainStore,
+    LinkSide,
+    LinkStore,
+    MemoryStore,
+    PeopleStore,
+    PersonalDataStore,
+    ReviewItem,
+    ReviewStore,
+)
+from memory.stores.personal_data import SqlMemoryPersonalData
+from tests.memory.stores.arrivals import known, session
+from tests.memory.stores.conftest import Engine
+from tests.memory.stores.linking import link
+from tests.memory.stores.records import ADA, AT, BOB, access, record, store, texts
+
+EVE = "other:main:eve"
+
+
+@pytest.fixture
+def personal(engine: Engine) -> PersonalDataStore:
+    return SqlMemoryPersonalData(engine)
+
+
+@pytest.fixture
+async def filled(
+    memories: MemoryStore,
+    people: PeopleStore,
+    links: LinkStore,
+    reviews: ReviewStore,
+    brain: BrainStore,
+) -> None:
+    """Ada and Eve, who are linked, and Bob have something in every table."""
+    for person in (ADA, BOB, EVE):
+        by = replace(access(person, project="p"), operates=True)
+        own = record(f"own of {person}", person, message_id="m1", embedding=Embedding("m", (1.0,)))
+        await store(memories, own, by)
+        shared = record(f"shared by {person}", person, scope=Scope.PROJECT, project="p")
+        await store(memories, shared, by)
+        await reviews.add(by, ReviewItem(f"r-{person}", _other(own), "hedged", AT))
+        await brain.write(by, "soul", f"soul of {person}", person, AT)
+        await brain.write(by, "bible", f"bible by {person}", person, AT)
+        await session(people, "t", person, "c", AT)
+        await people.note_seen("t", person, "p", "P")
+        await people.show_private("t", person, True)
+    assert await link(links, ADA, EVE) == "linked"
+    await links.offer("t", LinkSide(ADA), "code", AT + timedelta(minutes=1))
+
+
+def _other(own: Record) -> Record:
+    return replace(own, content="maybe", embedding=None)
+
+
+@pytest.mark.usefixtures("filled")
+async def test_everything_is_given_out_and_can_be_written_as_json(
+    personal: PersonalDataStore,
+) -> None:
+    rows = await personal.export("t", (ADA, EVE))
+    counted = dict.fromkeys((str(row["table"]) for row in rows), 0)
+    for row in rows:
+        counted[str(row["table"])] += 1
+    assert counted == {
+        "memories": 4,
+        "memory_reviews": 2,
+        "memory_sessions": 2,
+        "people_links": 2,
+        "people_projects": 2,
+        "people_choices": 2,
+        "link_requests": 1,
+        "brain_documents": 4,
+    }
+    text = json.dumps(rows)
+    assert "own of other:main:eve" in text
+    assert BOB not in text
+    assert await personal.export("u", (ADA, EVE)) == []
+
+
+@pytest.mark.usefixtures("filled")
+async def test_nothing_of_a_person_is_left(
+    personal: PersonalDataStore, memories: MemoryStore, people: PeopleStore, brain: BrainStore
+) -> None:
+    assert await personal.erase("u", (ADA, EVE)) == 0
+    before = len(await personal.export("t", (BOB,)))
+    assert await personal.erase("t", (ADA, EVE)) > 0
+    assert await personal.export("t", (ADA, EVE)) == []
+    assert await personal.erase("t", (ADA, EVE)) == 0
+    assert len(await personal.export("t", (BOB,))) == before
+    assert not await memories.knows_message("t", ("x", "y", "z"), ["m1"])
+    assert (await known(people, "t", ADA)).persons == (ADA,)
+    assert await brain.read(access(), "soul") is None
+
+
+@pytest.mark.usefixtures("filled")
+async def test_what_was_written_for_a_project_stays_without_its_author(
+    personal: PersonalDataStore, memories: MemoryStore, brain: BrainStore
+) -> None:
+    await personal.erase("t", (ADA,))
+    assert await personal.export("t", ("",)) == []
+    assert await personal.erase("t", ("",)) == 0
+    by = access(BOB, project="p")
+    assert f"shared by {ADA}" in await texts(memories, by)
+    kept = await brain.versions(by, "bible", 10)
+    assert [version.author for version in reversed(kept)] == ["", BOB, EVE]
+
+
+@pytest.mark.usefixtures("filled")
+async def test_one_of_three_linked_leaves_two_behind(
+    personal: PersonalDataStore, people: PeopleStore, links: LinkStore
+) -> None:
+    assert await link(links, ADA, BOB) == "linked"
+    await personal.erase("t", (ADA,))
+    assert (await known(people, "t", BOB)).persons == (EVE, BOB)

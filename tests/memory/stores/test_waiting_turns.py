@@ -1,0 +1,168 @@
+"""Turns that wait: the contract on both engines."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from gateway.errors import BadInput
+from gateway.ports.stores import Quarantined, QuarantineStore
+from gateway.ports.work_guard import Owner
+from gateway.remembering import WaitingTurn
+from gateway.storage.quarantine import SqlQuarantine
+from gateway.storage.waiting_turns import put_waiting_turn
+from memory.model.record import Record, Tier
+from memory.ports import ConsolidatedTurn, MemoryStore, WaitingTurns
+from memory.stores.personal_data import SqlMemoryPersonalData
+from memory.stores.waiting_turns import SqlWaitingTurns
+from tests.memory.stores.conftest import Engine
+from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
+
+
+@pytest.fixture
+def waiting(engine: Engine) -> WaitingTurns:
+    return SqlWaitingTurns(engine)
+
+
+async def put(engine: Engine, *turns: WaitingTurn) -> None:
+    for turn in turns:
+        await engine.run(partial(put_waiting_turn, turn))
+
+
+def turn(number: int, person: str = ADA, room: str = "", tenant: str = "t") -> WaitingTurn:
+    at = AT + timedelta(seconds=number)
+    said = (f"m{number}", f"n{number}")
+    return WaitingTurn(
+        f"turn-{number}", tenant, person, room, ":".join(CHANNEL), said, at, f'"{number} \u2713"'
+    )
+
+
+def said(content: str) -> Record:
+    return replace(record(content), tier=Tier.EPISODIC, role="user")
+
+
+def ids(turns: Sequence[WaitingTurn]) -> list[str]:
+    return [one.id for one in turns]
+
+
+async def test_the_oldest_come_first_and_come_back_as_they_were(
+    waiting: WaitingTurns, engine: Engine
+) -> None:
+    first, second, third = turn(1), turn(2, BOB, "r"), turn(3)
+    await put(engine, first, second, third)
+    assert await waiting.oldest(2) == [first, second]
+    assert await waiting.count() == 3
+
+
+async def test_the_same_turn_waits_once(waiting: WaitingTurns, engine: Engine) -> None:
+    await put(engine, turn(1), replace(turn(1), body='"again"'))
+    (only,) = await waiting.oldest(9)
+    assert only.body == '"again"'
+
+
+async def test_a_reach_finds_its_persons_and_its_rooms(
+    waiting: WaitingTurns, engine: Engine
+) -> None:
+    await put(
+        engine, turn(1), turn(2, BOB), turn(3, BOB, "r"), turn(4, room="r"), turn(5, tenant="u")
+    )
+    assert ids(await waiting.within(access(), 9)) == ["turn-1", "turn-4"]
+    assert ids(await waiting.within(access(ADA, BOB), 9)) == [
+        "turn-1",
+        "turn-2",
+        "turn-3",
+        "turn-4",
+    ]
+    assert ids(await waiting.within(access(room="r"), 9)) == ["turn-1", "turn-3", "turn-4"]
+    assert ids(await waiting.within(access("x", room="r"), 1)) == ["turn-3"]
+    assert await waiting.within(access("x"), 9) == []
+
+
+async def test_a_message_finds_its_turn_within_its_channel(
+    waiting: WaitingTurns, engine: Engine
+) -> None:
+    await put(engine, turn(1), turn(2))
+    assert ids(await waiting.saying("t", CHANNEL, ["n2", "x"], 9)) == ["turn-2"]
+    assert await waiting.saying("u", CHANNEL, ["n2"], 9) == []
+    assert await waiting.saying("t", ("test", "main", "C2"), ["n2"], 9) == []
+    assert await waiting.saying("t", CHANNEL, [], 9) == []
+
+
+async def test_what_is_taken_up_waits_no_more_and_is_kept(
+    waiting: WaitingTurns, memories: MemoryStore, engine: Engine
+) -> None:
+    await put(engine, turn(1), turn(2))
+    taken = [
+        ConsolidatedTurn(turn(1), access(), (said("hello"),)),
+        ConsolidatedTurn(turn(2), access(), ()),
+    ]
+    assert await waiting.take_up(taken) == {"turn-1", "turn-2"}
+    assert await waiting.count() == 0
+    assert await texts(memories) == ["hello"]
+    assert await waiting.take_up(taken) == set()
+    assert await texts(memories) == ["hello"]
+
+
+async def test_what_waits_no_more_or_says_something_else_is_not_kept(
+    waiting: WaitingTurns, memories: MemoryStore, engine: Engine
+) -> None:
+    await put(engine, replace(turn(2), body='"said again"'))
+    taken = [ConsolidatedTurn(turn(n), access(), (said(f"hello {n}"),)) for n in (1, 2)]
+    assert await waiting.take_up(taken) == set()
+    assert await texts(memories) == []
+    assert await waiting.count() == 1
+
+
+async def test_nothing_is_kept_on_behalf_of_somebody_else(
+    waiting: WaitingTurns, engine: Engine
+) -> None:
+    await put(engine, turn(1))
+    with pytest.raises(BadInput):
+        await waiting.take_up([ConsolidatedTurn(turn(1), access(BOB), (said("hello"),))])
+    assert await waiting.count() == 1
+
+
+@pytest.fixture
+def quarantine(engine: Engine) -> QuarantineStore:
+    return SqlQuarantine(engine)
+
+
+async def test_what_is_quarantined_waits_for_an_operator(
+    waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
+) -> None:
+    turns = [turn(1), turn(2), turn(3)]
+    await put(engine, *turns)
+    for one in turns[:2]:
+        owner = Owner(one.tenant, one.person, one.channel)
+        await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, AT))
+    await quarantine.add(Quarantined("message", "turn-3", Owner(), 8, AT))
+    messages = [id_ for one in turns for id_ in one.message_ids]
+    assert await waiting.oldest(10) == turns[2:]
+    assert await waiting.within(access(), 10) == turns[2:]
+    assert await waiting.saying("t", CHANNEL, messages, 10) == turns[2:]
+    assert await quarantine.remove("waiting_turn", "turn-1", discard=False)
+    assert await waiting.oldest(10) == [turns[0], turns[2]]
+    assert await quarantine.remove("waiting_turn", "turn-2", discard=True)
+    assert await waiting.count() == 2
+
+
+async def test_a_quarantined_turn_goes_with_its_message_its_age_and_its_person(
+    waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
+) -> None:
+    turns = [turn(1), turn(2), turn(3), turn(4, BOB)]
+    await put(engine, *turns)
+    for one in turns:
+        owner = Owner(one.tenant, one.person, one.channel)
+        await quarantine.add(Quarantined("waiting_turn", one.id, owner, 8, one.at))
+    assert await waiting.discard_quarantined("t", CHANNEL, ("m1", "unknown")) == 1
+    assert await waiting.discard_quarantined("other", CHANNEL, ("m2",)) == 0
+    assert await quarantine.prune(turns[2].at, AT, (), 100) == 1
+    assert [one.id for one in await quarantine.listed(10)] == ["turn-4", "turn-3"]
+    assert await waiting.count() == 2
+    personal = SqlMemoryPersonalData(engine)
+    assert {row["table"] for row in await personal.export("t", [ADA])} >= {"quarantine"}
+    await personal.erase("t", [ADA])
+    assert [one.id for one in await quarantine.listed(10)] == ["turn-4"]
+    assert await waiting.count() == 1

@@ -1,0 +1,42 @@
+"""How well a memory answers a search."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.stores.word_ranking import CHUNK, MAX_CANDIDATES, chosen, chunks, ranked
+
+COUNTS = st.lists(st.integers(0, 5_000), min_size=1, max_size=10)
+
+
+@given(counts=COUNTS, data=st.data())
+def test_scores_are_shares_and_more_words_are_never_worse(
+    counts: list[int], data: st.DataObject
+) -> None:
+    masks = data.draw(st.lists(st.integers(1, 2 ** len(counts) - 1), max_size=20))
+    found = ranked(dict(enumerate(masks)), counts)
+    scores = dict(found)
+    assert all(0 < score <= 1 for score in scores.values())
+    for number, mask in enumerate(masks):
+        for other, more in enumerate(masks):
+            if mask & more == mask:
+                assert scores[number] <= scores[other] + 1e-9
+    assert found == sorted(found, key=lambda hit: (-hit[1], -hit[0]))
+    assert ranked({1: 2 ** len(counts) - 1}, counts)[0][1] > 1 - 1e-9
+
+
+@given(counts=COUNTS)
+def test_candidates_are_taken_from_the_rarest_words(counts: list[int]) -> None:
+    words = chosen(counts)
+    assert bool(words) == any(counts)
+    if words:
+        assert counts[words[0]] == min(count for count in counts if count)
+        assert len(words) == 1 or sum(counts[word] for word in words) <= MAX_CANDIDATES
+
+
+@given(total=st.integers(0, 350), after=st.none() | st.integers(-1, 350))
+def test_pages_go_on_behind_the_last_one(total: int, after: int | None) -> None:
+    found = [(number, 1.0) for number in range(total)]
+    rest = [hit for some in chunks(found, after) for hit in some]
+    assert all(len(some) <= CHUNK for some in chunks(found, after))
+    start = 0 if after is None else after + 1 if 0 <= after < total else total
+    assert rest == found[start:]

@@ -1,0 +1,84 @@
+"""A process that stores memories beside others: `ENGINE URL WRITER SEED`.
+
+It stores 1,000 texts, each of 500 twice, then tries to replace the heads of chains, and prints how
+many it stored and which replacements it won.
+"""
+
+import asyncio
+import json
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.clock import SystemClock
+from memory.ports import MemoryStore
+from memory.stores.memories import SqlMemories
+from memory.stores.search import searches_on
+from tests.memory.stores.records import access, record, store
+from tests.support.databases import PATIENT, postgres_database, sqlite_database
+
+DISTINCT = 500
+CHAINS = 5
+ROUNDS = 4
+ADJECTIVES = ("quiet", "amber", "hollow", "distant", "brittle", "northern", "patient", "velvet")
+NOUNS = ("harbour", "lantern", "orchard", "compass", "meadow", "engine", "ribbon", "glacier")
+
+
+def text_of(number: int) -> str:
+    """One of 500 texts of which no two are alike enough."""
+    a, n = ADJECTIVES[number % 8], NOUNS[number // 8 % 8]
+    return (
+        f"remember that the {a} {n} in room {number} opens at {number % 24} for team t{number * 7}"
+    )
+
+
+def head_of(chain: int, version: int) -> str:
+    """The id of a version of a chain, the same for everybody."""
+    return f"mem-chain-{chain}-{version}"
+
+
+async def write(memories: MemoryStore, seed: int) -> tuple[int, list[str]]:
+    """Store and replace; how many were stored, and the replacements that won."""
+    numbers = [number for number in range(DISTINCT) for _ in range(2)]
+    random.Random(1).shuffle(numbers)  # all in the same order, so that they meet
+    stored = 0
+    for start in range(0, len(numbers), 50):
+        some = [record(text_of(number)) for number in numbers[start : start + 50]]
+        results = await asyncio.gather(*(store(memories, one) for one in some))
+        stored += sum(result.stored for result in results)
+    won = []
+    for version in range(ROUNDS):
+        for chain in range(CHAINS):
+            new = record(f"chain c{chain} version v{version + 1} by w{seed}")
+            new = replace(new, id=f"{new.id}-{seed}", supersedes=head_of(chain, version))
+            new = replace(new, provenance=replace(new.provenance, person=access().person))
+            if (await store(memories, new)).stored:
+                won.append(new.supersedes)
+                follow = replace(
+                    record(f"chain c{chain} head h{version + 1}"),
+                    id=head_of(chain, version + 1),
+                    supersedes=new.id,
+                )
+                assert (await store(memories, follow)).stored
+    return stored, won
+
+
+async def main(engine: str, url: str, seed: int) -> None:
+    """Run as a process."""
+    opened: SqliteDatabase | PostgresDatabase
+    if engine == "sqlite":
+        opened = sqlite_database(Path(url))
+    else:
+        opened = postgres_database(url, replace(PATIENT, connections=1))
+    await opened.start()
+    memories = SqlMemories(opened, SystemClock(), searches_on(opened))
+    stored, won = await write(memories, seed)
+    await opened.stop()
+    sys.stdout.write(json.dumps([stored, won]))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

@@ -1,0 +1,61 @@
+"""A sentence that is said with a person's next direct message, on both engines."""
+
+from dataclasses import replace
+
+from gateway.people import Audience
+from gateway.remembering import REDACTION_NOTICE
+from tests.memory.rig import DIRECT, Rig
+
+SENTENCE = "In a group you wrote what looks like a password or a key."
+SECRET = "My password is Xy12zz89x"
+GROUP = replace(DIRECT, channel_id="group", audience=Audience.PRIVATE_ROOM)
+WEEK = 7 * 86_400
+
+
+async def writes_a_secret(rig: Rig, name: str = "ada") -> None:
+    """In a group whose platform shows nothing to one person alone."""
+    turn = await rig.remembrance.turn(replace(rig.caller(name, at=GROUP, says=SECRET), alone=False))
+    stored = {"type": "fact", "content": SECRET, "quote": SECRET}
+    await turn.tools.call("memory_store", stored)
+    await turn.tell_later(SENTENCE, instead_of=(REDACTION_NOTICE,))
+    assert (await turn.finish("ok", [])).note == ""
+
+
+async def under_a_direct_answer(rig: Rig, name: str = "ada") -> str:
+    turn = await rig.remembrance.turn(rig.caller(name, at=DIRECT, says="hello"))
+    return (await turn.finish("ok", [])).note
+
+
+async def test_it_waits_for_that_person_and_is_said_once(rig: Rig) -> None:
+    await writes_a_secret(rig)
+    await writes_a_secret(rig)
+    assert SENTENCE not in await under_a_direct_answer(rig, "bob")
+    told = await under_a_direct_answer(rig)
+    assert told.count(SENTENCE) == 1
+    assert REDACTION_NOTICE not in told
+    assert await under_a_direct_answer(rig) == ""
+
+
+async def test_repeated_it_leaves_room_for_what_else_waits(rig: Rig) -> None:
+    for _ in range(20):
+        turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
+        await turn.tell_later(SENTENCE)
+    assert len((await rig.handle()).chosen.untold) == 1
+    await rig.clock.advance(2 * 86_400)
+    turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
+    await turn.tell_later(SENTENCE)
+    await rig.clock.advance(WEEK - 86_400)
+    assert SENTENCE in await under_a_direct_answer(rig), "the later one still waits"
+
+
+async def test_a_command_in_private_says_it_too(rig: Rig) -> None:
+    await writes_a_secret(rig)
+    said = await rig.commands.run("memories", "", rig.caller())
+    assert SENTENCE in said.markdown
+
+
+async def test_after_a_week_it_is_said_no_more(rig: Rig) -> None:
+    turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
+    await turn.tell_later(SENTENCE)
+    await rig.clock.advance(WEEK + 1)
+    assert await under_a_direct_answer(rig) == ""

@@ -1,0 +1,110 @@
+"""A statement that announces a change replaces what it contradicts, or the person is asked."""
+
+import pytest
+
+from memory.grounding.decision import Grounding, WritePolicy
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft, Kind
+from memory.ports import Filter
+from memory.turns.memory_port import aftermath_of
+from memory.write.replacement import announces_change, replaced_by
+from tests.memory.rig import Shelf, memory_rig
+from tests.memory.stores.records import record
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("I prefer spaces now, not tabs", "I prefer tabs over spaces"),
+        ("Ich trinke jetzt Tee statt Kaffee", "Ich trinke morgens Kaffee"),
+        ("Ahora prefiero el té negro", "Prefiero el café negro"),
+        ("Теперь я пью чёрный чай", "Я пью чёрный кофе"),
+        ("今は紅茶が好きです", "コーヒーが好きです"),
+    ],
+)
+def test_a_change_replaces_the_memory_about_the_same(text: str, old: str) -> None:
+    other = record("My sister lives in Rome")
+    assert announces_change(text)
+    found = replaced_by(text, [record(old), other])
+    assert found is not None
+    assert (found.record.content, found.certain) == (old, True)
+
+
+def test_one_shared_word_is_a_reason_to_ask() -> None:
+    found = replaced_by("I live in Bern now", [record("I live in Basel")])
+    assert found is not None
+    assert not found.certain
+
+
+def test_two_memories_that_share_as_much_are_a_reason_to_ask() -> None:
+    old = [record("I drink black coffee"), record("I drink black beer")]
+    found = replaced_by("I drink black tea now", old)
+    assert found is not None
+    assert not found.certain
+
+
+def test_a_preference_beside_another_one_replaces_nothing() -> None:
+    assert not announces_change("I prefer tea in the morning")
+    assert replaced_by("I moved to Bern now", [record("My dog is called Rex")]) is None
+
+
+async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await ada.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        said = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=said)
+        result = await handle.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        assert result.outcome is Outcome.STORED
+        assert result.notices == (
+            f"I now remember “{said}”. It replaces “I prefer tabs over spaces”.",
+        )
+        assert [match.record.content for match in await ada.search(Filter())] == [said]
+
+
+async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() -> None:
+    async with memory_rig(grounding=Grounding(Shelf(), WritePolicy.CONFIRM)) as rig:
+        ada = await rig.handle("ada")
+        await ada.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        said = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=said)
+        result = await handle.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        assert (result.outcome, result.notices) == (Outcome.REVIEW, ())
+        assert result.reason.endswith("It would replace “I prefer tabs over spaces”.")
+        note = aftermath_of((result,))
+        assert [button.label for button in note.buttons] == [
+            "Replace",
+            "Keep both",
+            "Keep the old one",
+        ]
+        assert "It would replace" in note.note
+
+
+def test_a_notice_with_underscores_stays_one_line_in_italics() -> None:
+    result = WriteResult(Outcome.STORED, "stored", "Stored.", notices=("It replaces “a_b *c*”.",))
+    assert aftermath_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
+
+
+@pytest.mark.parametrize("both", [True, False])
+async def test_where_it_is_not_certain_one_tap_decides(both: bool) -> None:
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        await ada.remember(Draft("I live in Basel", Kind.FACT))
+        asked = await rig.commands.run("remember", "I live in Bern now", rig.caller("ada"))
+        assert "It may replace “I live in Basel”" in asked.markdown
+        labels = {button.label: button.value for button in asked.buttons}
+        assert list(labels) == ["Replace", "Keep both", "Keep the old one"]
+        assert all(len(value.encode()) <= 64 for value in labels.values())
+        await rig.commands.press(labels["Keep both" if both else "Replace"], rig.caller("ada"))
+        kept = {match.record.content for match in await ada.search(Filter())}
+        assert kept == {"I live in Bern now", *(["I live in Basel"] if both else [])}
+
+
+async def test_the_memory_of_somebody_else_is_never_replaced() -> None:
+    async with memory_rig() as rig:
+        bob = await rig.handle("bob")
+        await bob.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        ada = await rig.handle("ada")
+        result = await ada.remember(Draft("I prefer spaces now, not tabs", Kind.PREFERENCE))
+        assert (result.outcome, result.notices) == (Outcome.STORED, ())
+        assert len(await bob.search(Filter())) == 1

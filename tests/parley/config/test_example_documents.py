@@ -1,0 +1,113 @@
+"""The example file and the reference name every key there is, with its default: no drift."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parley.config import load
+from parley.config.problems import Path as KeyPath
+from parley.config.reference_page import (
+    documented,
+    groups,
+    key_paths,
+    own_platforms,
+    with_reference,
+)
+from parley.config.sections import Limits
+from parley.config.yaml_file import Value, parse_yaml
+from tests.parley.config.kit import PLATFORMS
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "config" / "parley.example.yaml"
+PAGE = ROOT / "docs" / "configuration.md"
+SWITCHED_OFF = re.compile(r"^( *)#(?=[\"\w-])", re.MULTILINE)
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+def switched_on(text: str) -> str:
+    """The example with every switched off key in use (`key: {}` and `key: []` make room)."""
+    lines = SWITCHED_OFF.sub(r"\1", text).splitlines()
+    for number, line in enumerate(lines):
+        if not line.endswith((": {}", ": []")):
+            continue
+        indent = len(line) - len(line.lstrip())
+        below = (x for x in lines[number + 1 :] if x.strip() and not re.match(r"^ *#( |$)", x))
+        following = next(below, "")
+        if len(following) - len(following.lstrip()) > indent:
+            lines[number] = line[:-3]
+    return "\n".join(lines)
+
+
+def named(value: Value, known: set[str], path: KeyPath = ()) -> Iterator[str]:
+    """The paths of all keys in a file, names of one's own as `<name>`."""
+    if isinstance(value, list):
+        for item in value:
+            yield from named(item, known, path) if isinstance(item, dict) else ()
+    if not isinstance(value, dict):
+        return
+    for key, below in value.items():
+        here = (*path, key)
+        if ".".join(map(str, here)) not in known and not any(
+            k.startswith(".".join(map(str, here)) + ".") for k in known
+        ):
+            here = (*path, "<name>")
+        yield ".".join(map(str, here))
+        yield from named(below, known, here)
+
+
+def test_the_example_loads_as_it_is_and_says_nothing_but_defaults() -> None:
+    platforms = own_platforms()
+    example = load(EXAMPLE, {}, platforms)
+    assert example.model_dump() == load(None, {}, platforms).model_dump()
+
+
+def test_the_example_loads_with_every_key_switched_on(tmp_path: Path) -> None:
+    text = switched_on(EXAMPLE.read_text(encoding="utf-8"))
+    path = tmp_path / "parley.yaml"
+    path.write_text(text, encoding="utf-8")
+    wanted = set(re.findall(r"\$\{([A-Z_]+)\}", text)) - {"NAME"}
+    env = {name: f"xoxb-{name.lower()}-0123456789" for name in wanted}
+    env["TELEGRAM_WEBHOOK_SECRET"] = "a_secret_of_ones_own"
+    env["SLACK_APP_TOKEN"] = "xapp-0123456789"
+    settings = load(path, env, own_platforms())
+    accounts = {a.path for a in settings.accounts()}
+    assert {f"platforms.{p}" for p in ("discord", "slack", "telegram", "whatsapp")} <= accounts
+
+
+def test_the_example_names_every_key() -> None:
+    text = switched_on(EXAMPLE.read_text(encoding="utf-8"))
+    known = key_paths(own_platforms())
+    present = set(named(parse_yaml(text, "example").values, known))
+    assert known - present == set()
+
+
+def test_the_reference_in_the_documentation_is_the_model_s() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_reference(page, own_platforms()) == page, (
+        "run: python -m parley.config.reference_page"
+    )
+
+
+def test_every_key_of_ours_says_what_it_means() -> None:
+    silent = [
+        key.path
+        for group in groups(PLATFORMS)
+        if not group.path.startswith("platforms.")
+        for key in group.keys
+        if not key.meaning
+    ]
+    assert silent == []
+
+
+def test_the_words_under_a_field_are_its_documentation() -> None:
+    assert documented(Limits)["user_per_minute"] == "Of one person."
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_every_example_of_the_documentation_loads(tmp_path: Path, block: str) -> None:
+    path = tmp_path / "parley.yaml"
+    path.write_text(block, encoding="utf-8")
+    env = dict.fromkeys(re.findall(r"\$\{([A-Z_]+)\}", block), "x" * 20)
+    assert load(path, env, own_platforms()) != load(None, {}, own_platforms())

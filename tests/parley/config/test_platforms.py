@@ -1,0 +1,142 @@
+"""Which platforms are found, and what happens to packages that cannot take part."""
+
+import sys
+from importlib.metadata import Distribution, EntryPoint
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from gateway.errors import ConfigurationError
+from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from parley.config.platforms import GROUP, adapter_class, discover
+
+
+class Plain(AccountSettings, frozen=True):
+    """Settings without keys."""
+
+
+class Greedy(AccountSettings, frozen=True):
+    """Settings that use a key of ours."""
+
+    accounts: str = ""
+
+
+class Demanding(AccountSettings, frozen=True):
+    """Settings that cannot be empty."""
+
+    token: str
+
+
+class NotOurs(BaseModel):
+    """Some other model."""
+
+
+def a_manifest(platform: str = "owl", **changes: Any) -> AdapterManifest:
+    fields: dict[str, Any] = {
+        "platform": platform,
+        "title": "Owl",
+        "settings": Plain,
+        "capabilities": Capabilities(),
+        "dialect": "plain",
+        "load": "owl_plugin.adapter:OwlAdapter",
+    }
+    return AdapterManifest(**{**fields, **changes})
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module `owl_plugin` that tests fill with manifests."""
+    module = ModuleType("owl_plugin")
+    monkeypatch.setitem(sys.modules, "owl_plugin", module)
+    return module
+
+
+def entry(name: str, value: str, package: str = "") -> EntryPoint:
+    """An entry point as an installed package declares it."""
+    point = EntryPoint(name, value, GROUP)
+    if package:
+        vars(point)["dist"] = SimpleNamespace(name=package)
+    return point
+
+
+def test_our_own_platforms_are_found_without_a_library_being_loaded() -> None:
+    found = discover()
+    assert {"discord", "slack", "telegram", "whatsapp", "web"} <= set(found.manifests)
+    assert found.problems == ()
+
+
+def test_a_broken_package_is_reported_and_leaves_the_others_alone(plugin: ModuleType) -> None:
+    plugin.__dict__["GOOD"] = a_manifest()
+    found = discover(
+        [
+            entry("bat", "no_such_module:MANIFEST", "parley-bat"),
+            entry("fox", "owl_plugin:NOTHING"),
+            entry("owl", "owl_plugin:GOOD"),
+        ]
+    )
+    assert set(found.manifests) == {"owl"}
+    bat, fox = sorted(found.problems)
+    assert '"bat" of the package parley-bat could not be loaded: ModuleNotFound' in bat
+    assert fox.endswith("The others still work.")
+
+
+def test_a_package_that_raises_anything_at_all_is_survived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "angry_plugin.py").write_text("raise RuntimeError('no\\nway')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (problem,) = discover([entry("angry", "angry_plugin:MANIFEST")]).problems
+    assert problem.endswith("RuntimeError: no. The others still work.")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("not a manifest", "is not an AdapterManifest"),
+        (a_manifest("Owl"), "lower-case letters and digits"),
+        (a_manifest("eagle_owl"), "lower-case letters and digits"),
+        (a_manifest("eagle"), 'should be called "eagle"'),
+        (a_manifest(load="owl_plugin"), "package.module:Class"),
+        (a_manifest(settings=NotOurs), "subclass of AccountSettings"),
+        (a_manifest(settings=Greedy), 'key "accounts", which belongs to Parley'),
+        (a_manifest(settings=Demanding), 'default for "token"'),
+    ],
+)
+def test_a_manifest_that_breaks_a_rule_is_refused(
+    plugin: ModuleType, value: object, reason: str
+) -> None:
+    plugin.__dict__["MANIFEST"] = value
+    found = discover([entry("owl", "owl_plugin:MANIFEST")])
+    assert found.manifests == {}
+    assert reason in found.problems[0]
+
+
+def test_nobody_gets_a_platform_that_two_packages_claim(plugin: ModuleType) -> None:
+    plugin.__dict__.update(A=a_manifest(), B=a_manifest())
+    found = discover([entry("owl", "owl_plugin:A", "a"), entry("owl", "owl_plugin:B", "b")])
+    assert found.manifests == {}
+    assert "Several packages" in found.problems[0]
+    assert "(a, b)" in found.problems[0]
+
+
+def test_a_package_cannot_take_a_platform_of_ours_away(plugin: ModuleType) -> None:
+    ours, theirs = a_manifest("slack"), a_manifest("slack", title="Not Slack")
+    plugin.__dict__.update(OURS=ours, THEIRS=theirs)
+    found = discover(
+        [
+            entry("slack", "owl_plugin:THEIRS", "aaa"),
+            entry("slack", "owl_plugin:OURS", "parley"),
+        ]
+    )
+    assert found.manifests["slack"] is ours
+    assert "Parley's own adapter is used." in found.problems[0]
+
+
+def test_the_adapter_itself_is_imported_only_on_request(plugin: ModuleType) -> None:
+    with pytest.raises(ConfigurationError, match=r"adapter for Owl .* could not be loaded"):
+        adapter_class(a_manifest())
+    plugin.__dict__["OwlAdapter"] = Distribution
+    assert adapter_class(a_manifest(load="owl_plugin:OwlAdapter")) is Distribution  # type: ignore[comparison-overlap]

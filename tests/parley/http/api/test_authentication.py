@@ -1,0 +1,194 @@
+"""Who gets in: whoever shows a token that is signed, in time and not revoked, and nobody else."""
+
+import asyncio
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.clock import SystemClock
+from memory.ports.api_tokens import ApiToken
+from parley.http.api.app import OPERATIONS
+from parley.security.token_key import token_key
+from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
+
+DAY = timedelta(days=1)
+EVERY = sorted({(each.method, each.path.replace("{id}", "mem-1")) for each in OPERATIONS})
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY)
+async def test_nothing_is_answered_without_a_token(
+    program: Program, method: str, path: str
+) -> None:
+    told = await program.api_client("ada", "")(method, path)
+    assert (told.status, told.code) == (401, "token_missing")
+    assert told.headers["WWW-Authenticate"].startswith("Bearer")
+    assert told.where == "header.Authorization"
+
+
+async def test_not_even_that_there_is_nothing(program: Program) -> None:
+    nobody = program.api_client("ada", "")
+    assert (await nobody("GET", "/nothing")).status == 401
+    assert (await nobody("PATCH", "/brain")).status == 401
+
+
+async def test_a_token_opens_until_it_expires(program: Program, ada: ApiClient) -> None:
+    assert (await ada("GET", "/brain")).status == 200
+    late = await program.api_client("ada", program.token("ada", days=-0.001))("GET", "/brain")
+    assert (late.status, late.code) == (401, "token_expired")
+
+
+def forged(token: str, **changes: object) -> str:
+    """The token with another payload under the old signature."""
+    body, _, signature = token.removeprefix("parley_").partition(".")
+    payload = json.loads(urlsafe_b64decode(body + "=" * (-len(body) % 4))) | changes
+    changed = urlsafe_b64encode(json.dumps(payload).encode()).rstrip(b"=").decode()
+    return f"parley_{changed}.{signature}"
+
+
+async def test_a_forged_token_opens_nothing(program: Program, ada: ApiClient) -> None:
+    good = ada.token
+    tokens = (
+        forged(good, person="web:main:eve"),
+        forged(good, tenant="other"),
+        forged(good, until=2**33 - 1),
+        good[:-1] + ("A" if good[-1] != "A" else "B"),
+        good.partition(".")[0],
+        good + ".",
+        "parley_.",
+        "x" * 7000,
+        "é",
+    )
+    for token in tokens:
+        told = await program.api_client("ada", token)("GET", "/brain")
+        assert (told.status, told.code) == (401, "token_wrong"), token
+
+
+async def test_a_header_that_is_no_text_opens_nothing(program: Program) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", program.app.local.port)
+    writer.write(
+        b"GET /api/v1/brain HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\xfe\r\n\r\n"
+    )
+    assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_one_token_is_revoked_and_the_others_open(program: Program) -> None:
+    tokens = program.app.storage.memory.tokens
+    now = SystemClock().now()
+    callers = {}
+    for name in ("laptop", "phone"):
+        kept = ApiToken(f"id-{name}", name, "default", "web:main:ada", now, now + DAY)
+        assert await tokens.add(kept)
+        callers[name] = program.api_client("ada", program.token("ada", known=kept.id))
+        assert (await callers[name]("GET", "/brain")).status == 200
+    assert await tokens.revoke("phone") is not None
+    told = await callers["phone"]("GET", "/brain")
+    assert (told.status, told.code, told.where) == (401, "token_revoked", "header.Authorization")
+    assert (await callers["laptop"]("GET", "/brain")).status == 200
+
+
+async def test_with_its_person_a_token_is_gone(program: Program) -> None:
+    now = SystemClock().now()
+    stores = program.app.storage.memory
+    await stores.tokens.add(ApiToken("i", "n", "default", "web:main:ada", now, now + DAY))
+    ada = program.api_client("ada", program.token("ada", known="i"))
+    await stores.personal.erase("default", ("web:main:ada",))
+    assert (await ada("GET", "/brain")).code == "token_revoked"
+
+
+async def test_a_revoked_token_opens_nothing_at_once(program: Program, ada: ApiClient) -> None:
+    assert (await ada("GET", "/brain")).status == 200
+    token_key(program.settings).revoke_all()
+    told = await ada("GET", "/brain")
+    assert (told.status, told.code) == (401, "token_wrong")
+    assert (await program.api_client("ada")("GET", "/brain")).status == 200
+
+
+async def test_a_key_of_the_configuration_signs_where_there_is_no_file(tmp_path: Path) -> None:
+    key = {"port": 0, "token_key": "k" * 32}
+    async with running(settings_in(tmp_path, server=key)) as program:
+        assert (await program.api_client("ada")("GET", "/brain")).status == 200
+        assert not (tmp_path / "token.key").exists()
+
+
+async def test_neither_the_listeners_token_nor_a_cookie_makes_anybody_a_person(
+    tmp_path: Path,
+) -> None:
+    server = {"port": 0, "token": "listener-token-0123456789"}
+    async with running(settings_in(tmp_path, server=server)) as program:
+        told = await program.api_client("ada", server["token"])("GET", "/brain")  # type: ignore[arg-type]
+        assert (told.status, told.code) == (401, "token_wrong")
+        asked = await program.api_client("ada", "")("GET", f"/brain?token={server['token']}")
+        assert asked.status == 401
+        assert (await program.api_client("ada")("GET", "/brain")).status == 200
+
+
+async def test_a_request_through_a_proxy_needs_the_token_as_well(
+    program: Program, ada: ApiClient
+) -> None:
+    forwarded = {"X-Forwarded-For": "198.51.100.7"}
+    refused = await program.api_client("ada", "")("GET", "/brain", headers=forwarded)
+    assert refused.status == 401
+    assert (await ada("GET", "/brain", headers=forwarded)).status == 200
+
+
+async def test_the_description_is_for_whoever_may_see_the_local_pages(tmp_path: Path) -> None:
+    async with running(settings_in(tmp_path)) as program:
+        nobody = program.api_client("ada", "")
+        assert (await nobody("GET", "/openapi.json")).status == 200
+        forwarded = {"X-Forwarded-For": "198.51.100.7"}
+        assert (await nobody("GET", "/openapi.json", headers=forwarded)).status == 401
+        assert (
+            await program.api_client("ada")("GET", "/openapi.json", headers=forwarded)
+        ).status == 200
+
+
+async def test_another_sites_page_may_not_ask(ada: ApiClient) -> None:
+    body = {"content": "I prefer tabs"}
+    origin = {"Origin": "https://elsewhere.example"}
+    assert (await ada("POST", "/brain/memories", body, headers=origin)).status == 403
+
+
+async def test_the_role_is_that_of_the_configuration_not_of_the_token(
+    program: Program, ada: ApiClient, olga: ApiClient
+) -> None:
+    await ada.in_room()
+    await olga.in_room()
+    body = {"content": "A shop for kites."}
+    path = f"/brain/bible?project={PROJECT}"
+    proposed, written = await ada("PUT", path, body), await olga("PUT", path, body)
+    assert (proposed.status, proposed.json["outcome"]) == (202, "proposed")
+    assert (written.status, written.json["outcome"]) == (200, "written")
+
+
+async def test_whom_the_configuration_blocks_is_not_served(tmp_path: Path) -> None:
+    async with running(settings_in(tmp_path, access={"blocked_users": ["web:eve"]})) as program:
+        told = await program.api_client("eve")("GET", "/brain")
+        assert (told.status, told.code) == (403, "not_served")
+        assert (await program.api_client("ada")("GET", "/brain")).status == 200
+
+
+async def test_each_person_has_so_many_requests_a_minute(tmp_path: Path) -> None:
+    async with running(settings_in(tmp_path, limits={"api_per_minute": 3})) as program:
+        ada = program.api_client("ada")
+        assert [(await ada("GET", "/brain")).status for _ in range(3)] == [200] * 3
+        told = await ada("GET", "/brain")
+        assert (told.status, told.code) == (429, "too_many")
+        assert 1 <= int(told.headers["Retry-After"]) <= 20
+        assert (await program.api_client("eve")("GET", "/brain")).status == 200
+
+
+async def test_a_token_of_another_tenant_opens_nothing(program: Program, ada: ApiClient) -> None:
+    await ada("PUT", "/brain/soul", {"content": "I fly kites."})
+    abroad = program.api_client("ada", program.token("ada", tenant="elsewhere"))
+    told = await abroad("GET", "/brain/soul")
+    assert (told.status, told.code) == (401, "token_wrong")
+
+
+async def test_without_memory_there_is_no_interface(tmp_path: Path) -> None:
+    async with running(settings_in(tmp_path, memory={"enabled": False})) as program:
+        assert (await program.api_client("ada")("GET", "/brain")).status == 404

@@ -1,0 +1,99 @@
+"""Who may enter the local listener."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parley.http.access import AccessDecision, RequestFacts, authorize, same_secret, session_value
+from tests.support.for_each import for_each
+
+TOKEN = "a-token-of-decent-length"
+HERE = {"host": "127.0.0.1:8080"}
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+
+
+def asked(method: str = "GET", cookie: str = "", **headers: str) -> RequestFacts:
+    """A request to this machine; underscores in header names become dashes."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return RequestFacts(method, {**HERE, **named}, cookie)
+
+
+@for_each(
+    ("facts", "token", "reason"),
+    [
+        (asked(), "", "local"),
+        (asked(host="localhost:1"), "", "local"),
+        (asked(host="LOCALHOST"), "", "local"),
+        (asked(host="[::1]:8080"), "", "local"),
+        (asked("POST"), "", "local"),
+        (asked("POST", origin="http://127.0.0.1:8080"), "", "local"),
+        (asked(upgrade="websocket", origin="http://127.0.0.1:8080"), "", "local"),
+        (asked(**BEARER), TOKEN, "token"),
+        (asked(authorization=f"bearer   {TOKEN}"), TOKEN, "token"),
+        (asked(cookie=session_value(TOKEN)), TOKEN, "cookie"),
+        (asked(host="parley.example", **BEARER), TOKEN, "token"),
+        (asked(x_forwarded_for="9.9.9.9", host="parley.example", **BEARER), TOKEN, "token"),
+        (asked("POST", cookie=session_value(TOKEN), host="p.example", origin="https://p.example"),
+         TOKEN, "cookie"),
+    ],
+)  # fmt: skip
+def test_these_may(facts: RequestFacts, token: str, reason: str) -> None:
+    assert authorize(facts, token) == AccessDecision(True, reason)  # type: ignore[arg-type] # parametrised
+
+
+@for_each(
+    ("facts", "token", "reason", "status"),
+    [
+        (asked(host="evil.example"), "", "strange_host", 403),
+        (asked(host="127.0.0.1.evil.example"), "", "strange_host", 403),
+        (asked(host=""), "", "strange_host", 403),
+        (asked(host="[::1"), "", "strange_host", 403),
+        (asked(host="evil@127.0.0.1"), "", "strange_host", 403),
+        (asked(host="localhost."), "", "strange_host", 403),
+        (asked(x_forwarded_for="127.0.0.1"), "", "forwarded_without_token", 401),
+        (asked(x_forwarded_proto="https"), "", "forwarded_without_token", 401),
+        (asked(forwarded="for=127.0.0.1"), "", "forwarded_without_token", 401),
+        (asked(via="1.1 proxy"), "", "forwarded_without_token", 401),
+        (asked(x_real_ip="127.0.0.1"), "", "forwarded_without_token", 401),
+        (asked(x_forwarded_for="1.1.1.1", **BEARER), "", "forwarded_without_token", 401),
+        (asked(), TOKEN, "token_missing", 401),
+        (asked(x_forwarded_for="1.1.1.1"), TOKEN, "forwarded_without_token", 401),
+        (asked(authorization="Bearer nope"), TOKEN, "token_wrong", 401),
+        (asked(authorization="Bearer "), TOKEN, "token_wrong", 401),
+        (asked(authorization=f"Basic {TOKEN}"), TOKEN, "token_missing", 401),
+        (asked(cookie=TOKEN), TOKEN, "token_wrong", 401),
+        (asked(authorization="Bearer nope", cookie=session_value(TOKEN)),
+         TOKEN, "token_wrong", 401),
+        (asked("POST", origin="https://evil.example"), "", "strange_origin", 403),
+        (asked("POST", origin="null"), "", "strange_origin", 403),
+        (asked("POST", origin="http://127.0.0.1:9999"), "", "strange_origin", 403),
+        (asked("POST", sec_fetch_site="cross-site"), "", "strange_origin", 403),
+        (asked("DELETE", origin="http://[bad"), "", "strange_origin", 403),
+        (asked(upgrade="WebSocket", origin="https://evil.example"), "", "strange_origin", 403),
+        (asked("POST", cookie=session_value(TOKEN), origin="https://evil.example"),
+         TOKEN, "strange_origin", 403),
+    ],
+)  # fmt: skip
+def test_these_may_not(facts: RequestFacts, token: str, reason: str, status: int) -> None:
+    assert authorize(facts, token) == AccessDecision(False, reason, status)  # type: ignore[arg-type] # parametrised
+
+
+@given(
+    st.sampled_from(["GET", "POST", "OPTIONS", "TRACE"]),
+    st.dictionaries(
+        st.sampled_from(["host", "origin", "authorization", "upgrade", "sec-fetch-site"]),
+        st.text(max_size=40),
+    ),
+    st.text(max_size=40),
+)
+def test_whatever_is_sent_nobody_enters_without_the_token(
+    method: str, headers: dict[str, str], cookie: str
+) -> None:
+    entry = authorize(RequestFacts(method, headers, cookie), TOKEN)
+    assert not entry.allowed
+    assert entry.status in (401, 403)
+
+
+def test_an_empty_secret_equals_nothing() -> None:
+    assert not same_secret("", "")
+    assert same_secret("ä", "ä")
+    assert TOKEN not in session_value(TOKEN)

@@ -1,0 +1,251 @@
+"""The local listener over real sockets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from aiohttp import web
+from yarl import URL
+
+from gateway.errors import ConfigurationError, StartError
+from parley.http.local_listener import MAX_LINKS, SECURITY_HEADERS, LocalListener, Readiness
+
+TOKEN = "a-token-of-decent-length"
+
+
+async def hello(_request: web.Request) -> web.Response:
+    return web.Response(text="hello")
+
+
+async def talk(request: web.Request) -> web.WebSocketResponse:
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    await socket.send_str("hello")
+    await socket.close()
+    return socket
+
+
+def listener(token: str = "", **more: object) -> LocalListener:
+    """One with two routes."""
+    made = LocalListener(token=token, **more)  # type: ignore[arg-type] # tests name real parameters
+    made.add_routes([web.get("/", hello), web.post("/", hello), web.get("/ws", talk)])
+    return made
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+        yield session
+
+
+@pytest.fixture
+async def plain() -> AsyncIterator[LocalListener]:
+    made = listener()
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+async def guarded() -> AsyncIterator[LocalListener]:
+    made = listener(TOKEN)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+async def test_health_is_always_there_and_every_answer_is_protected(
+    plain: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    for path, status in (("/healthz", 200), ("/readyz", 200), ("/", 200), ("/nothing", 404)):
+        async with http.get(plain.base_url + path) as answer:
+            assert answer.status == status
+            for name, value in SECURITY_HEADERS.items():
+                assert answer.headers[name] == value
+            assert "Server" not in answer.headers
+
+
+async def test_readiness_tells_the_truth_and_details_only_inside(
+    http: aiohttp.ClientSession,
+) -> None:
+    parts = {"slack": "deaf", "telegram": "ready"}
+    made = listener(TOKEN, ready=lambda: Readiness(False, parts))
+    await made.start()
+    async with http.get(made.base_url + "/readyz") as answer:
+        assert answer.status == 503
+        assert await answer.json() == {"ready": False}
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    async with http.get(made.base_url + "/readyz", headers=bearer) as answer:
+        assert await answer.json() == {"ready": False, "parts": parts}
+    await made.stop()
+
+
+async def test_health_answers_through_a_proxy_too(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    through = {"X-Forwarded-For": "9.9.9.9", "Host": "parley.example"}
+    async with http.get(guarded.base_url + "/healthz", headers=through) as answer:
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {"Host": "evil.example"}, 403),
+        ("GET", {"X-Forwarded-For": "1.1.1.1"}, 401),
+        ("POST", {"Origin": "https://evil.example"}, 403),
+        ("POST", {}, 200),
+        ("GET", {}, 200),
+    ],
+)
+async def test_strangers_are_turned_away(
+    plain: LocalListener,
+    http: aiohttp.ClientSession,
+    method: str,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    async with http.request(method, plain.base_url + "/", headers=headers) as answer:
+        assert answer.status == status
+
+
+async def test_a_page_elsewhere_gets_no_websocket(
+    plain: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    url = plain.base_url + "/ws"
+    with pytest.raises(aiohttp.WSServerHandshakeError) as error:
+        await http.ws_connect(url, origin="https://evil.example")
+    assert error.value.status == 403
+    async with http.ws_connect(url, origin=plain.base_url) as socket:
+        assert await socket.receive_str() == "hello"
+
+
+async def test_without_the_token_nothing_but_health(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    async with http.get(guarded.base_url + "/") as answer:
+        assert answer.status == 401
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        assert "login link" in (await answer.json())["advice"]
+    async with http.get(
+        guarded.base_url + "/", headers={"Authorization": f"Bearer {TOKEN}"}
+    ) as answer:
+        assert await answer.text() == "hello"
+
+
+async def test_a_login_link_works_once_and_leaves_a_cookie(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    link = guarded.login_link()
+    assert TOKEN not in link
+    async with http.get(link, allow_redirects=False) as answer:
+        assert (answer.status, answer.headers["Location"]) == (303, "/")
+        cookie = answer.headers["Set-Cookie"]
+        assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
+        assert TOKEN not in cookie
+    async with http.get(guarded.base_url + "/") as answer:
+        assert answer.status == 200
+    async with http.get(link, allow_redirects=False) as answer:
+        assert answer.status == 401
+
+
+async def test_the_token_itself_is_no_login_link(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    for guess in (TOKEN, "", "x" * 500):
+        async with http.get(guarded.base_url + "/", params={"token": guess}) as answer:
+            assert answer.status == 401
+
+
+async def test_a_login_link_leads_nowhere_else(guarded: LocalListener) -> None:
+    code = guarded.login_link().partition("?")[2]
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"{guarded.base_url}//evil.example/?{code}", allow_redirects=False) as answer,
+    ):
+        assert answer.headers["Location"] == "/evil.example/"
+
+
+async def test_old_login_links_are_forgotten(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    first = guarded.login_link()
+    for _ in range(MAX_LINKS):
+        guarded.login_link()
+    async with http.get(first, allow_redirects=False) as answer:
+        assert answer.status == 401
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "parley.example", ""])
+async def test_it_does_not_open_beyond_this_machine_without_a_token(host: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"server\.token"):
+        await LocalListener(host, 0).start()
+    with pytest.raises(ConfigurationError, match="too few"):
+        await LocalListener(host, 0, "short").start()
+
+
+async def test_with_a_token_it_opens() -> None:
+    made = LocalListener("0.0.0.0", 0, TOKEN)
+    await made.start()
+    assert made.base_url == f"http://127.0.0.1:{made.port}"
+    await made.stop()
+    await made.stop()
+
+
+async def test_a_taken_port_is_a_clear_error(plain: LocalListener) -> None:
+    with pytest.raises(StartError, match=r"server\.port") as refused:
+        await LocalListener("127.0.0.1", plain.port).start()
+    where = f"127.0.0.1:{plain.port}"
+    assert refused.value.problem == (
+        f"local listener: cannot listen on {where} (Address already in use)."
+    )
+
+
+async def test_routes_come_before_the_start(plain: LocalListener) -> None:
+    with pytest.raises(RuntimeError):
+        plain.add_routes([web.get("/late", hello)])
+
+
+async def test_without_a_token_the_link_is_the_page(plain: LocalListener) -> None:
+    assert plain.login_link("/chat") == plain.base_url + "/chat"
+
+
+async def test_an_authorization_that_is_no_text_is_refused_like_any_other(
+    guarded: LocalListener,
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", guarded.port)
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\r\n\r\n")
+    assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_a_part_with_tokens_of_its_own_is_asked_without_the_listeners(
+    http: aiohttp.ClientSession,
+) -> None:
+    def part() -> web.Application:
+        app = web.Application()
+        app.router.add_get("/own", hello)
+        app.router.add_post("/own", hello)
+        return app
+
+    made = listener(TOKEN)
+    made.add_guarded("/part", part)
+    for _ in range(2):  # it can be started again
+        await made.start()
+        strange = {"Origin": "https://elsewhere.example"}
+        for method, path, headers, status in (
+            ("GET", "/part/own", {}, 200),
+            ("GET", "/part/none", {}, 404),
+            ("GET", "/part/own?token=x", {}, 200),
+            ("POST", "/part/own", strange, 403),
+            ("GET", "/", {}, 401),
+            ("GET", "/part/../", {}, 404),
+            ("GET", "/part%2F..%2F", {}, 401),
+            ("GET", "/partly", {}, 401),
+        ):
+            url = URL(made.base_url + path, encoded=True)
+            async with http.request(method, url, headers=headers) as answer:
+                assert answer.status == status, path
+        await made.stop()

@@ -1,0 +1,250 @@
+"""What the running program says of itself over HTTP: health, readiness, figures."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from gateway.errors import StoreUnavailable
+from gateway.observe.event_loop import EventLoopMonitor
+from gateway.ports.work_guard import WorkItem
+from parley.app import App
+from parley.http.local_listener import Health, LocalListener
+from simulators.base import PlatformSimulator
+from simulators.discord import DiscordSimulator
+from simulators.slack import SlackSimulator
+from simulators.telegram import TelegramSimulator
+from tests.e2e.harness import Lab, running
+from tests.support.servers import postgres_server, redis_server
+from tests.support.waiting import eventually
+
+TOKEN = "a-token-of-decent-length"
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+async def told(http: aiohttp.ClientSession, app: App, path: str) -> tuple[int, dict[str, object]]:
+    async with http.get(app.local.base_url + path) as answer:
+        return answer.status, await answer.json()
+
+
+async def becomes(http: aiohttp.ClientSession, app: App, *, ready: bool) -> dict[str, object]:
+    """The answer of `/readyz`, once it says that."""
+    answers: list[tuple[int, dict[str, object]]] = []
+
+    async def as_expected() -> bool:
+        answers.append(await told(http, app, "/readyz"))
+        return (answers[-1][0] == 200) is ready
+
+    await eventually(as_expected)
+    return answers[-1][1]
+
+
+async def figures(http: aiohttp.ClientSession, app: App) -> dict[str, float]:
+    """Samples by name and labels, as `name{a,b}`."""
+    async with http.get(app.local.base_url + "/metrics") as answer:
+        assert answer.status == 200
+        text = await answer.text()
+    return {
+        f"{sample.name}{{{','.join(sample.labels.values())}}}": sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def test_a_conversation_is_in_the_figures(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    platforms: dict[str, PlatformSimulator] = {
+        "telegram": TelegramSimulator(),
+        "slack": SlackSimulator(mode="http"),
+    }
+    async with running(platforms, tmp_path) as app:
+        for platform in platforms.values():
+            lab = Lab(app, platform)
+            ada = platform.person("Ada")
+            await platform.say(ada, platform.direct(ada), "hello")
+            await lab.answer(platform.direct(ada))
+            await lab.idle()
+        found = await figures(http, app)
+    for name in platforms:
+        assert found[f"parley_events_total{{message,{name}}}"] == 1
+        assert found[f"parley_exchanges_total{{answered,{name}}}"] == 1
+        assert found[f"parley_answer_seconds_count{{{name}}}"] == 1
+        assert found[f"parley_connection_state{{{name},ready}}"] == 1
+    assert found["parley_stage_seconds_count{ask_model}"] == 2
+    assert found["parley_stage_seconds_count{inbox}"] == 2
+    assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
+
+
+async def test_recall_is_in_the_figures_step_by_step(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    telegram = TelegramSimulator()
+    async with running({"telegram": telegram}, tmp_path) as app:
+        lab, ada = Lab(app, telegram), telegram.person("Ada")
+        room = telegram.direct(ada)
+        await telegram.say(ada, room, "remember that I prefer tabs")
+        await lab.answers(room, 1)
+        await telegram.say(ada, room, "do I like tabs or spaces better?")
+        await lab.answers(room, 2)
+        await lab.idle()
+        found = await figures(http, app)
+    assert found["parley_recalls_total{ok}"] >= 1
+    for step in ("bm25", "context", "scoring", "selection", "whole"):
+        assert found[f"parley_recall_seconds_count{{{step}}}"] >= 1
+    assert found["parley_recall_candidates_total{bm25}"] >= 1
+    assert found["parley_recall_results_total{}"] >= 1
+    assert found["parley_recall_notes_total{no_model}"] >= 1
+
+
+async def test_two_programs_in_one_process_count_for_themselves(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = TelegramSimulator(), TelegramSimulator()
+    async with (
+        running({"telegram": first}, tmp_path / "a") as one,
+        running({"telegram": second}, tmp_path / "b") as two,
+    ):
+        ada = first.person("Ada")
+        await first.say(ada, first.direct(ada), "hello")
+        await Lab(one, first).answer(first.direct(ada))
+        assert (await figures(http, one))["parley_events_total{message,telegram}"] == 1
+        assert "parley_events_total{message,telegram}" not in await figures(http, two)
+
+
+async def test_the_figures_are_for_those_who_may_enter(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    overrides = {"server": {"port": 0, "token": TOKEN}}
+    async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
+        address = app.local.base_url + "/metrics"
+        async with http.get(address) as answer:
+            assert answer.status == 401
+        async with http.get(address, headers={"X-Forwarded-For": "9.9.9.9"}) as answer:
+            assert answer.status == 401
+        async with http.get(address, headers={"Authorization": f"Bearer {TOKEN}"}) as answer:
+            assert answer.status == 200
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+
+
+async def test_a_deaf_socket_is_not_ready_and_says_so(
+    tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.runtime.liveness.LOOK_EVERY", 0.05)
+    monkeypatch.setattr("adapters.discord.liveness.ACK_SECONDS", 1.5)
+    discord, telegram = DiscordSimulator(), TelegramSimulator()
+    discord.gateway.heartbeat_ms = 400
+    async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
+        await becomes(http, app, ready=True)
+        discord.go_deaf()
+        ada = discord.person("Ada")
+        room = discord.direct(ada)
+        await discord.say(ada, room, "can you hear me?")
+        found = await becomes(http, app, ready=False)
+        parts, problems = found["parts"], found["problems"]
+        assert isinstance(parts, dict)
+        assert isinstance(problems, dict)
+        assert (parts["discord"], parts["telegram"]) == ("deaf", "ready")
+        assert problems["discord"]
+        await Lab(app, discord).answer(room)
+        await becomes(http, app, ready=True)
+
+
+async def test_a_store_that_is_gone_is_not_ready(
+    tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.02)
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        app.watching._stores._probes = {"storage": gone}
+        found = await becomes(http, app, ready=False)
+        assert found["problems"] == {"storage": "the disk is full"}
+        assert (await figures(http, app))["parley_up{storage}"] == 0
+        assert (await told(http, app, "/healthz"))[0] == 200
+
+
+async def gone() -> None:
+    raise StoreUnavailable("the disk is full")
+
+
+@pytest.mark.parametrize("engine", ["redis", "postgres"])
+async def test_a_server_that_goes_and_comes_back_is_told_in_time(
+    engine: str, tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.05)
+    part = {"redis": "storage", "postgres": "database"}[engine]
+    opened = redis_server() if engine == "redis" else postgres_server()
+    with opened as server:
+        overrides = {part: {"url": server.url}}
+        if part == "database":
+            overrides["storage"] = {"url": f"sqlite:///{tmp_path}/hot.db"}
+        async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
+            assert app.readiness().ready
+            await asyncio.to_thread(server.stop)
+            found = await becomes(http, app, ready=False)
+            parts = found["parts"]
+            assert isinstance(parts, dict)
+            assert {name for name, state in parts.items() if state != "ready"} == {part}
+            await asyncio.to_thread(server.start)
+            await becomes(http, app, ready=True)
+
+
+async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) -> None:
+    async with running({"slack": SlackSimulator(mode="http")}, tmp_path) as app:
+        assert app.readiness().parts["webhooks"] == "ready"
+        await app.webhooks.stop()
+        state = app.readiness()
+        assert not state.ready
+        assert state.parts["webhooks"] == "unavailable"
+
+
+async def test_quarantined_work_is_told_and_is_no_reason_to_be_unready(tmp_path: Path) -> None:
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        assert app.readiness().problems == {}
+        await app.guard.quarantine(WorkItem("chore", "memories"))
+        state = app.readiness()
+        assert state.ready
+        assert state.problems["quarantine"].startswith("1 in quarantine, not begun any more")
+        assert b"parley_quarantined 1.0" in app.watching.metrics.page()
+
+
+async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> None:
+    async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
+        assert app.readiness().ready
+    state = app.readiness()
+    assert not state.ready
+    assert state.parts["gateway"] == "stopping"
+
+
+async def test_a_loop_that_hangs_is_noticed(http: aiohttp.ClientSession) -> None:
+    watch = EventLoopMonitor()
+    watch.start()
+    await eventually(lambda: watch._lags)
+    before = watch.lag
+    time.sleep(before + 0.6)
+    await eventually(lambda: watch.lag >= before + 0.3)
+    await watch.stop()
+    await watch.stop()
+
+
+@pytest.mark.parametrize(("well", "status"), [(True, 200), (False, 503)])
+async def test_health_tells_whether_the_loop_hangs(
+    http: aiohttp.ClientSession, well: bool, status: int
+) -> None:
+    made = LocalListener(health=lambda: Health(well, 7.25))
+    await made.start()
+    async with http.get(made.base_url + "/healthz") as answer:
+        assert answer.status == status
+        body = await answer.json()
+    assert body == {"status": "ok" if well else "stalled", "loop_lag": 7.25}
+    await made.stop()

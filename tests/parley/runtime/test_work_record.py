@@ -1,0 +1,44 @@
+"""Where the record of work is, and that a program without one runs all the same."""
+
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from parley.config import from_mapping
+from parley.runtime.work_record import record_location, work_record
+
+REDIS = {"storage": {"url": "redis://h:1/0"}, "database": {"url": "postgresql://u:p@h/d"}}
+
+
+def test_it_is_beside_the_database(tmp_path: Path) -> None:
+    settings = from_mapping(
+        {"database": {"url": f"sqlite:///{tmp_path}/parley.db?synchronous=full"}}
+    )
+    assert record_location(settings) == (tmp_path, "parley.db")
+
+
+def test_programs_on_other_servers_have_other_records() -> None:
+    folder, name = record_location(from_mapping(REDIS))
+    assert folder == Path()
+    assert (folder, name) == record_location(from_mapping(REDIS))
+    other = {**REDIS, "storage": {"url": "redis://h:1/1"}}
+    assert record_location(from_mapping(other))[1] != name
+
+
+def test_the_folder_can_be_chosen(tmp_path: Path) -> None:
+    settings = from_mapping({**REDIS, "watchdog": {"folder": str(tmp_path / "new")}})
+    record, deaths = work_record(settings)
+    with record:
+        assert record.path is not None
+        assert record.path.parent == tmp_path / "new"
+        assert (record.path.stat().st_mode & 0o777, deaths) == (0o600, [])
+
+
+def test_without_a_folder_to_write_to_it_is_kept_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = from_mapping({**REDIS, "watchdog": {"folder": str(tmp_path / "file")}})
+    with capture_logs() as logs:
+        record, deaths = work_record(settings)
+    with record:
+        assert (record.path, deaths) == (None, [])
+    assert [line["event"] for line in logs] == ["no_work_record"]

@@ -1,0 +1,98 @@
+"""From the configuration to the memory that the gateway is handed."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from gateway.remembering import Caller, Forgetful, NoCommands
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft, Kind
+from memory.recall.rules import Limits, RecallRules
+from parley.app import App
+from parley.config import SettingsError, from_mapping
+from parley.wiring.memory import plans_of, recall_rules
+from tests.support.clock import FakeClock
+
+
+@asynccontextmanager
+async def app(folder: Path, **sections: Mapping[str, object]) -> AsyncIterator[App]:
+    url = f"sqlite:///{folder}/parley.db"
+    settings = from_mapping({"database": {"url": url}, "server": {"port": 0}, **sections})
+    opened = App(settings, FakeClock())
+    await opened.storage.start()
+    yield opened
+    await opened.storage.stop()
+
+
+async def told(opened: App, text: str, *, says: str = "") -> WriteResult:
+    place = Place("telegram", "main", "ada", Audience.DIRECT)
+    who = Principal("default", PersonId("telegram", "main", "ada"), Role.MEMBER)
+    at = FakeClock().now()
+    caller = Caller("x", who, "Ada", place, "c", at, ("m",), (says,) if says else ())
+    assert opened.memory.memory is not None
+    handle = await opened.memory.memory.for_principal(caller)
+    draft = Draft(text, Kind.FACT, quote=says)
+    return await (handle.infer(draft) if says else handle.remember(draft))
+
+
+async def test_where_memory_is_off_nothing_is_kept_and_no_command_is_there(tmp_path: Path) -> None:
+    async with app(tmp_path, memory={"enabled": False}) as opened:
+        assert isinstance(opened.memory.remembering, Forgetful)
+        assert isinstance(opened.memory.commands, NoCommands)
+        assert opened.memory.memory is None
+    assert not (tmp_path / "audit.key").exists()
+
+
+async def test_the_policy_of_the_configuration_decides(tmp_path: Path) -> None:
+    said = "the server may time out under load"
+    outcomes = []
+    for policy in ("grounded", "confirm", "open"):
+        folder = tmp_path / policy
+        folder.mkdir()
+        async with app(folder, memory={"write_policy": policy}) as opened:
+            hedged = await told(opened, said, says=said)
+            plain = await told(opened, "the door is green", says="the door is green")
+            outcomes.append((hedged.outcome, plain.outcome))
+    assert outcomes == [
+        (Outcome.REVIEW, Outcome.STORED),
+        (Outcome.REVIEW, Outcome.REVIEW),
+        (Outcome.STORED, Outcome.STORED),
+    ]
+
+
+async def test_the_plan_of_the_configuration_counts(tmp_path: Path) -> None:
+    async with app(tmp_path, plans={"default": "free"}) as opened:
+        results = [await told(opened, f"Owns boat number {number}") for number in range(4)]
+    assert [result.outcome for result in results] == [Outcome.STORED] * 3 + [Outcome.REFUSED]
+    assert results[-1].reason.startswith("Memory limit reached (3/3).")
+
+
+def test_a_person_can_have_a_plan_of_their_own() -> None:
+    plans = plans_of(from_mapping({"plans": {"people": {"telegram:main:ada": "pro"}}}))
+    assert plans.plan_of(("telegram:main:ada",)).memories == 15
+    assert plans.plan_of(("telegram:main:ben",)).memories is None
+
+
+def test_recall_goes_by_what_was_measured_but_for_what_is_configured() -> None:
+    assert recall_rules(from_mapping({})) == RecallRules()
+    wanted = {
+        "bm25_weight": 1.0,
+        "vector_weight": 0.5,
+        "recency_weight": 0.0,
+        "max_episodic_results": 3,
+        "max_semantic_results": 5,
+        "max_total_tokens": 800,
+    }
+    rules = recall_rules(from_mapping({"memory": {"recall": wanted}}))
+    assert (rules.arms.lexical, rules.arms.vector, rules.weights.recency) == (1.0, 0.5, 0.0)
+    assert rules.limits == Limits(3, 5, 800)
+    assert rules.arms.depth == RecallRules().arms.depth
+
+
+def test_recall_that_goes_by_nothing_is_refused() -> None:
+    with pytest.raises(SettingsError, match="bm25_weight or vector_weight"):
+        from_mapping({"memory": {"recall": {"bm25_weight": 0, "vector_weight": 0}}})

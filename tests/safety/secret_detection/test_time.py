@@ -1,0 +1,58 @@
+"""Processor time of redaction grows with the length of a text, whatever stands in it."""
+
+import time
+
+import pytest
+
+from safety.secret_detection.detect import redact_secrets
+
+PUMPS = [
+    *("a", "1", " ", "\n", "\t", "=", ":", "-", "'", '"', "`", "й", "密", "\u200b", "0x", "://a:"),
+    *("key=", "password=", "password is ", "key key key is ", "пароль ", "şifre ", "密码是"),
+    *("-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n", "aB3/"),
+    *("4111 1111 1111 1111 ", "411111111111", "cookie: a=b; ", "login: "),
+    *("login bob / ", "-u a:b ", "ENV A", "app password abcd ", "eyJabcdefgh.", "AKIA"),
+    *("sig=A1", "key=" * 120 + "1", "pw a1 ", "1 is my key ", 'pw "', "eyJ", ".eyJabcdefgh"),
+    *("KeyKey", "code 482911 ", "otp 1 ", "2fa ", "a1b2c3 is my password '"),
+    *('"a1b2c3d4e5f6" // key\n', "secret set A --body ", "--", "key=A1 "),
+    *("Bearer ", "seed ", "heroku key is ", "--password ", "' , '", '"value": ',
+      "machine a login b ", "[SECRET_REDACTED]", "${password:-"),
+]  # fmt: skip
+MOST_GROWTH = 300
+
+
+TRIES = 3
+
+
+def once(text: str) -> float:
+    """Processor time."""
+    begun = time.process_time()
+    redact_secrets(text)
+    return time.process_time() - begun
+
+
+def seconds(text: str) -> float:
+    """Processor time, the best of three."""
+    return min(once(text) for _ in range(TRIES))
+
+
+def takes_at_most(text: str, limit: float) -> bool:
+    """The best of three stays within the limit: one that does is enough to tell."""
+    return any(once(text) <= limit for _ in range(TRIES))
+
+
+@pytest.mark.parametrize("pump", PUMPS)
+def test_a_hundred_times_the_text_takes_at_most_300_times_as_long(pump: str) -> None:
+    short = seconds((pump * 1_000)[:1_000])
+    assert takes_at_most((pump * 100_000)[:100_000], MOST_GROWTH * max(short, 2e-5))
+
+
+def test_a_long_name_is_not_read_again_from_each_word_in_it() -> None:
+    apart = seconds(("Key " * 20_000)[:20_000])
+    assert seconds(("Key" * 20_000)[:20_000]) <= 1.9 * apart
+
+
+@pytest.mark.parametrize("piece", ["sig=A1", "key=A1", "token=A1_"])
+def test_a_row_of_names_without_spaces_is_not_read_to_its_end_from_each(piece: str) -> None:
+    apart = seconds((f"{piece} " * 2_000)[:10_000])
+    assert takes_at_most((piece * 2_000)[:10_000], 3 * apart)
