@@ -117,7 +117,8 @@ StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "oth
 
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
-    """The last event of a call; `message` is the whole answer, tool calls included. `from_fallback`:
+    """The last event of a call; `message` is the whole answer, tool calls included.
+    `from_fallback`:
     another model answered than the one that was asked."""
 
     message: ModelMessage

@@ -111,7 +111,8 @@ class Outbox(Protocol):
         ...
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """The platform confirmed it. `stands_at` is `gateway.ports.feedback.stands_at` of the message."""
+        """The platform confirmed it. `stands_at` is `gateway.ports.feedback.stands_at` of the
+        message."""
         ...
 
     async def reply_at(self, stands_at: str) -> str:

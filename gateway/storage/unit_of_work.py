@@ -4,7 +4,8 @@ from gateway.ports.stores import CompletedTurn, Inbox, TurnWriter
 
 
 class TwoStepUnitOfWork:
-    """Implements `gateway.ports.stores.UnitOfWork`: what lasts first, because that is harmless to repeat."""
+    """Implements `gateway.ports.stores.UnitOfWork`: what lasts first, because that is harmless to
+    repeat."""
 
     def __init__(self, keeper: TurnWriter, inbox: Inbox) -> None:
         self._keeper = keeper

@@ -89,7 +89,8 @@ class Trust(StrEnum):
 class Provenance:
     """Where and when something was learned. `person` is the `str(PersonId)` under which it was
     written; `group` names the conversation; `room` is empty for what was said in private.
-    `channel` is `channel_of(place)` in `memory/model/scope.py`: message ids are unique only within it,
+    `channel` is `channel_of(place)` in `memory/model/scope.py`: message ids are unique only within
+    it,
     and a deleted message is looked for by both.
     """
 

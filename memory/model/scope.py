@@ -1,6 +1,7 @@
 """Whom a memory reaches: the one rule about who may read and change what, as a value.
 
-A `AccessScope` is made here, from a principal and an audience that the gateway decided, and nowhere else.
+An `AccessScope` is made here, from a principal and an audience that the gateway decided, and
+nowhere else.
 Stores take nothing but a reach: no method of theirs takes somebody's id.
 
 In private a person sees what is theirs, the chosen project's and the tenant's. In a room everybody

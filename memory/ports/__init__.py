@@ -1,6 +1,7 @@
 """What memory keeps, as small Protocols. The stores beside this package implement them.
 
-Every method that touches a person's data takes a `AccessScope` (`memory/model/scope.py`), and the filter is in
+Every method that touches a person's data takes an `AccessScope` (`memory/model/scope.py`), and the
+filter is in
 the query. Every method raises `gateway.errors.StoreUnavailable` when the database does not take or
 give what was asked.
 """

@@ -77,7 +77,8 @@ class LinkStep:
 class LinkStore(Protocol):
     """Requests to link, and links. A person takes part in one request at a time.
 
-    `person` is the `str(PersonId)` of the principal; only `memory/service/links.py` calls these methods.
+    `person` is the `str(PersonId)` of the principal; only `memory/service/links.py` calls these
+    methods.
     Two identities of one account (`platform:account`) never become linked, at most 10 do.
     """
 

@@ -64,7 +64,8 @@ SessionUse = Literal["stores", "supersedes", "deletes"]
 class PeopleStore(Protocol):
     """Linked identities, chosen projects, choices about privacy, sessions.
 
-    `person` is the `str(PersonId)` of whoever asks: these methods are called by `memory/service/people.py`
+    `person` is the `str(PersonId)` of whoever asks: these methods are called by
+    `memory/service/people.py`
     alone, which takes it from the principal.
     """
 

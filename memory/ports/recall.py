@@ -1,7 +1,9 @@
 """The seams of recall: two arms that find candidates, a model that makes vectors, one that judges.
 
-`memory/stores/` implements the arms, `memory/embeddings/` the models. Everything of a person is reached
-through a `AccessScope`, and the filter is in the query, so that the first `limit` are the first of what
+`memory/stores/` implements the arms, `memory/embeddings/` the models. Everything of a person is
+reached
+through an `AccessScope`, and the filter is in the query, so that the first `limit` are the first of
+what
 this person may see here.
 """
 

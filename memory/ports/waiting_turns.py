@@ -19,7 +19,8 @@ class ConsolidatedTurn:
 
 
 class WaitingTurns(Protocol):
-    """Turns that the gateway kept as they were said (`gateway.ports.stores.CompletedTurn`). Those that are
+    """Turns that the gateway kept as they were said (`gateway.ports.stores.CompletedTurn`). Those
+    that are
     quarantined are not given out."""
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:

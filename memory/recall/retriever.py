@@ -65,7 +65,7 @@ class _Work:
 
 
 class Retriever:
-    """Finds what is remembered about something, for whoever a `AccessScope` was made for."""
+    """Finds what is remembered about something, for whoever an `AccessScope` was made for."""
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
 """Which memories lie together: short names for owners and rooms.
 
-They narrow a search to what may come into question before the rule of `memory/model/scope.py` is asked;
+They narrow a search to what may come into question before the rule of `memory/model/scope.py` is
+asked;
 they never replace it.
 """
 

@@ -1,7 +1,8 @@
 """A connected account in another process: a worker shows typing and live answers, and fetches
 files, through it.
 
-The process that holds the connection serves these calls (`parley/runtime/remote_calls.py`); sends, the
+The process that holds the connection serves these calls (`parley/runtime/remote_calls.py`); sends,
+the
 final answer among them, go through the outbox instead.
 """
 

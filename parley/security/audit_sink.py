@@ -10,7 +10,8 @@ from parley.wiring.storage import Storage
 
 
 class AuditSink:
-    """Implements `gateway.observe.security_log.SecuritySink`. The key is made with the first event that is
+    """Implements `gateway.observe.security_log.SecuritySink`. The key is made with the first event
+    that is
     kept: a program without memory to which nothing happens has none."""
 
     def __init__(self, settings: Settings, storage: Storage, clock: AlarmClock) -> None:

@@ -32,7 +32,8 @@ SYSTEM: Final = (
 
 
 class ModelJudge:
-    """Implements `memory.grounding.relevance.RelevanceJudge`. Each call is in the books, of nobody."""
+    """Implements `memory.grounding.relevance.RelevanceJudge`. Each call is in the books, of
+    nobody."""
 
     def __init__(
         self,

@@ -10,14 +10,14 @@ import sys
 from hypothesis.stateful import invariant, rule
 
 from memory.ports import Filter
-from tests.memory.isolation.belonging import MembershipStatus
 from tests.memory.isolation.deciding import Deciding
+from tests.memory.isolation.memberships import Memberships
 from tests.memory.isolation.model import SCENES, Scene
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Deciding, MembershipStatus):
+class Isolation(Writing, Deciding, Memberships):
     """All steps, and a look at what people are shown after each."""
 
     @rule()

@@ -1,6 +1,7 @@
 """Who may read what, told in a few words of its own.
 
-Nothing here comes from `memory/model/scope.py`: it is what the machine of `test_isolation_machine.py`
+Nothing here comes from `memory/model/scope.py`: it is what the machine of
+`test_isolation_machine.py`
 holds memory to. Every secret is one word that occurs nowhere else.
 """
 

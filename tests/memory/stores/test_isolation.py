@@ -1,4 +1,5 @@
-"""The stores' queries say the same as `memory/model/scope.py`, over whatever records and reaches."""
+"""The stores' queries say the same as `memory/model/scope.py`, over whatever records and
+reaches."""
 
 import itertools
 from dataclasses import replace

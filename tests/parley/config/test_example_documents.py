@@ -19,7 +19,7 @@ from parley.config.sections import Limits
 from parley.config.yaml_file import Value, parse_yaml
 from tests.parley.config.kit import PLATFORMS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "config" / "parley.example.yaml"
 PAGE = ROOT / "docs" / "configuration.md"
 SWITCHED_OFF = re.compile(r"^( *)#(?=[\"\w-])", re.MULTILINE)

@@ -18,7 +18,7 @@ try:
     EXPORTER = importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http") is not None
 except ModuleNotFoundError:
     EXPORTER = False
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(

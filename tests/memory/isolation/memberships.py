@@ -11,7 +11,7 @@ from tests.memory.isolation.base import Acting, names, scenes
 from tests.memory.isolation.model import SCENES, Scene
 
 
-class MembershipStatus(Acting):
+class Memberships(Acting):
     """People link accounts, choose projects, join and leave."""
 
     @rule(name=names, other=names)
