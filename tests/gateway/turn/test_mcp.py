@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+import pytest_asyncio
 
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
@@ -25,6 +26,8 @@ from tests.support.patience import LAUNCH
 from tests.support.waiting import eventually
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
+SHARED = "shared by several tests"
+"""An argument that the program passes over."""
 
 
 class SoonClock(RealClock):
@@ -45,10 +48,11 @@ async def connected(tools: McpTools) -> McpTools:
 
 
 def children() -> list[int]:
+    """The programs that the running test has started."""
     return [
         child.pid
         for child in psutil.Process().children(recursive=True)
-        if str(PROGRAM) in " ".join(_command_of(child))
+        if str(PROGRAM) in (command := _command_of(child)) and SHARED not in command
     ]
 
 
@@ -59,8 +63,24 @@ def _command_of(process: psutil.Process) -> list[str]:
         return []
 
 
+def on_one_server(test: Callable[..., Coroutine[Any, Any, None]]) -> Any:
+    """Run a test on the server that all such tests share: each start of one imports for a second
+    of the processor."""
+    return pytest.mark.xdist_group("mcp")(pytest.mark.asyncio(loop_scope="module")(test))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[McpTools]:
+    """A server that no test ends."""
+    program = McpServer("test", command=sys.executable, args=(str(PROGRAM), "stdio", SHARED))
+    tools = McpTools(program, SoonClock())
+    yield await connected(tools)
+    await tools.close()
+
+
 @pytest.fixture
 async def local() -> AsyncIterator[McpTools]:
+    """A server of the test's own."""
     tools = McpTools(stdio(), SoonClock())
     yield await connected(tools)
     await tools.close()
@@ -101,8 +121,9 @@ class WebServer:
             self._process.wait(10)
 
 
-async def test_tools_are_listed_with_their_servers_name(local: McpTools) -> None:
-    specs = {each.name: each for each in await local.tools()}
+@on_one_server
+async def test_tools_are_listed_with_their_servers_name(shared: McpTools) -> None:
+    specs = {each.name: each for each in await shared.tools()}
 
     assert specs["test__add"].description == "Adds two numbers."
     assert specs["test__add"].schema["type"] == "object"
@@ -111,39 +132,44 @@ async def test_tools_are_listed_with_their_servers_name(local: McpTools) -> None
     assert all(len(name) <= 64 for name in specs)
 
 
-async def test_tools_are_called(local: McpTools) -> None:
-    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
-    assert await local.call("test__write_note", {"text": "ü"}) == "noted: ü"
+@on_one_server
+async def test_tools_are_called(shared: McpTools) -> None:
+    assert await shared.call("test__add", {"a": 1, "b": 2}) == "3"
+    assert await shared.call("test__write_note", {"text": "ü"}) == "noted: ü"
 
 
-async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(local: McpTools) -> None:
-    (name,) = [s.name for s in await local.tools() if "spaces" in s.name]
+@on_one_server
+async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(shared: McpTools) -> None:
+    (name,) = [s.name for s in await shared.tools() if "spaces" in s.name]
 
-    assert await local.call(name, {}) == "odd done"
+    assert await shared.call(name, {}) == "odd done"
 
 
-async def test_errors_of_tools_are_tool_errors(local: McpTools) -> None:
+@on_one_server
+async def test_errors_of_tools_are_tool_errors(shared: McpTools) -> None:
     with pytest.raises(ToolError, match="no such thing"):
-        await local.call("test__fail", {})
+        await shared.call("test__fail", {})
     with pytest.raises(ToolError):
-        await local.call("test__add", {"a": "x"})
+        await shared.call("test__add", {"a": "x"})
     with pytest.raises(ToolError, match="there is no tool 'test__nothing'"):
-        await local.call("test__nothing", {})
-    assert await local.call("test__add", {"a": 1, "b": 1}) == "2"
+        await shared.call("test__nothing", {})
+    assert await shared.call("test__add", {"a": 1, "b": 1}) == "2"
 
 
-async def test_a_flood_is_bounded(local: McpTools) -> None:
-    assert len(await local.call("test__flood", {})) <= 100_000
+@on_one_server
+async def test_a_flood_is_bounded(shared: McpTools) -> None:
+    assert len(await shared.call("test__flood", {})) <= 100_000
 
 
-async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(local: McpTools) -> None:
-    hanging = asyncio.create_task(local.call("test__hang", {}))
+@on_one_server
+async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(shared: McpTools) -> None:
+    hanging = asyncio.create_task(shared.call("test__hang", {}))
 
-    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
+    assert await shared.call("test__add", {"a": 1, "b": 2}) == "3"
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    assert await local.call("test__add", {"a": 2, "b": 2}) == "4"
+    assert await shared.call("test__add", {"a": 2, "b": 2}) == "4"
 
 
 async def test_the_program_sees_only_the_variables_that_are_named(
@@ -247,9 +273,10 @@ async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> No
     await tools.close()
 
 
-async def test_one_dead_server_does_not_take_the_others_along(local: McpTools) -> None:
+@on_one_server
+async def test_one_dead_server_does_not_take_the_others_along(shared: McpTools) -> None:
     dead = McpTools(McpServer("dead", command="/nonexistent/program"), SoonClock())
-    toolbox = Toolbox([dead, local, StubTools(spec("own"))])
+    toolbox = Toolbox([dead, shared, StubTools(spec("own"))])
 
     result = await Turn().ask(
         'use the tool add with {"a": 20, "b": 22}', OfflineProvider(), _plain(toolbox)
