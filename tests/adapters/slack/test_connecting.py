@@ -9,6 +9,7 @@ import pytest
 from adapters.slack import socket
 from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import MANIFEST, SlackSettings
+from gateway.clock import SystemClock
 from gateway.errors import StartError
 from gateway.message import MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
@@ -26,7 +27,7 @@ from gateway.ports import (
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault
 from simulators.slack import SlackSimulator
-from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, SystemClock, connected
+from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, connected
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 

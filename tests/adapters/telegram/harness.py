@@ -2,11 +2,10 @@
 
 import asyncio
 import contextlib
-import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
@@ -19,18 +18,8 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
+from tests.support.clock import HurriedClock
 from tests.support.patience import PATIENCE
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(min(seconds, 0.2))
 
 
 class MemoryState:
@@ -145,7 +134,7 @@ def adapter_for(
         counts[f"{what}:{detail}"] += 1
 
     context = AdapterContext(
-        account, "Parley", SystemClock(), state, listener, count, commands=COMMANDS
+        account, "Parley", HurriedClock(), state, listener, count, commands=COMMANDS
     )
     return TelegramAdapter(settings, context)
 

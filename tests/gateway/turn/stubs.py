@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from gateway.clock import SystemClock
 from gateway.errors import ToolError
 from gateway.ports import (
     ContentBlock,
@@ -18,7 +19,6 @@ from gateway.ports import (
 )
 from gateway.turn.loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
-from tests.gateway.llm.clocks import RealClock
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
 Tool = Callable[[Mapping[str, object]], Awaitable[str]]
@@ -97,7 +97,7 @@ class Turn:
             model,  # type: ignore[arg-type]  # any provider
             tools or StubTools(),
             self.limits,
-            RealClock(),
+            SystemClock(),
             self._take,
             self._take_back,
         )

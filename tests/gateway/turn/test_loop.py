@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from gateway.clock import SystemClock
 from gateway.errors import ToolError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
@@ -22,8 +23,8 @@ from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import assistant, user
-from tests.gateway.llm.clocks import QuickClock, RealClock
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn, spec
+from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
 
 
@@ -238,7 +239,7 @@ async def test_an_answer_that_breaks_off_stays_and_says_so(
 ) -> None:
     claude.script(whole := "A long answer, of which a part arrives. " * 20)
     claude.faults.add(Fault("messages", kind))  # type: ignore[arg-type]  # a literal, by parametrize
-    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+    both = FailoverProvider([provider, OfflineProvider()], FakeClock(instant=True))
 
     result = await Turn().ask("Hello", both)
 
@@ -257,7 +258,7 @@ async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again
 ) -> None:
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
     claude.faults.add(Fault("messages", kind, times=9))  # type: ignore[arg-type]  # a literal
-    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+    both = FailoverProvider([provider, OfflineProvider()], FakeClock(instant=True))
 
     result = await Turn(seen=False).ask("Hello", both)
 
@@ -413,5 +414,5 @@ async def test_what_the_listener_raises_comes_through(provider: AnthropicProvide
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
 
     with pytest.raises(TimeoutError, match="the outbox is full"):
-        await run_turn(request, provider, StubTools(), TurnLimits(), RealClock(), refuse)
+        await run_turn(request, provider, StubTools(), TurnLimits(), SystemClock(), refuse)
     assert len(heard) == 1

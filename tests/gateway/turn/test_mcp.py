@@ -14,27 +14,21 @@ import psutil
 import pytest
 import pytest_asyncio
 
+from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
 from gateway.turn.mcp import McpTools
 from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
 from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox
-from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec
+from tests.support.clock import HurriedClock
 from tests.support.patience import LAUNCH
 from tests.support.waiting import eventually
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
 SHARED = "shared by several tests"
 """An argument that the program passes over."""
-
-
-class SoonClock(RealClock):
-    """Waits a hundredth of what is asked for, so that a reconnect comes soon."""
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds / 100)
 
 
 def stdio(name: str = "test", **changes: Any) -> McpServer:
@@ -73,7 +67,7 @@ def on_one_server(test: Callable[..., Coroutine[Any, Any, None]]) -> Any:
 async def shared() -> AsyncIterator[McpTools]:
     """A server that no test ends."""
     program = McpServer("test", command=sys.executable, args=(str(PROGRAM), "stdio", SHARED))
-    tools = McpTools(program, SoonClock())
+    tools = McpTools(program, HurriedClock())
     yield await connected(tools)
     await tools.close()
 
@@ -81,7 +75,7 @@ async def shared() -> AsyncIterator[McpTools]:
 @pytest.fixture
 async def local() -> AsyncIterator[McpTools]:
     """A server of the test's own."""
-    tools = McpTools(stdio(), SoonClock())
+    tools = McpTools(stdio(), HurriedClock())
     yield await connected(tools)
     await tools.close()
 
@@ -176,7 +170,9 @@ async def test_the_program_sees_only_the_variables_that_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "xoxb-1")
-    tools = await connected(McpTools(stdio(env={"CITY": "Oslo"}, cwd=str(tmp_path)), SoonClock()))
+    tools = await connected(
+        McpTools(stdio(env={"CITY": "Oslo"}, cwd=str(tmp_path)), HurriedClock())
+    )
 
     assert await tools.call("test__environment", {"name": "CITY"}) == "Oslo"
     assert await tools.call("test__environment", {"name": "SECRET_TOKEN"}) == "(not set)"
@@ -208,7 +204,7 @@ async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
 
 
 async def test_closing_ends_the_program() -> None:
-    tools = await connected(McpTools(stdio(), SoonClock()))
+    tools = await connected(McpTools(stdio(), HurriedClock()))
     assert len(children()) == 1
 
     await tools.close()
@@ -218,7 +214,7 @@ async def test_closing_ends_the_program() -> None:
 
 
 async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> None:
-    tools = McpTools(McpServer("gone", command="/nonexistent/program"), SoonClock())
+    tools = McpTools(McpServer("gone", command="/nonexistent/program"), HurriedClock())
 
     with pytest.raises(ToolError, match="gone is not connected: the command was not found"):
         await tools.tools()
@@ -229,7 +225,7 @@ async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> 
 
 async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
     tools = McpTools(
-        McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), SoonClock()
+        McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), HurriedClock()
     )
 
     with pytest.raises(ToolError, match="odd is not connected"):
@@ -239,7 +235,7 @@ async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
 
 async def test_a_server_over_http(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
-    tools = await connected(McpTools(server, SoonClock()))
+    tools = await connected(McpTools(server, HurriedClock()))
 
     assert "web__add" in [each.name for each in await tools.tools()]
     assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
@@ -249,7 +245,7 @@ async def test_a_server_over_http(web: WebServer) -> None:
 
 
 async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None:
-    tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), SoonClock())
+    tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), HurriedClock())
 
     with pytest.raises(ToolError, match="web is not connected"):
         await tools.tools()
@@ -260,7 +256,7 @@ async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None
 
 async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
-    tools = await connected(McpTools(server, SoonClock()))
+    tools = await connected(McpTools(server, HurriedClock()))
     web.stop()
 
     with pytest.raises(ToolError):
@@ -275,7 +271,7 @@ async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> No
 
 @on_one_server
 async def test_one_dead_server_does_not_take_the_others_along(shared: McpTools) -> None:
-    dead = McpTools(McpServer("dead", command="/nonexistent/program"), SoonClock())
+    dead = McpTools(McpServer("dead", command="/nonexistent/program"), HurriedClock())
     toolbox = Toolbox([dead, shared, StubTools(spec("own"))])
 
     result = await Turn().ask(
@@ -307,7 +303,7 @@ def _plain(toolbox: Toolbox) -> Any:
 )
 def test_an_entry_that_cannot_work_is_refused(server: McpServer, path: str) -> None:
     with pytest.raises(ConfigurationError, match=path):
-        McpTools(server, RealClock())
+        McpTools(server, SystemClock())
 
 
 def test_secrets_of_an_entry_do_not_show() -> None:
