@@ -28,6 +28,7 @@ from tests.attacks.model import whole_text
 from tests.attacks.stage import OPERATOR, Stage
 from tests.e2e.harness import by_bot
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 SILENT_AFTER: Final = 0.15
 """Seconds without an answer after which another person's message shows that nothing is to come."""
@@ -237,9 +238,7 @@ class Scene:
 
     async def settled(self) -> None:
         """Return once everything that was accepted is answered and sent."""
-        async with asyncio.timeout(PATIENCE):
-            while not self.stage.app.settled():
-                await asyncio.sleep(0.002)
+        await eventually(self.stage.app.settled)
 
     # --- canaries -------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Whole conversations at the most talkative log level: ids and codes are written, words are not."""
 
-import asyncio
 import io
 import json
 import logging
@@ -22,7 +21,7 @@ from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_faults import SEND
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 CANARY = "xylophonecanary"
 NAME = "Kanarienvogel"
@@ -44,9 +43,7 @@ class Log:
 
     async def has(self, event: str) -> None:
         """Return once such a line is there."""
-        async with asyncio.timeout(PATIENCE):
-            while f'"{event}"' not in self.text:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: f'"{event}"' in self.text)
 
     def is_clean(self, secrets: Iterator[str]) -> None:
         """Fails where a word of somebody's, or a secret, stands in a line."""

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -28,6 +28,7 @@ from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import message, place
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 ROOM = place("C1", Audience.DIRECT, platform="web")
 
@@ -64,12 +65,6 @@ class Account(RecordingAdapter):
 
 def event(message_id: str) -> MessageReceived:
     return MessageReceived(f"e-{message_id}", message(message_id=message_id, at=ROOM))
-
-
-async def eventually(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.005)
 
 
 @pytest.fixture

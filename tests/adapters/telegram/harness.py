@@ -2,11 +2,10 @@
 
 import asyncio
 import contextlib
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
@@ -22,18 +21,8 @@ from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, We
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.updates import ME
+from tests.support.clock import HurriedClock
 from tests.support.patience import PATIENCE
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(min(seconds, 0.2))
 
 
 class MemoryState:
@@ -148,7 +137,7 @@ def adapter_for(
         counts[f"{what}:{detail}"] += 1
 
     context = AdapterContext(
-        account, "Parley", SystemClock(), state, listener, count, commands=COMMANDS
+        account, "Parley", HurriedClock(), state, listener, count, commands=COMMANDS
     )
     return TelegramAdapter(settings, context)
 
@@ -182,13 +171,6 @@ async def connected(mode: str, sink: Sink | None = None, **options: object) -> A
     finally:
         await adapter.disconnect()
         await sim.stop()
-
-
-async def until(ready: Callable[[], bool], timeout: float = PATIENCE) -> None:
-    """Wait for a condition that nobody announces."""
-    async with asyncio.timeout(timeout):
-        while not ready():
-            await asyncio.sleep(0.005)
 
 
 MODES = pytest.mark.parametrize("mode", ["polling", "webhook"])

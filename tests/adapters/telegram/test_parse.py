@@ -36,6 +36,7 @@ from tests.adapters.telegram.updates import (
     units,
     update,
 )
+from tests.support.for_each import for_each
 
 PAYLOADS = Path(__file__).parents[4] / "shared" / "data" / "payloads" / "telegram.json"
 
@@ -190,7 +191,7 @@ def test_a_caption_counts_like_a_text() -> None:
     assert [(one.kind, one.ref, one.size) for one in found.attachments] == [("image", "large", 100)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "shown", "kinds"),
     [
         ({"sticker": {"file_id": "s", "emoji": "😀"}}, ("card", "Sticker 😀"), ["sticker"]),
@@ -267,7 +268,7 @@ SENDER = {"id": 12, "first_name": "Bo"}
 CHANNEL = {"id": -1005, "type": "channel", "title": "News"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "writer"),
     [
         ({"forward_origin": {"type": "user", "sender_user": SENDER, "date": DATE}}, "Bo"),
@@ -427,7 +428,7 @@ def test_coming_and_going() -> None:
     assert notice.joined
 
 
-@pytest.mark.parametrize(
+@for_each(
     "payload",
     [
         {},

@@ -20,6 +20,7 @@ from gateway.turn.toolbox import Toolbox
 from tests.gateway.commands.test_handler import ADA, BUTTONS, command, press
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
+from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -91,7 +92,7 @@ GUEST = MessageAuthor("eve", "Eve", outside=True)
 ROOM = replace(place("C1"), audience=Audience.PRIVATE_ROOM)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "said", "stated"),
     [
         ("plan the launch", "Our task: plan the launch!", "Our task: plan the launch!"),

@@ -15,6 +15,7 @@ from gateway.ports import AdapterState
 from gateway.stores.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from tests.support.for_each import for_each
 
 TRUE = Calibration(1.15, 0.8, 0.7, 1.3, 346)
 
@@ -131,7 +132,7 @@ def broken(**changes: object) -> str:
     return json.dumps({**json.loads(written(taught(3))), **changes})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

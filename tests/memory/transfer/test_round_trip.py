@@ -22,12 +22,20 @@ from memory.model.record import (
 )
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
+from memory.transfer.encryption import Sealer
 from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from tests.memory.rig import Rig, memory_rig
+from tests.memory.transfer.test_encryption import CHEAP
 
 KEY = "correct horse battery"
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
+
+
+@pytest.fixture(autouse=True)
+def cheap_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key costs half a second of the processor; `test_encryption.py` pays it once."""
+    monkeypatch.setattr(Sealer.__init__, "__kwdefaults__", {"cost": CHEAP})
 
 
 @pytest.fixture

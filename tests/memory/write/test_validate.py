@@ -11,6 +11,7 @@ from memory.model.validation import Code
 from memory.ports.memories import Filter
 from memory.write import validate
 from tests.memory.rig import memory_rig
+from tests.support.for_each import for_each
 
 ADA = Principal("default", PersonId("telegram", "main", "7"), Role.MEMBER)
 
@@ -25,7 +26,7 @@ def tier(content: str, memory_type: str, source: str, *, verified: bool = False)
     return result.tier.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "memory_type", "source", "verified", "expected"),
     [
         ("Per ADR-003, we use PostgreSQL", "fact", "ai_synthesis", True, "tier_1"),

@@ -1,16 +1,13 @@
 """What tests of the Redis stores share: a server, a corner of it, and the passing of time."""
 
-import asyncio
 import os
-import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from gateway.ports import Clock
 from gateway.stores.redis.client import RedisClient
 from gateway.stores.redis.hot_state import RedisHotState
-from tests.support.patience import PATIENCE
 from tests.support.servers import redis_server
 
 LEASE = 2.0
@@ -73,18 +70,3 @@ async def clean(client: RedisClient) -> None:
     """Leave nothing behind."""
     for key in await all_keys(client):
         await client.command("UNLINK", key)
-
-
-async def eventually(
-    condition: Callable[[], object | Awaitable[object]], seconds: float = PATIENCE
-) -> None:
-    """Return once the condition holds; fail after `seconds`."""
-    until = time.monotonic() + seconds
-    while True:
-        held = condition()
-        if isinstance(held, Awaitable):
-            held = await held
-        if held:
-            return
-        assert time.monotonic() < until, "it did not come to that"
-        await asyncio.sleep(0.01)

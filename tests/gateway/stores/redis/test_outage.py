@@ -13,9 +13,10 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Hire
-from tests.gateway.stores.redis.support import LEASE, eventually, hot_state
+from tests.gateway.stores.redis.support import LEASE, hot_state
 from tests.gateway.stores.redis.workers import DAY, Worker, all_answered, entry, feed
 from tests.support.servers import RedisServer, redis_server
+from tests.support.waiting import eventually
 
 GONE = 1.5 * LEASE
 """Seconds without Redis: every lease runs out."""

@@ -6,9 +6,10 @@ from db.errors import StoreUnavailable
 from gateway.ports.inbox import QueueDepths
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Hire, Open
-from tests.gateway.stores.redis.support import HELD, eventually
+from tests.gateway.stores.redis.support import HELD
 from tests.gateway.stores.redis.workers import feed
 from tests.support.messages import outbound
+from tests.support.waiting import eventually
 
 
 async def test_it_counts_what_waits_and_who_is_alive(another: Open, hire: Hire) -> None:

@@ -8,8 +8,9 @@ import pytest
 from gateway.errors import Ambiguous, BadInput, Permanent, Transient
 from gateway.stores.redis.rpc import MAX_BYTES, RemoteFailure, RpcClient, RpcServer
 from tests.gateway.stores.redis.conftest import Open
-from tests.gateway.stores.redis.support import age, all_keys, eventually
+from tests.gateway.stores.redis.support import age, all_keys
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 ACCOUNT = ("discord", "main")
 LONG_ENOUGH = 3.0

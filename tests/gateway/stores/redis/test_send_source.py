@@ -10,9 +10,10 @@ from gateway.message import Receipt
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
 from tests.gateway.stores.redis.conftest import Open
-from tests.gateway.stores.redis.support import HELD, eventually
+from tests.gateway.stores.redis.support import HELD
 from tests.support.clock import FakeClock
 from tests.support.messages import direct, outbound
+from tests.support.waiting import eventually
 
 MAIN, OTHER = ("test", "main"), ("test", "other")
 

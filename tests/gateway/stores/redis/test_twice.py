@@ -6,8 +6,9 @@ import random
 import pytest
 
 from tests.gateway.stores.redis.conftest import Hire, Open
-from tests.gateway.stores.redis.support import UNHURRIED, eventually
+from tests.gateway.stores.redis.support import UNHURRIED
 from tests.gateway.stores.redis.workers import all_answered, feed, in_order
+from tests.support.waiting import eventually
 
 
 @pytest.mark.parametrize("count", [1500, pytest.param(10_000, marks=pytest.mark.nightly)])

@@ -13,9 +13,10 @@ from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.keys import PARTITIONS, partition_of
 from gateway.stores.redis.stream_reader import READ
 from tests.gateway.stores.redis.conftest import Hire, Open
-from tests.gateway.stores.redis.support import HELD, LEASE, UNHURRIED, age, all_keys, eventually
+from tests.gateway.stores.redis.support import HELD, LEASE, UNHURRIED, age, all_keys
 from tests.gateway.stores.redis.workers import DAY, all_answered, entry, feed, in_order, number_of
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hire: Hire) -> None:

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
-from tests.gateway.stores.redis.support import eventually
 from tests.support.messages import AT, outbound, received
+from tests.support.waiting import eventually
 
 DAY = timedelta(days=1)
 
