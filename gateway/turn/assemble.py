@@ -21,7 +21,7 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
-from gateway.turn.context.block_usage import told
+from gateway.turn.context.block_usage import usage_data
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.context.deduplication import assemble_deduplicated
 from gateway.turn.context.history_window import LoadedHistory
@@ -82,7 +82,9 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         system_volatile=today_text(services.clock.now().date()),
     )
     reserved = budget.grand_total - budget.blocks_total
-    return Decision("context", True, "blocks", told(made, assistant.window, reserved))
+    data = usage_data(made, assistant.window, reserved)
+    detail = f"{made.tokens} of {total} tokens"
+    return Decision("context", True, "blocks", detail, data=data)
 
 
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:

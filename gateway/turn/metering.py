@@ -9,7 +9,7 @@ import structlog
 
 from gateway.errors import ModelError, ModelRefused
 from gateway.llm.prices import Price, cost, price_of, reserve
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import Account, BudgetAlert
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
 from gateway.ports.stores import UsageLedger
@@ -42,7 +42,7 @@ class Meter:
         self._turn = turn
         self._default_model = default_model
         self._event = count
-        self._alerts: set[str] = set()
+        self._alerts: set[BudgetAlert] = set()
         self._one_by_one = asyncio.Lock()
         self._answer_first = asyncio.Event()
         self.accounts = tuple(accounts)
@@ -62,8 +62,9 @@ class Meter:
         outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
         for alert in outcome.alerts:
             if alert not in self._alerts:
-                log.warning("budget_alert", passed=alert, turn=self._turn)
-                self._event("budget_alert", alert.partition(" ")[0])
+                passed = f"{alert.account} at {alert.share:.0%}"
+                log.warning("budget_alert", passed=passed, turn=self._turn)
+                self._event("budget_alert", alert.account)
         self._alerts.update(outcome.alerts)
         return outcome.decision
 
