@@ -195,7 +195,7 @@ class Assembled:
     @property
     def tokens(self) -> int:
         """All blocks together."""
-        return sum(block.tokens for block in self.blocks)
+        return sum([block.tokens for block in self.blocks])
 
     @property
     def free(self) -> int:

@@ -32,6 +32,7 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     outside = author.outside or author.is_bot
     role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
     turn.principal = Principal(turn.key.tenant, person, role, outside)
+    turn.person = str(person)
     return Decision("identity", True, role.value, "outside" if outside else "")
 
 
@@ -160,7 +161,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     """Set the most that this turn's first call may cost aside, before anything is done for it."""
     accounts = accounts_for(
         turn.key.tenant,
-        turn.sender or str(turn.who.person),
+        turn.sender or turn.person,
         turn.place,
         services.policies.budgets,
         services.clock.now(),

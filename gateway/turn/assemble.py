@@ -101,7 +101,7 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
     may_set = may_set_task(who, audience) and not turn.unkept
     if may_set and SET_TASK.name in permit((SET_TASK,)):
         last = turn.last
-        by = ConversationTask("", str(who.person), last.author.name, last.id)
+        by = ConversationTask("", turn.person, last.author.name, last.id)
         tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
     return AuditedTools(tools, turn, services)
 

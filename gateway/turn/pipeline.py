@@ -214,8 +214,9 @@ class Pipeline:
         stages share is here: what they decide is kept for the trace, how long they take for the
         figures, and what fails is told to the log. Raises `StoreUnavailable`."""
         services = self._services
+        ended = services.clock.monotonic()
         for stage in stages:
-            began = services.clock.monotonic()
+            began = ended
             try:
                 decision = await stage(turn, services)
             except StoreUnavailable:
@@ -225,8 +226,9 @@ class Pipeline:
                     raise
                 log.exception("stage_failed", stage=stage.__name__)
                 decision = Decision(stage.__name__, False, FAILED, "see the log")
-            seconds = services.clock.monotonic() - began
-            turn.timings.append(Timing("stage", stage.__name__, began, seconds, decision.reason))
+            ended = services.clock.monotonic()
+            timing = Timing("stage", stage.__name__, began, ended - began, decision.reason)
+            turn.timings.append(timing)
             turn.decisions.append(decision)
             if not decision.allowed:
                 await self._refuse(turn, decision)
@@ -279,7 +281,7 @@ class Pipeline:
         refusal = refusal_for(decision, turn.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{turn.who.person}:{turn.key.room}"
+        key = f"refusal:{decision.stage}:{turn.person}:{turn.key.room}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
 

@@ -46,7 +46,7 @@ async def _keep(turn: TurnContext, services: Services) -> None:
     if not turn.outcome:
         turn.outcome = turn.result.outcome if turn.result else "answered"
     if turn.live is not None:
-        turn.outbound = turn.live.finished(turn.outbound)
+        turn.outbound, turn.live = turn.live.finished(turn.outbound), None
     turn.outbound = turn.outbound or dismissal(turn)
     if turn.result is not None and not turn.refused:
         await redact_aside(turn, services)

@@ -93,7 +93,7 @@ def warnings(figures: Figures) -> list[str]:
 
 def _block_data(block: Block) -> dict[str, object]:
     data: dict[str, object] = {
-        "kind": block.kind.value,
+        "kind": block.kind,
         "tokens": block.tokens,
         "budget": block.budget,
         "needed": block.needed,
