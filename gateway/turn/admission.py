@@ -46,7 +46,7 @@ async def guard_loops(turn: TurnContext, services: Services) -> Decision:
 
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
-    """Whether this person is served here."""
+    """Decide whether this person is served here."""
     author = turn.last.author
     known = KnownIds(author.aliases, author.former)
     return await served(turn.who, turn.place, known, services)
@@ -154,7 +154,7 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
 
 
 PROMPT_TOKENS = 1_000
-"""What the system prompt and the tools add to an estimate."""
+"""Tokens that the system prompt and the tools add to an estimate."""
 
 
 async def reserve_budget(turn: TurnContext, services: Services) -> Decision:

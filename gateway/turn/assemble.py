@@ -107,7 +107,7 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
-    """What memory offers this person here, then everybody's, whose results memory is told of."""
+    """The tools of memory for this person, then everybody's, whose results memory learns of."""
     if turn.memory is None:
         return services.toolbox
     if services.toolbox.empty:
@@ -128,7 +128,7 @@ def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
 
 
 def wordless(message: ChatMessage) -> str:
-    """What stands for an empty message: a bare mention, or a file without a word."""
+    """The text for an empty message: a bare mention, or a file without a word."""
     if message.material:
         chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
         return CHOSEN if chosen else WORDLESS
@@ -156,7 +156,7 @@ def parts_of(
 
 
 def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) -> int:
-    """What is left for the blocks of a small window, where tools and question take more than is
+    """The tokens for the blocks of a small window, where tools and question take more than is
     reserved: the blocks go short, by rank, before the question does."""
     return window - budget.response - budget.safety_buffer - DAY - offered - asked
 

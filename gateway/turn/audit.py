@@ -54,7 +54,7 @@ class AuditedTools:
         self._only_read: frozenset[str] = frozenset()
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """What is offered. Raises `ToolError`."""
+        """The tools on offer. Raises `ToolError`."""
         offered = await self._tools.tools()
         self._only_read = frozenset(spec.name for spec in offered if not spec.side_effects)
         return offered
@@ -67,4 +67,4 @@ class AuditedTools:
         return await self._tools.call(name, arguments)
 
     async def close(self) -> None:
-        """Nothing to close: the tools outlive the turn."""
+        """Leave the tools open: they outlive the turn."""

@@ -12,7 +12,7 @@ from gateway.turn.turn_context import TurnContext
 
 
 async def generate(turn: TurnContext, services: Services) -> Decision:
-    """One turn with the model and the tools that this person may use before these people."""
+    """Ask the model, which may call the tools that this person may use before these people."""
     meter, request, tools = turn.meter, turn.request, turn.tools
     if meter is None or request is None or tools is None:
         raise AssertionError("the model is asked before its request is assembled and paid for")
@@ -42,7 +42,7 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
 
 
 def _unseen(_: str) -> bool:
-    """Nothing of an answer is shown before it is complete."""
+    """Allow it: people see an answer only when it is complete."""
     return True
 
 

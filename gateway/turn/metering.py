@@ -1,4 +1,4 @@
-"""What the calls of one turn cost: each is set aside before it is made, and counted after it."""
+"""Meters the calls of one turn: the cost of each is reserved before it and counted after it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -58,7 +58,7 @@ class Meter:
         return self._provider.name
 
     async def reserve_amount(self, most: int) -> Decision:
-        """Whether the accounts bear `most` more than the turn owes; it is theirs no longer then."""
+        """Reserve `most` more than the turn owes, if the accounts bear it."""
         outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
         for alert in outcome.alerts:
             if alert not in self._alerts:
@@ -102,7 +102,7 @@ class Meter:
         self._answer_first.set()
 
     async def close(self) -> None:
-        """Nothing to close: the provider outlives the turn."""
+        """Leave the provider open: it outlives the turn."""
 
     async def _held(self, request: ModelRequest, *, aside: bool) -> int:
         """Set the most that a call may cost aside, and owe it. Raises `ModelRefused`."""
@@ -154,4 +154,4 @@ class _Aside:
         return self._meter.metered(request, aside=True)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Leave the provider open: it outlives the turn."""

@@ -140,7 +140,7 @@ class ProgressIndicator:
             await self._clock.sleep(AGAIN_AFTER)
 
     def _refused(self) -> bool:
-        """Whether the platform wants nothing for this chat at the moment, signs included."""
+        """True while the platform takes nothing for this chat, signs included."""
         line = self._deliverer.sender_for(self._turn.place)
         return line is not None and line.pacer.penalised(self._turn.place)
 

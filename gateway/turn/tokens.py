@@ -37,7 +37,7 @@ AGEING: Final = 1.1
 _UNSURE: Final = (0.2**2, 0.3**2, 0.3**2, 0.5**2, 300.0**2)
 """Variances of the four ratios and the constant, before anything was seen."""
 _DRIFT: Final = tuple(variance / 1_000 for variance in _UNSURE)
-"""What each grows by with every sample, so that it never stops to learn."""
+"""The growth of each with every sample, so that it never stops to learn."""
 
 
 def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
@@ -57,7 +57,7 @@ Greek, Arabic, Hebrew); of three (Chinese, Japanese, Korean, India's); of four (
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was counted over what was estimated, by script. `constant` is in tokens a prompt."""
+    """The ratio of counted to estimated tokens, by script. `constant` is in tokens a prompt."""
 
     latin: float = 1.0
     two: float = 1.0
@@ -74,7 +74,7 @@ class Calibration:
 
     @property
     def learns(self) -> bool:
-        """Whether the next sample is worth looking at."""
+        """True where the next sample is worth learning from."""
         return self.samples < ALWAYS or self.samples % ALWAYS == 0
 
     def passed_over(self) -> "Calibration":
@@ -158,7 +158,7 @@ IMAGE_TOKENS = 1_600
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
-"""What the frame around a message, a block and a tool costs."""
+"""Tokens of the frame around a message, a block and a tool."""
 
 MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
@@ -245,7 +245,7 @@ def learned(
     messages: Iterable[ModelMessage],
     counted: int,
 ) -> Calibration:
-    """What a prompt teaches for which a service counted so many tokens."""
+    """The calibration after a prompt for which a service counted so many tokens."""
     if not calibration.learns:
         return calibration.passed_over()
     texts, frames = [system], 0
@@ -268,7 +268,7 @@ def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int
 
 
 def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
-    """What of a block is text, and the tokens of what is not."""
+    """The text of a block, and the tokens of the part that is not text."""
     match block:
         case TextBlock():
             return block.text, 0

@@ -30,7 +30,7 @@ MAX_LOOKED_UP = 2_000
 
 @dataclass(slots=True)
 class TurnContext:
-    """What is known so far. Each stage reads what earlier stages wrote and adds its own.
+    """The state of a turn. Each stage reads what earlier stages wrote and adds its own.
 
     `messages` are of one author, oldest first; several when they were collected, and `collected`
     are the contexts of all but the last. `contents` are their own words. `place` is where the
@@ -132,7 +132,7 @@ class TurnContext:
             self.decisions.append(decision)
 
     def trace(self, now_monotonic: float) -> Trace:
-        """What was decided, for `parley why`."""
+        """The decisions, for `parley why`."""
         return Trace(
             id=self.id,
             message_id="" if self.forgets else self.last.id,
