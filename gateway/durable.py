@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import structlog
 
 from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 PAUSES: Final = (0.5, 1.0, 2.0, 4.0, *[5.0] * 17_280)
@@ -30,20 +31,22 @@ class StoreRetry:
         """Wait no longer for a store that is away."""
         self._over = True
 
-    async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def retry_while_unavailable(
+        self, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """The result of `work`, which is begun anew whenever a store is away.
 
         Raises `StoreUnavailable` when that does not end within a day, or the program ends first.
         """
         for pause in PAUSES:
             try:
-                return await work()
+                return await work(*args, **kwargs)
             except StoreUnavailable as error:
                 if self._over:
                     raise
                 log.warning("work_put_off", seconds=pause, error=str(error))
             await self._clock.sleep(pause)
-        return await work()
+        return await work(*args, **kwargs)
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:

@@ -24,11 +24,11 @@ from gateway.ports.inbox import InboxEntry
 from gateway.turn.slots import Slots
 
 Overlap = Literal["collect", "queue", "drop"]
-"""What happens to messages that arrive while the conversation's turn runs: they are collected
+"""The handling of messages that arrive while the conversation's turn runs: they are collected
 into the next turn (those of one author), queued one turn each, or dropped."""
 
 MAX_WAITING = 10_000
-"""Entries in all lanes together; further events are refused, and the platform sends them again."""
+"""Entries in all queues together; further events are refused, and the platform sends them again."""
 CROWDED = MAX_WAITING // 10
 """Entries from which on one person may have only `MAX_OF_ONE` of them."""
 MAX_OF_ONE = 50
@@ -39,7 +39,7 @@ Handle = Callable[[Sequence[InboxEntry]], Coroutine[None, None, None]]
 
 
 @dataclass(slots=True)
-class _Lane:
+class _Queue:
     waiting: deque[InboxEntry] = field(default_factory=deque)
     batch: list[InboxEntry] = field(default_factory=list)
     running: "asyncio.Task[None] | None" = None
@@ -48,10 +48,10 @@ class _Lane:
 
 
 class ConversationQueues:
-    """Runs `handle` for the entries of each lane in order, as many at a time as there are
+    """Runs `handle` for the entries of each conversation in order, as many at a time as there are
     `slots`.
 
-    A lane exists only while it has work. `dropped` gets what the overlap "drop" turns away and
+    A queue exists only while it has work. `dropped` gets what the overlap "drop" turns away and
     what was stopped, `withdrawn` what its author deleted before its turn began.
     """
 
@@ -70,11 +70,11 @@ class ConversationQueues:
         self._overlap = overlap
         self._slots = slots or Slots()
         self._slots.begin = self._begin_next
-        self._lanes: dict[str, _Lane] = {}
+        self._queues: dict[str, _Queue] = {}
         self._ready: deque[str] = deque()
         self._waiting = 0
         self._of_person: dict[tuple[str, str, str], int] = {}
-        self._tasks = BackgroundTasks("lane_failed")
+        self._tasks = BackgroundTasks("turn_failed")
         self._left: set[tuple[str, str]] = set()
         self._closed = False
 
@@ -95,8 +95,8 @@ class ConversationQueues:
 
     @property
     def idle(self) -> bool:
-        """True when no lane has work."""
-        return not self._lanes and not self._tasks
+        """True when no queue has work."""
+        return not self._queues and not self._tasks
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when no more entries can wait."""
@@ -110,43 +110,43 @@ class ConversationQueues:
         return self._of_person.get((person.platform, person.account, person.id), 0) >= MAX_OF_ONE
 
     def submit(self, entry: InboxEntry) -> None:
-        """Put an entry into its lane; once closed, leave it to the next start."""
+        """Queue an entry in its conversation; once closed, leave it to the next start."""
         if self._closed:
             self._leave([entry])
             return
-        lane = self._lanes.get(entry.lane)
-        if lane is None:
-            lane = self._lanes[entry.lane] = _Lane()
+        queue = self._queues.get(entry.lane)
+        if queue is None:
+            queue = self._queues[entry.lane] = _Queue()
             self._ready.append(entry.lane)
         elif self._overlap == "drop" and isinstance(entry.event, MessageReceived):
             self._tasks.spawn(self._dropped([entry]))
             return
         else:
-            self._revise(lane, entry.event)
-        lane.waiting.append(entry)
+            self._revise(queue, entry.event)
+        queue.waiting.append(entry)
         self._count([entry], 1)
         self._slots.offer()
 
-    def holds(self, lane: str, message_ids: Collection[str]) -> bool:
-        """True when one of these messages waits in the lane, is being answered, or is left to the
+    def holds(self, conversation: str, message_ids: Collection[str]) -> bool:
+        """True when one of these messages waits in the queue, is being answered, or is left to the
         next start."""
-        if any((lane, message_id) in self._left for message_id in message_ids):
+        if any((conversation, message_id) in self._left for message_id in message_ids):
             return True
-        found = self._lanes.get(lane)
-        if found is None:
+        queue = self._queues.get(conversation)
+        if queue is None:
             return False
-        held = (entry.message for entry in (*found.batch, *found.waiting))
+        held = (entry.message for entry in (*queue.batch, *queue.waiting))
         return any(message is not None and message.id in message_ids for message in held)
 
-    def stop_running(self, lane: str) -> bool:
-        """End the turn that runs in a lane, which is then `dropped`; False when none does."""
-        found = self._lanes.get(lane)
-        if found is None or found.running is None:
+    def stop_running(self, conversation: str) -> bool:
+        """End the turn that runs in a conversation, and drop it; False when none does."""
+        queue = self._queues.get(conversation)
+        if queue is None or queue.running is None:
             return False
-        if not found.batch or _is_revision(found.batch[0]):
+        if not queue.batch or _is_revision(queue.batch[0]):
             return False
-        found.stopped = found.running.cancel()
-        return found.stopped
+        queue.stopped = queue.running.cancel()
+        return queue.stopped
 
     async def drain(self, timeout: float) -> bool:
         """Begin nothing more and wait for what runs; False after `timeout` seconds."""
@@ -159,14 +159,14 @@ class ConversationQueues:
         await self._tasks.stop()
 
     def close(self) -> None:
-        """Hand back the lanes that have not begun: the inbox keeps their entries."""
+        """Hand back the queues that have not begun: the inbox keeps their entries."""
         self._closed = True
         while self._ready:
-            self._leave_waiting(self._lanes.pop(self._ready.popleft()))
+            self._leave_waiting(self._queues.pop(self._ready.popleft()))
 
-    def _leave_waiting(self, lane: _Lane) -> None:
-        self._count(lane.waiting, -1)
-        self._leave(lane.waiting)
+    def _leave_waiting(self, queue: _Queue) -> None:
+        self._count(queue.waiting, -1)
+        self._leave(queue.waiting)
 
     def _leave(self, entries: Iterable[InboxEntry]) -> None:
         """The inbox has them; what is kept here is that they are still to be answered."""
@@ -185,15 +185,15 @@ class ConversationQueues:
                 if waiting:
                     self._of_person[person] = waiting
 
-    def _revise(self, lane: _Lane, event: InboundEvent) -> None:
+    def _revise(self, queue: _Queue, event: InboundEvent) -> None:
         """Let what has not begun follow an edit or a deletion; what has is revised after it."""
         if not isinstance(event, MessageEdited | MessageDeleted):
             return
-        self._count(lane.waiting, -1)
-        lane.waiting = deque(self._kept(lane.waiting, event))
-        self._count(lane.waiting, 1)
-        if lane.running is not None and not lane.begun:
-            lane.batch = self._kept(lane.batch, event)
+        self._count(queue.waiting, -1)
+        queue.waiting = deque(self._kept(queue.waiting, event))
+        self._count(queue.waiting, 1)
+        if queue.running is not None and not queue.begun:
+            queue.batch = self._kept(queue.batch, event)
 
     def _kept(
         self, entries: Iterable[InboxEntry], revision: MessageEdited | MessageDeleted
@@ -204,53 +204,53 @@ class ConversationQueues:
             self._tasks.spawn(self._withdrawn(gone))
         return [now for _, now in pairs if now is not None]
 
-    async def _turn(self, lane: _Lane) -> None:
-        lane.begun = True
-        if lane.batch:
-            await self._handle(lane.batch)
-        lane.stopped = False  # it was done before a stop could take effect
+    async def _turn(self, queue: _Queue) -> None:
+        queue.begun = True
+        if queue.batch:
+            await self._handle(queue.batch)
+        queue.stopped = False  # it was done before a stop could take effect
 
     def _begin_next(self) -> bool:
-        """Begin the turn of the lane that has waited longest for a slot; False without one."""
+        """Begin the turn of the queue that has waited longest for a slot; False without one."""
         if not self._ready:
             return False
         name = self._ready.popleft()
-        lane = self._lanes[name]
-        lane.batch, lane.begun, lane.stopped = self._next_batch(lane), False, False
-        self._count(lane.batch, -1)
+        queue = self._queues[name]
+        queue.batch, queue.begun, queue.stopped = self._next_batch(queue), False, False
+        self._count(queue.batch, -1)
         self._slots.take()
         # Who happens to start the turn is about another message, more often than not.
-        with correlated(correlation_id(lane.batch[-1].id)):
-            lane.running = self._tasks.spawn(self._turn(lane))
-            lane.running.add_done_callback(partial(self._finished, name))
+        with correlated(correlation_id(queue.batch[-1].id)):
+            queue.running = self._tasks.spawn(self._turn(queue))
+            queue.running.add_done_callback(partial(self._finished, name))
         return True
 
-    def _next_batch(self, lane: _Lane) -> list[InboxEntry]:
-        batch = [lane.waiting.popleft()]
+    def _next_batch(self, queue: _Queue) -> list[InboxEntry]:
+        batch = [queue.waiting.popleft()]
         while (
             self._overlap == "collect"
-            and lane.waiting
+            and queue.waiting
             and len(batch) < MAX_COLLECTED
-            and _same_author(batch[0], lane.waiting[0])
+            and _same_author(batch[0], queue.waiting[0])
         ):
-            batch.append(lane.waiting.popleft())
+            batch.append(queue.waiting.popleft())
         return batch
 
     def _finished(self, name: str, _task: "asyncio.Task[None]") -> None:
-        lane = self._lanes[name]
-        lane.running = None
-        if lane.stopped:
-            self._tasks.spawn(self._dropped(lane.batch))
-        lane.batch = []
-        if lane.waiting and not self._closed:
+        queue = self._queues[name]
+        queue.running = None
+        if queue.stopped:
+            self._tasks.spawn(self._dropped(queue.batch))
+        queue.batch = []
+        if queue.waiting and not self._closed:
             self._ready.append(name)
         else:
-            self._leave_waiting(self._lanes.pop(name))
+            self._leave_waiting(self._queues.pop(name))
         self._slots.give()
 
 
 def _person_of(entry: InboxEntry) -> tuple[str, str, str] | None:
-    """What a `PersonId` consists of; it is counted for every entry."""
+    """The parts of a `PersonId`, which is not made: it is counted for every entry."""
     author, place = author_of(entry.event), place_of(entry.event)
     return None if author is None else (place.platform, place.account, author.id)
 

@@ -19,11 +19,10 @@ soon after its start, would otherwise always die of the oldest.
 import asyncio
 import heapq
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import timedelta
-from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 import structlog
 
@@ -233,14 +232,12 @@ GATHERING: Final = 0.05
 
 log = structlog.get_logger(__name__)
 
-T = TypeVar("T")
-
 Work = Callable[[Sequence[InboxEntry]], Awaitable[None]]
 
 
 class CrashLoopGuard:
-    """Counts, in `state`, the beginnings of what another process may have begun before. What is
-    surely new costs nothing."""
+    """Counts how often work on an event begins anew that another process may have begun before.
+    Work on an event that is surely new costs nothing."""
 
     def __init__(
         self,
@@ -256,52 +253,55 @@ class CrashLoopGuard:
         self._deaths = deaths
         self._guard = guard
         self._inbox = inbox
-        self._retry = retry
+        self._retry = retry.retry_while_unavailable
         self._may_be_again = may_be_again
         self._give_up = give_up
         self._alone = OneByOne()
 
     async def run(self, entries: Sequence[InboxEntry], work: Work) -> None:
-        """Do the work on these entries, without those that are given up. What stores raise is
-        insisted upon; the rest that the work raises is raised."""
+        """Do the work on these entries, without those that are given up, and begin it anew while a
+        store is away. Everything else that the work raises is raised."""
         items = [item_of(entry) for entry in entries]
-        pairs = zip(entries, items, strict=True)
-        suspects = [entry for entry, item in pairs if self._is_suspect(entry, item)]
+        suspects = [
+            item
+            for entry, item in zip(entries, items, strict=True)
+            if self._may_be_again(entry) or self._guard.deaths(item) > 0
+        ]
         if not suspects:
             with self._guard.working(*items):
-                await self._retry.retry_while_unavailable(partial(work, entries))
+                await self._retry(work, entries)
             return
-        counts = {entry.id: await self._insist(self._counted, entry) for entry in suspects}
+        counts = {item: await self._retry(self._deaths.of, item) for item in suspects}
         if max(counts.values()) < ALONE_AFTER:
-            await self._begin(entries, counts, work)
+            await self._begin(entries, items, counts, work)
             return
-        for entry in entries:  # several that became one turn are told apart by this
-            count = counts.get(entry.id, 0)
+        for entry, item in zip(entries, items, strict=True):  # this tells apart what is one turn
+            count = counts.get(item, 0)
             async with self._alone.turn(count):
                 if count >= MAX_REDELIVERIES:
-                    await self._insist(self._end, entry, count)
+                    await self._retry(self._end, entry, item, count)
                 else:
-                    await self._begin([entry], counts, work)
-
-    def _is_suspect(self, entry: InboxEntry, item: WorkItem) -> bool:
-        return self._may_be_again(entry) or self._guard.deaths(item) > 0
+                    await self._begin([entry], [item], counts, work)
 
     async def _begin(
-        self, entries: Sequence[InboxEntry], counts: dict[str, int], work: Work
+        self,
+        entries: Sequence[InboxEntry],
+        items: Sequence[WorkItem],
+        counts: Mapping[WorkItem, int],
+        work: Work,
     ) -> None:
-        counted = [entry for entry in entries if entry.id in counts]
-        for entry in counted:
-            await self._insist(self._note, entry, counts[entry.id] + 1)
+        counted = [item for item in items if item in counts]
+        for item in counted:
+            await self._retry(self._deaths.put, item, counts[item] + 1)
         try:
-            with self._guard.working(*map(item_of, entries)):
-                await self._retry.retry_while_unavailable(partial(work, entries))
+            with self._guard.working(*items):
+                await self._retry(work, entries)
         except asyncio.CancelledError:  # it was stopped, and nobody died
-            for entry in counted:
-                await uninterrupted(self._note(entry, counts[entry.id]))
+            for item in counted:
+                await uninterrupted(self._deaths.put(item, counts[item]))
             raise
 
-    async def _end(self, entry: InboxEntry, count: int) -> None:
-        item = item_of(entry)
+    async def _end(self, entry: InboxEntry, item: WorkItem, count: int) -> None:
         log.error("event_given_up", event_kind=entry.event.kind, redeliveries=count)
         await self._guard.quarantine(item, owner_of(entry))
         if await self._deaths.begin_giving_up(item):
@@ -309,16 +309,6 @@ class CrashLoopGuard:
                 await self._give_up(entry)
         else:  # the process died of saying so, too
             await self._inbox.finish((entry.id,), ())
-
-    async def _counted(self, entry: InboxEntry) -> int:
-        """The weight of the deaths; what was given up before is over."""
-        return await self._deaths.of(item_of(entry))
-
-    async def _note(self, entry: InboxEntry, beginnings: int) -> None:
-        await self._deaths.put(item_of(entry), beginnings)
-
-    async def _insist(self, work: Callable[..., Awaitable[T]], *arguments: object) -> T:
-        return await self._retry.retry_while_unavailable(partial(work, *arguments))
 
 
 def item_of(entry: InboxEntry) -> WorkItem:

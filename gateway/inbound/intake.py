@@ -168,7 +168,7 @@ class Intake:
         return True
 
     async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
-        """Whether the assistant has spoken in this thread; asked only where that matters."""
+        """True where the assistant has spoken in this thread; looked up only where that matters."""
         connected = self._services.connected[message.platform, message.place.account]
         if not (message.thread_id and connected.manifest.capabilities.joins_threads):
             return False
@@ -272,7 +272,7 @@ class Intake:
     def _forget(
         self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
     ) -> None:
-        """Nothing is stored, not even that there was something; who looks on live may see why."""
+        """Store nothing, not even that there was an event; a live view may show why."""
         self._services.count("forgotten", decision.reason)
         self._services.observe(self._trace(event, key, decision, "ignored"))
 

@@ -28,7 +28,7 @@ IMAGE_TOKENS = 1_600
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
-"""What the frame around a message, a block and a tool costs."""
+"""Tokens of the frame around a message, a block and a tool."""
 
 MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
@@ -115,7 +115,7 @@ def learned(
     messages: Iterable[ModelMessage],
     counted: int,
 ) -> Calibration:
-    """What a prompt teaches for which a service counted so many tokens."""
+    """The calibration after a prompt for which a service counted so many tokens."""
     if not calibration.learns:
         return calibration.passed_over()
     texts, frames = [system], 0
@@ -138,7 +138,7 @@ def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int
 
 
 def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
-    """What of a block is text, and the tokens of what is not."""
+    """The text of a block, and the tokens of the part that is not text."""
     match block:
         case TextBlock():
             return block.text, 0

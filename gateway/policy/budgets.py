@@ -6,7 +6,7 @@ Amounts are integers in millionths of a dollar, so that sums are exact.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from gateway.message import Place
 from gateway.policy.decision import Decision
@@ -45,13 +45,20 @@ class Account:
     limit: int
 
 
+class BudgetAlert(NamedTuple):
+    """A share of an account that a reservation passes, of those in `ALERT_SHARES`."""
+
+    account: str
+    share: float
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetDecision:
     """Says if the estimate fits. `alerts` are the shares of an account that this reservation
     passes."""
 
     decision: Decision
-    alerts: tuple[str, ...] = ()
+    alerts: tuple[BudgetAlert, ...] = ()
 
 
 def accounts_for(
@@ -85,12 +92,12 @@ def decide_budget(
     `spent` holds, in the order of the accounts, the settled amount plus the reservations of running
     turns.
     """
-    alerts: list[str] = []
+    alerts: list[BudgetAlert] = []
     for account, used in zip(accounts, spent, strict=True):
         if used + estimate > account.limit:
             return BudgetDecision(Decision(STAGE, False, account.name))
         alerts.extend(
-            f"{account.name} at {share:.0%}"
+            BudgetAlert(account.name, share)
             for share in ALERT_SHARES
             if used < share * account.limit <= used + estimate
         )

@@ -1,4 +1,4 @@
-"""What conversations keep of a person's words, as that person finds it and takes it back."""
+"""The words of a person in stored conversations, as that person finds and deletes them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

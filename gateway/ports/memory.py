@@ -17,7 +17,7 @@ from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
 REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
-"""What memory says of a secret in what it stored, as one line of an `AnswerFooter`."""
+"""The line of an `AnswerFooter` that tells of a secret in a stored text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class GivenFile:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who wants something, where, and in which words.
+    """A person who wants something, with the place and their words.
 
     `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
@@ -76,7 +76,7 @@ class WaitingTurn:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFooter:
-    """What is said under an answer, apart from it, to the person who asked alone: Markdown, and
+    """The text under an answer, apart from it, for the person who asked alone: Markdown and
     buttons. `typed` says the same where the buttons cannot be shown, empty where nothing has to be
     said in another form. `turn` is to be kept with the answer."""
 
@@ -94,14 +94,15 @@ class TurnMemory(Protocol):
 
     @property
     def tools(self) -> ToolProvider:
-        """What the model can do with memory in this turn."""
+        """The tools of memory for the model in this turn."""
+        ...
 
     def reads(self, material: Sequence[Material]) -> None:
         """Note what the model reads in this turn that the person did not write: what is shown or
         quoted, files, results of tools, and the same of earlier turns."""
 
     async def told(self) -> PromptParts:
-        """What the model is told before the conversation begins. The same all through a session,
+        """The parts of the prompt that memory writes. They are the same all through a session,
         because what stays the same is cached by the model's service."""
 
     @property
@@ -113,7 +114,7 @@ class TurnMemory(Protocol):
         """False where there is surely nothing to recall."""
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """What is remembered that may answer this question, best first, also where `told` tells
+        """The memories that may answer this question, best first, also where `told` tells
         it."""
 
     async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
@@ -138,7 +139,8 @@ class MemoryPort(Protocol):
         """The identities that are linked with this person, without their own."""
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
-        """What may be meant by the beginning of a question, from what is remembered, best first."""
+        """Completions of the beginning of a question, from memories, best first."""
+        ...
 
     async def learned(self, caller: Caller, conversation: str) -> int:
         """How much this person's memory holds of what was said in a conversation."""
@@ -179,15 +181,15 @@ class NoTools:
     """Offers nothing."""
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """None."""
+        """No tools, or nobody."""
         return ()
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Never offered, so never there."""
+        """Refuse: no tool is offered."""
         raise ToolError(f"there is no tool {name!r}")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Close: there is no connection."""
 
 
 class NoMemory:
@@ -198,52 +200,52 @@ class NoMemory:
     recalls: bool = False
 
     async def turn(self, caller: Caller) -> TurnMemory:
-        """Nothing."""
+        """No memory, so no result."""
         return self
 
     def reads(self, material: Sequence[Material]) -> None:
         """Stores nothing, so it needs to know nothing."""
 
     async def told(self) -> PromptParts:
-        """Nothing."""
+        """No memory, so no result."""
         return NO_PROMPT_PARTS
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """Nothing."""
+        """No memory, so no result."""
         return ()
 
     async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
-        """Nothing waits without a memory."""
+        """Forget it: nothing waits without a memory."""
 
     async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
         """Keeps nothing."""
         return NO_FOOTER
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
-        """Nothing."""
+        """No memory, so no result."""
         return False
 
     async def linked(self, who: Principal) -> Sequence[PersonId]:
-        """None."""
+        """No tools, or nobody."""
         return ()
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
-        """Nothing."""
+        """No memory, so no result."""
         return ()
 
     async def learned(self, caller: Caller, conversation: str) -> int:
-        """Nothing."""
+        """No memory, so no result."""
         return 0
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
-        """Nothing."""
+        """No memory, so no result."""
         return 0
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
-        """Nothing to change."""
+        """Change nothing."""
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
-        """Nothing to delete."""
+        """Delete nothing."""
 
     async def left(self, tenant: str, place: Place, person: str = "") -> None:
         """No project is known here."""
@@ -255,7 +257,7 @@ class NoCommands:
     specs: tuple[CommandSpec, ...] = ()
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
-        """Never asked."""
+        """Raise: no command or button is offered."""
         raise AssertionError(f"/{name} is not one of these commands")
 
     def owns(self, value: str) -> bool:
@@ -263,5 +265,5 @@ class NoCommands:
         return False
 
     async def press(self, value: str, caller: Caller) -> Reply:
-        """Never asked."""
+        """Raise: no command or button is offered."""
         raise AssertionError("there are no buttons")

@@ -192,8 +192,8 @@ class Assembled:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all blocks."""
-        return sum(block.tokens for block in self.blocks)
+        """All blocks together."""
+        return sum([block.tokens for block in self.blocks])
 
     @property
     def free(self) -> int:

@@ -1,6 +1,7 @@
 """Traces: the decisions about each message, as JSON, without content."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -34,8 +35,11 @@ PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < 
 
 
 def add_trace(trace: Trace) -> Work[None]:
-    """Store a trace; one with the same id, or in the same slot, is replaced."""
-    decisions = [decision[:4] for decision in trace.decisions]  # the rest is for the moment
+    """Keep a trace; one with the same id, or in the same slot, is replaced."""
+    decisions = [  # a time to wait is for the moment
+        decision[:4] if decision.data is None else (*decision[:4], decision.data)
+        for decision in trace.decisions
+    ]
     if trace.slot is not None:
         yield from execute(FREE_SLOT, {"slot": trace.slot, "id": trace.id})
     params = {
@@ -82,6 +86,12 @@ class SqlTraces:
 
 def _trace(row: Row) -> Trace:
     id_, message_id, platform, account, conversation, kind, at, decisions, outcome, took = row
-    decided = tuple(Decision(*item) for item in json.loads(decisions))
+    decided = tuple(_decision(*item) for item in json.loads(decisions))
     named = (id_, message_id, platform, account, conversation, kind)
     return Trace(*named, time_of(at), decided, outcome, took)
+
+
+def _decision(
+    stage: str, allowed: bool, reason: str, detail: str, data: Mapping[str, object] | None = None
+) -> Decision:
+    return Decision(stage, allowed, reason, detail, data=data)

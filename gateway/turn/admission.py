@@ -32,6 +32,7 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     outside = author.outside or author.is_bot
     role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
     turn.principal = Principal(turn.key.tenant, person, role, outside)
+    turn.person = str(person)
     return Decision("identity", True, role.value, "outside" if outside else "")
 
 
@@ -45,7 +46,7 @@ async def guard_loops(turn: TurnContext, services: Services) -> Decision:
 
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
-    """Whether this person is served here."""
+    """Decide whether this person is served here."""
     author = turn.last.author
     known = KnownIds(author.aliases, author.former)
     return await served(turn.who, turn.place, known, services)
@@ -153,14 +154,14 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
 
 
 PROMPT_TOKENS = 1_000
-"""What the system prompt and the tools add to an estimate."""
+"""Tokens that the system prompt and the tools add to an estimate."""
 
 
 async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     """Set the most that this turn's first call may cost aside, before anything is done for it."""
     accounts = accounts_for(
         turn.key.tenant,
-        turn.sender or str(turn.who.person),
+        turn.sender or turn.person,
         turn.place,
         services.policies.budgets,
         services.clock.now(),

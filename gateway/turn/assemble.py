@@ -22,7 +22,7 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
-from gateway.turn.context.block_usage import told
+from gateway.turn.context.block_usage import usage_data
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.context.history_window import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
@@ -82,7 +82,9 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         system_volatile=today_text(services.clock.now().date()),
     )
     reserved = budget.grand_total - budget.blocks_total
-    return Decision("context", True, "blocks", told(made, assistant.window, reserved))
+    data = usage_data(made, assistant.window, reserved)
+    detail = f"{made.tokens} of {total} tokens"
+    return Decision("context", True, "blocks", detail, data=data)
 
 
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
@@ -99,13 +101,13 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
     may_set = may_set_task(who, audience) and not turn.unkept
     if may_set and SET_TASK.name in permit((SET_TASK,)):
         last = turn.last
-        by = ConversationTask("", str(who.person), last.author.name, last.id)
+        by = ConversationTask("", turn.person, last.author.name, last.id)
         tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
     return AuditedTools(tools, turn, services)
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
-    """What memory offers this person here, then everybody's, whose results memory is told of."""
+    """The tools of memory for this person, then everybody's, whose results memory learns of."""
     if turn.memory is None:
         return services.toolbox
     if services.toolbox.empty:
@@ -126,7 +128,7 @@ def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
 
 
 def wordless(message: ChatMessage) -> str:
-    """What stands for an empty message: a bare mention, or a file without a word."""
+    """The text for an empty message: a bare mention, or a file without a word."""
     if message.material:
         chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
         return CHOSEN if chosen else WORDLESS
@@ -154,7 +156,7 @@ def parts_of(
 
 
 def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) -> int:
-    """What is left for the blocks of a small window, where tools and question take more than is
+    """The tokens for the blocks of a small window, where tools and question take more than is
     reserved: the blocks go short, by rank, before the question does."""
     return window - budget.response - budget.safety_buffer - DAY - offered - asked
 

@@ -112,7 +112,7 @@ def to_content(
 
 
 def image_mime(data: bytes) -> str:
-    """What picture the bytes are, "" for none that models read; what a sender says is not asked."""
+    """The type of a picture that models read, "" for anything else; the bytes alone decide."""
     if data.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if data.startswith(b"\x89PNG\r\n\x1a\n"):

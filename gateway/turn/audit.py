@@ -18,10 +18,10 @@ from gateway.turn.turn_context import TurnContext
 log = structlog.get_logger(__name__)
 
 
-async def audit(event: str, exchange: TurnContext, services: Services, decision: Decision) -> None:
-    """Record a security-relevant event of an exchange with a known principal."""
-    who = exchange.who
-    await audit_of(event, who.tenant, who.person, exchange.place, services, decision)
+async def audit(event: str, turn: TurnContext, services: Services, decision: Decision) -> None:
+    """Record a security-relevant event of a turn whose principal is known."""
+    who = turn.who
+    await audit_of(event, who.tenant, who.person, turn.place, services, decision)
 
 
 async def audit_of(
@@ -47,13 +47,14 @@ async def audit_of(
 class AuditedTools:
     """Tools whose calls with side effects are recorded before they run."""
 
-    def __init__(self, tools: ToolProvider, exchange: TurnContext, services: Services) -> None:
+    def __init__(self, tools: ToolProvider, turn: TurnContext, services: Services) -> None:
         self._tools = tools
-        self._exchange = exchange
+        self._turn = turn
         self._services = services
         self._only_read: frozenset[str] = frozenset()
 
     async def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools on offer. Raises `ToolError`."""
         offered = await self._tools.tools()
         self._only_read = frozenset(spec.name for spec in offered if not spec.side_effects)
         return offered
@@ -61,8 +62,8 @@ class AuditedTools:
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         if name not in self._only_read:
             decision = Decision("tool", True, name)
-            await audit("tool_used", self._exchange, self._services, decision)
+            await audit("tool_used", self._turn, self._services, decision)
         return await self._tools.call(name, arguments)
 
     async def close(self) -> None:
-        """Does nothing: the tools outlive the turn."""
+        """Leave the tools open: they outlive the turn."""

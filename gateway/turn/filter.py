@@ -14,7 +14,7 @@ from gateway.turn.turn_context import TurnContext
 
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:
-    """Nothing that looks like a secret goes into a public room."""
+    """Keep what looks like a secret out of public rooms."""
     filtered = filter_response(turn.answer, turn.place.audience)
     decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
@@ -57,8 +57,8 @@ async def screened_reply(turn: TurnContext, reply: Reply, services: Services) ->
 async def screened_beneath(
     turn: TurnContext, answer: str, beneath: Reply, services: Services
 ) -> Reply:
-    """What stands under an answer, as it may be read there: also together with the answer it holds
-    no secret. What is withheld says nothing."""
+    """The text under an answer, as it may be read there: also together with the answer it holds no
+    secret. The answer does not mention what is withheld."""
     if beneath is NOTHING_SAID:
         return beneath
     audience = turn.place.audience

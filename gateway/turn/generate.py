@@ -1,10 +1,10 @@
 """Asks the model, with the tools that the person may use, and shows the answer while it grows."""
 
+from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarget
 from gateway.policy.decision import Decision
 from gateway.ports import ImageBlock
 from gateway.turn.admission import with_sharing
 from gateway.turn.history import Shortening
-from gateway.turn.live import live_answer
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import run_turn
@@ -12,7 +12,7 @@ from gateway.turn.turn_context import TurnContext
 
 
 async def generate(turn: TurnContext, services: Services) -> Decision:
-    """One turn with the model and the tools that this person may use before these people."""
+    """Ask the model, which may call the tools that this person may use before these people."""
     meter, request, tools = turn.meter, turn.request, turn.tools
     if meter is None or request is None or tools is None:
         raise AssertionError("the model is asked before its request is assembled and paid for")
@@ -42,5 +42,35 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
 
 
 def _unseen(_: str) -> bool:
-    """Nothing of an answer is shown before it is complete."""
+    """Allow it: people see an answer only when it is complete."""
     return True
+
+
+def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
+    """The live answer of this turn; None where the platform, the place or a setting has none."""
+    shower, place = turn.connected.live, turn.place
+    if shower is None or not services.policies.live:
+        return None
+    line = services.deliverer.sender_for(place)
+    style = shower.live_style(place)
+    if line is None or style is None:
+        return None
+    oldest = turn.inbox_ids[0] if turn.inbox_ids else turn.id
+    target = LiveTarget(
+        key=f"live:{oldest}",
+        place=place,
+        dialect=turn.connected.manifest.dialect,
+        reply_to_id=turn.last.id if turn.kind == "message" else "",
+        reply_handle=turn.reply_handle,
+        again=turn.again,
+    )
+    means = LiveDependencies(
+        adapter=turn.connected.adapter,
+        shower=shower,
+        pacer=line.pacer,
+        free=lambda: line.connected.is_set() and services.deliverer.quiet(place),
+        memory=services.stores.states.of(place.platform, place.account),
+        clock=services.clock,
+        count=services.count,
+    )
+    return LiveAnswer(target, means, style)

@@ -66,7 +66,7 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
     for message in turn.messages:
         if message.quote is not None and message.quote.text.strip():
             yield quotation(message.quote)
-    person, opened = str(turn.who.person), turn.opened
+    person, opened = turn.person, turn.opened
     for said in opened.turns:
         yield from said.material
         if said.role == "user" and said.person != person and said.text:

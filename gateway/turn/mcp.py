@@ -68,7 +68,7 @@ class McpTools:
 
     @property
     def connected(self) -> bool:
-        """Whether the server answers."""
+        """True while the server answers."""
         return self._client is not None
 
     def state(self) -> ServerState:
@@ -83,7 +83,7 @@ class McpTools:
             )
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """What the server offers. Raises `ToolError` while it is not connected."""
+        """The tools that the server offers. Raises `ToolError` while it is not connected."""
         self.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(WAIT_SECONDS):

@@ -1,4 +1,5 @@
-"""What MCP servers say, in our terms. No I/O, and nothing of the `mcp` library is imported."""
+"""Converts the tools and results of MCP servers to the gateway's types, within bounds. Pure: the
+`mcp` library is not imported."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The cost of a turn's model calls: reserved before each call, counted after it."""
+"""Meters the calls of one turn: the cost of each is reserved before it and counted after it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ import structlog
 from gateway.errors import ModelError, ModelRefused
 from gateway.llm.prices import Price, cost, price_of, reserve
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
-from gateway.policy.budgets import Account
+from gateway.policy.budgets import Account, BudgetAlert
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
 from gateway.ports.usage import UsageLedger
@@ -42,7 +42,7 @@ class Meter:
         self._turn = turn
         self._default_model = default_model
         self._event = count
-        self._alerts: set[str] = set()
+        self._alerts: set[BudgetAlert] = set()
         self._one_by_one = asyncio.Lock()
         self._answer_first = asyncio.Event()
         self.accounts = tuple(accounts)
@@ -57,12 +57,13 @@ class Meter:
         return self._provider.name
 
     async def reserve_amount(self, most: int) -> Decision:
-        """Reserve `most` in addition to the turn's cost so far, if the accounts allow it."""
+        """Reserve `most` more than the turn owes, if the accounts bear it."""
         outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
         for alert in outcome.alerts:
             if alert not in self._alerts:
-                log.warning("budget_alert", passed=alert, turn=self._turn)
-                self._event("budget_alert", alert.partition(" ")[0])
+                passed = f"{alert.account} at {alert.share:.0%}"
+                log.warning("budget_alert", passed=passed, turn=self._turn)
+                self._event("budget_alert", alert.account)
         self._alerts.update(outcome.alerts)
         return outcome.decision
 
@@ -101,7 +102,7 @@ class Meter:
         self._answer_first.set()
 
     async def close(self) -> None:
-        """Does nothing: the provider outlives the turn."""
+        """Leave the provider open: it outlives the turn."""
 
     async def _held(self, request: ModelRequest, *, aside: bool) -> int:
         """Reserve the maximum cost of a call and add it to the turn's cost. Raises
@@ -151,4 +152,5 @@ class _Aside:
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         return self._meter.metered(request, aside=True)
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Leave the provider open: it outlives the turn."""

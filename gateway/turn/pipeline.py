@@ -216,8 +216,9 @@ class Pipeline:
         stages share is here: what they decide is kept for the trace, how long they take for the
         figures, and what fails is told to the log. Raises `StoreUnavailable`."""
         services = self._services
+        ended = services.clock.monotonic()
         for stage in stages:
-            began = services.clock.monotonic()
+            began = ended
             try:
                 decision = await stage(turn, services)
             except StoreUnavailable:
@@ -227,8 +228,9 @@ class Pipeline:
                     raise
                 log.exception("stage_failed", stage=stage.__name__)
                 decision = Decision(stage.__name__, False, FAILED, "see the log")
-            seconds = services.clock.monotonic() - began
-            turn.timings.append(Timing("stage", stage.__name__, began, seconds, decision.reason))
+            ended = services.clock.monotonic()
+            timing = Timing("stage", stage.__name__, began, ended - began, decision.reason)
+            turn.timings.append(timing)
             turn.decisions.append(decision)
             if not decision.allowed:
                 await self._refuse(turn, decision)
@@ -254,14 +256,14 @@ class Pipeline:
         report(turn, self._services)
 
     def may_be_again(self, entry: InboxEntry) -> bool:
-        """Whether another run may have begun to answer this, and died."""
+        """True where another run may have begun to answer this, and died."""
         if entry.received_at < self._since:
             return True
         return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
 
     def _remember_stopped(self, turn: TurnContext) -> None:
-        """Whoever stops a turn drops its messages; what was shown of the answer is closed then, and
-        of whom memory is off no trace is left."""
+        """Remember a stopped turn until its messages are dropped: what was shown of the answer is
+        closed then, and a person whose memory is off leaves no trace."""
         if turn.live is not None and turn.inbox_ids:
             self._broken_off[turn.inbox_ids[0]] = turn.live
         if turn.memory is not None and turn.unkept:
@@ -272,8 +274,8 @@ class Pipeline:
             self._unkept.popitem(last=False)
 
     async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
-        """What the person hears: nothing when access is denied, nothing to a bot (it would be
-        fuel for a loop), and a limit only once in its window."""
+        """The refusal as a text: empty when access is denied or the author is a bot (an answer
+        would feed a loop), and a limit only once in its window."""
         if turn.last.author.is_bot:
             return ""
         if decision.reason == FAILED:
@@ -281,7 +283,7 @@ class Pipeline:
         refusal = refusal_for(decision, turn.sharing)
         if refusal is None:
             return ""
-        key = f"refusal:{decision.stage}:{turn.who.person}:{turn.key.room}"
+        key = f"refusal:{decision.stage}:{turn.person}:{turn.key.room}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
 

@@ -87,19 +87,19 @@ Signs = Callable[[], Awaitable[None]]
 class ProgressIndicator:
     """A context that shows progress; its failures never affect the turn."""
 
-    def __init__(self, exchange: TurnContext, services: Services) -> None:
-        self._exchange = exchange
+    def __init__(self, turn: TurnContext, services: Services) -> None:
+        self._turn = turn
         self._clock = services.clock
         self._deliverer = services.deliverer
         self._tasks: list[asyncio.Task[None]] = []
         self._not_yet: Callable[[], object] | None = None
-        self._acknowledgement = _acknowledgement(exchange, services, self._refused)
+        self._acknowledgement = _acknowledgement(turn, services, self._refused)
 
     async def __aenter__(self) -> Self:
-        connected = self._exchange.connected
+        connected = self._turn.connected
         if connected.read_marks is not None:
             self._begin(partial(self._mark, connected.read_marks))
-        if connected.typing is not None or self._exchange.live is not None:
+        if connected.typing is not None or self._turn.live is not None:
             # No task before it is due: most answers come sooner.
             self._not_yet = self._clock.after(FIRST_AFTER, partial(self._begin, self._show))
         if self._acknowledgement is not None:
@@ -118,18 +118,18 @@ class ProgressIndicator:
             task.cancel()
         if self._acknowledgement is not None:
             self._acknowledgement.end()
-        if self._exchange.live is not None:
-            await self._exchange.live.close()
+        if self._turn.live is not None:
+            await self._turn.live.close()
 
     def _begin(self, signs: Signs) -> None:
         self._tasks.append(asyncio.create_task(self._unfailing(signs)))
 
     async def _mark(self, marks: CanMarkRead) -> None:
-        await marks.mark_read(self._exchange.place, self._exchange.last.id)
+        await marks.mark_read(self._turn.place, self._turn.last.id)
 
     async def _show(self) -> None:
-        typing, place = self._exchange.connected.typing, self._exchange.place
-        message_id, live = self._exchange.last.id, self._exchange.live
+        typing, place = self._turn.connected.typing, self._turn.place
+        message_id, live = self._turn.last.id, self._turn.live
         if live is not None:
             live.begin()
         if typing is None:
@@ -140,12 +140,12 @@ class ProgressIndicator:
             await self._clock.sleep(AGAIN_AFTER)
 
     def _refused(self) -> bool:
-        """Return True while the platform refuses requests for this chat."""
-        line = self._deliverer.sender_for(self._exchange.place)
-        return line is not None and line.pacer.penalised(self._exchange.place)
+        """True while the platform takes nothing for this chat, signs included."""
+        line = self._deliverer.sender_for(self._turn.place)
+        return line is not None and line.pacer.penalised(self._turn.place)
 
     async def _unfailing(self, signs: Signs) -> None:
-        platform = self._exchange.place.platform
+        platform = self._turn.place.platform
         try:
             await signs()
         except DeliveryError as error:
@@ -155,19 +155,18 @@ class ProgressIndicator:
 
 
 def _acknowledgement(
-    exchange: TurnContext, services: Services, refused: Callable[[], bool]
+    turn: TurnContext, services: Services, refused: Callable[[], bool]
 ) -> Acknowledgement | None:
-    """Return the reaction under the answered message; None if it is disabled, or if there is no
-    message."""
-    emoji, reactions = services.policies.acknowledge, exchange.connected.reactions
-    if not emoji or reactions is None or exchange.kind not in ("message", "edit"):
+    """The reaction under what is answered; None where nobody wants one, or it is no message."""
+    emoji, reactions = services.policies.acknowledge, turn.connected.reactions
+    if not emoji or reactions is None or turn.kind not in ("message", "edit"):
         return None
     return Acknowledgement(
         reactions,
         services.clock,
         services.signs,
-        place=exchange.last.place,
-        message_id=exchange.last.id,
+        place=turn.last.place,
+        message_id=turn.last.id,
         emoji=emoji,
         refused=refused,
     )

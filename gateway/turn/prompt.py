@@ -1,4 +1,4 @@
-"""What is the program's own in a prompt, and the frame around what people write.
+"""The program's own part of a prompt, and the frames around the text of people.
 
 It is the same for a whole room, because what stays the same is cached by the model's service; the
 day stands apart, behind it.
@@ -57,7 +57,7 @@ _TITLES: Final = {
 
 
 class PromptFacts(NamedTuple):
-    """What the program's own part of the prompt is made from. `persona` empty means the built-in
+    """The inputs of the program's own part of the prompt. `persona` empty means the built-in
     one."""
 
     assistant: str
@@ -187,7 +187,7 @@ def marked(text: str) -> str:
 
 
 def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
-    """What the author did not write, each piece in a tag that it cannot close; empty for none.
+    """Text that the author did not write, each piece in a tag that it cannot close.
 
     `shown_by` names the author in a room, where several people show something.
     """

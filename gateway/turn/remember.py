@@ -1,4 +1,4 @@
-"""What memory and history may keep of a turn: the person's words without secrets, found once.
+"""Redacts a turn for memory and history: the secrets in the person's words are found once.
 
 The `remember` stage closes the turn's memory and says under the answer what was taken out.
 """
@@ -39,8 +39,8 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
 
 
 def note_of(turn: TurnContext, services: Services) -> str:
-    """What the person is told of the secrets in what they wrote and showed; nothing where they
-    switched memory off, and nothing is kept anyway."""
+    """The line for the person about secrets in their message; empty where they switched memory off,
+    because nothing is kept then."""
     if turn.unkept:
         return ""
     shown = turn.material
@@ -48,7 +48,7 @@ def note_of(turn: TurnContext, services: Services) -> str:
 
 
 def asker_of(turn: TurnContext, services: Services) -> Caller:
-    """Who asks, as memory knows them."""
+    """The person who asks, as memory takes it."""
     return Caller(
         id=turn.id,
         principal=turn.who,

@@ -52,7 +52,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
 
 
 def beneath_answer(turn: TurnContext) -> Reply:
-    """What stands under the answer: in private all there is, elsewhere what everybody may read."""
+    """The text under the answer: in private all there is, elsewhere what everybody may read."""
     if turn.place.audience is not Audience.DIRECT:
         return turn.beneath
     note, beneath = footer_shown(turn), turn.beneath
@@ -63,8 +63,8 @@ def beneath_answer(turn: TurnContext) -> Reply:
 
 
 async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
-    """What memory says of the author in a channel, as sends that the author alone reads; nothing
-    where the platform can show nothing to one person."""
+    """The footer in a channel, as sends that the author alone reads; none where the platform cannot
+    show a message to one person."""
     room = turn.place.audience is not Audience.DIRECT
     if not (room and turn.connected.manifest.capabilities.ephemeral):
         return ()
@@ -82,7 +82,7 @@ async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, .
 
 
 def footer_shown(turn: TurnContext) -> Reply:
-    """What memory says under the answer."""
+    """The footer as a reply."""
     after = turn.footer
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
 

@@ -48,13 +48,13 @@ async def _keep(turn: TurnContext, services: Services) -> None:
     if not turn.outcome:
         turn.outcome = turn.result.outcome if turn.result else "answered"
     if turn.live is not None:
-        turn.outbound = turn.live.finished(turn.outbound)
+        turn.outbound, turn.live = turn.live.finished(turn.outbound), None
     turn.outbound = turn.outbound or dismissal(turn)
     if turn.result is not None and not turn.refused:
         await redact_aside(turn, services)
     done = completed(turn, services)
     retry, stores = services.retry.retry_while_unavailable, services.stores
-    if await retry(lambda: stores.journal.complete(done)):
+    if await retry(stores.journal.complete, done):
         services.deliverer.submit(turn.outbound, done.begun)
         await _mend(turn, services)
     turn.completed = done
@@ -96,8 +96,8 @@ async def _mend(turn: TurnContext, services: Services) -> None:
     (message_id, text), place, tenant = turn.mended, turn.place, turn.key.tenant
     said, retry = said_in(place, turn.last.author.name, text), services.retry
     stored, memory = services.stores.conversations, services.memory
-    await retry.retry_while_unavailable(lambda: stored.edit(tenant, place, message_id, text))
-    await retry.retry_while_unavailable(lambda: memory.edited(tenant, place, message_id, said))
+    await retry.retry_while_unavailable(stored.edit, tenant, place, message_id, text)
+    await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, said)
 
 
 async def _track(usage: Sequence[UsageRow], services: Services) -> None:
@@ -110,7 +110,7 @@ async def _track(usage: Sequence[UsageRow], services: Services) -> None:
 
 
 def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
-    """What ends a command that gets no answer, where people would see it wait."""
+    """The send that ends a command without an answer, where people would see it wait."""
     waits = turn.connected.manifest.capabilities.commands_wait
     if turn.kind != "command" or not (waits and turn.reply_handle):
         return ()
@@ -164,7 +164,7 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
-    """What the turn cost by now, one row where the model was asked at all."""
+    """The cost of the turn so far, one row where the model was asked at all."""
     meter, place = turn.meter, turn.place
     if meter is None or (turn.result is None and not meter.micros):
         return ()

@@ -1,4 +1,4 @@
-"""What the stages work with: policies, stores and ports, put together once in `parley/app.py`."""
+"""The services of the stages: policies, stores and ports, put together once in `parley/app.py`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -69,9 +69,9 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """Who answers. `channels` is by "platform:id" or bare id; `default_model` is the name under
-    which a call is priced where a channel names none. `window` is what the smallest of the models
-    takes at once, in tokens."""
+    """The assistant that answers. `channels` is by "platform:id" or bare id; `default_model` is the
+    name under which a call is priced where a channel names none. `window` is what the smallest of
+    the models takes at once, in tokens."""
 
     name: str = "Parley"
     voice: Voice = Voice()

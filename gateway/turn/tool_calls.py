@@ -31,7 +31,7 @@ class CallGuard:
         self._past: list[str] = []
 
     def check(self, call: ToolCall) -> Verdict:
-        """Nothing when the call may be run, else why not."""
+        """The reason why the call may not be run, empty where it may."""
         name = _fingerprint(call)
         verdict: Verdict = ""
         if self._past.count(name) >= self._limit:
@@ -65,7 +65,7 @@ MAX_NAME: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What the calls of one round gave, in their order; `verdict` says why no more may follow."""
+    """The results of the calls of one round, in order; `verdict` says why no more may follow."""
 
     outcomes: tuple[ToolOutcome, ...]
     uses: tuple[ToolUse, ...]

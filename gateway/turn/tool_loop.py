@@ -135,7 +135,7 @@ _WITH_REFERENCE: Final = frozenset({"unavailable", "refused", "broken"})
 
 
 def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
-    """What to say at the end of a turn: "" when the model's own words are enough."""
+    """The sentence at the end of a turn, "" when the model's own words are enough."""
     sentence = _AFTER_TEXT.get(outcome, "") if has_text else _WHOLE[outcome]
     if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
         return f"{sentence} (Reference: {reference})"
@@ -397,7 +397,7 @@ class _Turn:
         return self._limits.tokens - prompt - used.output_tokens
 
     def _affords_two_calls(self) -> bool:
-        """Whether one more round with tools leaves enough for the answer after it."""
+        """True where one more round with tools leaves enough for the answer after it."""
         fitted = self._fit()
         one = (fitted.tokens if fitted else 0) + self._request.max_tokens
         return 2 * one <= self._tokens_left()

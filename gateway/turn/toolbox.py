@@ -43,11 +43,11 @@ class Toolbox:
         self._providers = tuple(providers)
         self._owners: dict[str, ToolProvider] = {}
         self.problems: tuple[str, ...] = ()
-        """What was wrong with providers when the tools were last asked for."""
+        """The problems of providers when the tools were last listed."""
 
     @property
     def empty(self) -> bool:
-        """Whether there are no providers at all."""
+        """True where there are no providers at all."""
         return not self._providers
 
     def start(self) -> None:
@@ -126,11 +126,11 @@ class LimitedTools:
         return await self._toolbox.call(name, arguments)
 
     async def close(self) -> None:
-        """Nothing to close: the toolbox stays open for the next turn."""
+        """Leave the toolbox open for the next turn."""
 
 
 async def _all_of(providers: Sequence[ToolProvider]) -> list[tuple[tuple[ToolSpec, ...], str]]:
-    """What each of them offers. One alone needs no task of its own: most turns have no more."""
+    """The tools of each provider. One alone needs no task of its own: most turns have no more."""
     if len(providers) > 1:
         return await asyncio.gather(*map(_tools_of, providers))
     return [await _tools_of(provider) for provider in providers]
@@ -154,7 +154,7 @@ class OverheardTools:
         self._closed_world: frozenset[str] = frozenset()
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """What is offered. Raises `ToolError`."""
+        """The tools on offer. Raises `ToolError`."""
         specs = await self._tools.tools()
         self._closed_world = frozenset(spec.name for spec in specs if not spec.open_world)
         return specs
@@ -171,4 +171,4 @@ class OverheardTools:
         return result
 
     async def close(self) -> None:
-        """Nothing to close: the tools outlive the turn."""
+        """Leave the tools open: they outlive the turn."""

@@ -31,12 +31,13 @@ MAX_LOOKED_UP = 2_000
 
 @dataclass(slots=True)
 class TurnContext:
-    """What is known so far. Each stage reads what earlier stages wrote and adds its own.
+    """The state of a turn. Each stage reads what earlier stages wrote and adds its own.
 
     `messages` are of one author, oldest first; several when they were collected, and `collected`
     are the contexts of all but the last. `contents` are their own words. `place` is where the
-    answer goes. `again`: an earlier run may have begun the work and died. `outcome` is how the turn
-    ended, in its trace; `completed` is set once it is saved.
+    answer goes. `again`: an earlier run may have begun the work and died. `person` is a
+    `str(PersonId)`, empty before the first stage has run. `outcome` is how the turn ended, in its
+    trace; `completed` is set once it is saved.
     `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
     limits and budgets count its author, `sharing` says with whom a limit is shared that refused it.
     `forgets`: its person was erased, and nothing about them is kept of it.
@@ -62,6 +63,7 @@ class TurnContext:
     again: bool = False
     collected: "Sequence[TurnContext]" = ()
     principal: Principal | None = None
+    person: str = ""
     sender: str = ""
     sharing: Sharing | None = None
     meter: Meter | None = None
@@ -125,18 +127,13 @@ class TurnContext:
             raise AssertionError("the principal is asked for before the stage that finds it")
         return self.principal
 
-    @property
-    def person(self) -> str:
-        """A `str(PersonId)`, empty before the first stage has run."""
-        return "" if self.principal is None else str(self.principal.person)
-
     def note(self, decision: Decision) -> None:
         """Keep a decision beside those of the stages for the trace."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(decision)
 
     def trace(self, now_monotonic: float) -> Trace:
-        """What was decided, for `parley why`."""
+        """The decisions, for `parley why`."""
         return Trace(
             id=self.id,
             message_id="" if self.forgets else self.last.id,

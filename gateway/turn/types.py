@@ -1,4 +1,4 @@
-"""What goes into one turn with the model, and what comes out of it."""
+"""The request, the limits and the result of one turn with the model."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.ports.clock import SystemClock
+from gateway.ports.prompt_blocks import Loss
 from gateway.ports.traces import Trace
-from gateway.turn.context.block_usage import BlockFigures, Figures, read, warnings
+from gateway.turn.context.block_usage import BlockFigures, Figures, figures_in, warnings
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 
@@ -31,8 +32,8 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
 
 def figures_of(trace: Trace) -> list[Figures]:
     """The figures that a trace holds."""
-    lines = (decision.detail for decision in trace.decisions if decision.reason == "blocks")
-    return [figures for figures in map(read, lines) if figures is not None]
+    kept = (decision.data for decision in trace.decisions if decision.reason == "blocks")
+    return [figures for figures in map(figures_in, kept) if figures is not None]
 
 
 def described(trace: Trace, figures: Figures) -> str:
@@ -49,6 +50,7 @@ def described(trace: Trace, figures: Figures) -> str:
     ]
     for block in figures.blocks:
         lines += [f"  missing in {block.kind}: {_missing(loss)}" for loss in block.losses]
+        lines += [f"  missing in {block.kind}: {block.more} more"] if block.more else []
     lines += [f"  [WARNING] {warning}" for warning in warnings(figures)]
     return "\n".join(lines)
 
@@ -60,16 +62,13 @@ def _row(block: BlockFigures) -> str:
     return f"{row}  with what others left" if block.tokens > block.budget else row
 
 
-def _missing(loss: str) -> str:
-    """ "mem-1 left_out 200" in words."""
-    what, _, rest = loss.partition(" ")
-    why, _, tokens = rest.rpartition(" ")
+def _missing(loss: Loss) -> str:
     words = {
         "left_out": "left out, it did not fit",
         "cut": "cut at a sentence",
         "summarised": "now in the summary",
     }
-    return f"{what.replace('_', ' ')}, {tokens} tokens: {words[why]}" if why in words else loss
+    return f"{loss.what.replace('_', ' ')}, {loss.tokens} tokens: {words[loss.why]}"
 
 
 async def _find(settings: Settings, message_id: str) -> list[Trace]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.conversation import key_of, place_to_answer
+from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.people import Audience
 from gateway.ports import Capabilities
 from tests.support.messages import direct, place
@@ -52,3 +52,18 @@ def test_where_answers_open_threads(at, message_id: str, thread: str) -> None:  
 
 def test_elsewhere_answers_stay_where_the_question_is() -> None:
     assert place_to_answer(place(), "m1", Capabilities()) == place()
+
+
+def test_a_key_is_read_back_from_its_text_and_from_no_other() -> None:
+    key = key_of("t", place(thread="T1"))
+    assert ConversationKey.of(str(key)) == key
+    for text in ("", "lane", "{}", '["t", "test"]', '["t", "p", "a", "w", "c", 1]'):
+        with pytest.raises(ValueError, match=r"."):
+            ConversationKey.of(text)
+
+
+def test_the_answer_goes_into_the_thread_of_the_conversation() -> None:
+    somewhere = place()
+    key = key_of("t", place_to_answer(somewhere, "m1", SLACK))
+    assert key.place_in(somewhere) == replace(somewhere, thread_id="m1")
+    assert key_of("t", somewhere).place_in(somewhere) is somewhere

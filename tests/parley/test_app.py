@@ -12,10 +12,11 @@ from typing import ClassVar
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.conversation import key_of
 from gateway.errors import StartError
 from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
 from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
-from gateway.message import MessageReceived, Outbound, Receipt
+from gateway.message import MessageReceived, Outbound, Receipt, place_of
 from gateway.outbound.send import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
@@ -206,7 +207,8 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
     await app.storage.start()
     for number, platform in enumerate(("elsewhere", "web")):
         said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
-        entry = InboxEntry(f"i{number}", platform, MessageReceived("e1", said), datetime.now(UTC))
+        lane = str(key_of("default", said.place))
+        entry = InboxEntry(f"i{number}", lane, MessageReceived("e1", said), datetime.now(UTC))
         await app.storage.stores.inbox.add(entry, timedelta(0))
     await app.storage.stop()
     with capture_logs() as logs:
@@ -214,7 +216,7 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
     assert "accounts_missing" in [line["event"] for line in logs]
     await eventually(app.settled)
     left = await app.services.stores.inbox.unfinished(10)
-    assert [entry.lane for entry in left] == ["elsewhere"]
+    assert [place_of(entry.event).platform for entry in left] == ["elsewhere"]
     assert len(Account.made.sent) == 1
 
 

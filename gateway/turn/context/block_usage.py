@@ -1,30 +1,30 @@
-"""Token usage of the blocks as one line of the message's trace: figures and names, no content."""
+"""How full each block was, as data in the message's trace: figures and names, no content."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.ports.prompt_blocks import Assembled, Block, BlockKind
+from pydantic import TypeAdapter, ValidationError
+
+from gateway.ports.prompt_blocks import Assembled, Block, BlockKind, Loss
 
 MAX_LOSSES: Final = 20
-_BLOCK: Final = re.compile(
-    r"(?P<kind>[a-z]+) (?P<tokens>\d+)/(?P<budget>\d+)(?: of (?P<needed>\d+))?"
-    r"(?: got (?P<allotted>\d+))?(?: \[(?P<losses>[^\]]*)\])?"
-)
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.:-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockFigures:
-    """The figures of one block: tokens used, budget, tokens needed, tokens allotted, and losses,
-    each as "what why tokens"."""
+    """One block: tokens used, the table's budget, what all of it needed, what it was allotted, and
+    what is missing. `more` losses are not named."""
 
-    kind: str
+    kind: BlockKind
     tokens: int
     budget: int
     needed: int
     allotted: int
-    losses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    more: int = 0
 
     @property
     def percent(self) -> int:
@@ -34,7 +34,8 @@ class BlockFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of all blocks, and the window of the budgets."""
+    """All blocks, and the window that the budgets are for. `reserved` are the tokens for question,
+    answer and buffer."""
 
     window: int
     reserved: int
@@ -46,23 +47,22 @@ class Figures:
         return sum(block.tokens for block in self.blocks)
 
     def of(self, kind: BlockKind) -> BlockFigures | None:
-        return next((block for block in self.blocks if block.kind == kind.value), None)
+        """One block."""
+        return next((block for block in self.blocks if block.kind == kind), None)
 
 
-def told(made: Assembled, window: int, reserved: int) -> str:
-    """Return the line "window 8192 reserved 3192: system 312/500; …". `reserved` are the tokens for
-    question, answer and buffer."""
-    blocks = "; ".join(map(_told, made.blocks))
-    return f"window {window} reserved {reserved}: {blocks}"
+def usage_data(made: Assembled, window: int, reserved: int) -> dict[str, object]:
+    """The figures of a prompt as JSON takes them."""
+    blocks = [_block_data(block) for block in made.blocks]
+    return {"window": window, "reserved": reserved, "blocks": blocks}
 
 
-def read(line: str) -> Figures | None:
-    """Parse a line; None if it has another form."""
-    head = re.match(r"window (\d+) reserved (\d+): ", line)
-    if head is None:
+def figures_in(data: Mapping[str, object] | None) -> Figures | None:
+    """The figures that were kept so; None where the data is something else."""
+    try:
+        return TypeAdapter(Figures).validate_python(data)
+    except ValidationError:
         return None
-    blocks = (_BLOCK.fullmatch(part) for part in line[head.end() :].split("; "))
-    return Figures(int(head[1]), int(head[2]), tuple(_read(b) for b in blocks if b is not None))
 
 
 def warnings(figures: Figures) -> list[str]:
@@ -76,7 +76,7 @@ def warnings(figures: Figures) -> list[str]:
         )
     if history is not None and history.tokens < 100:
         problems.append("History block is very short - context may be lost")
-    if history is not None and any("left_out" in loss for loss in history.losses):
+    if history is not None and any(loss.why == "left_out" for loss in history.losses):
         problems.append(
             "Older turns were dropped without a summary: raise context.max_tokens, or use a model "
             "with a larger window"
@@ -91,19 +91,18 @@ def warnings(figures: Figures) -> list[str]:
     return problems
 
 
-def _told(block: Block) -> str:
-    text = f"{block.kind} {block.tokens}/{block.budget}"
-    if block.needed == block.tokens:
-        return text if block.tokens <= block.budget else f"{text} got {block.allotted}"
-    losses = [f"{_UNSAFE.sub('_', loss.what)} {loss.why} {loss.tokens}" for loss in block.losses]
-    if len(losses) > MAX_LOSSES:
-        losses[MAX_LOSSES:] = [f"{len(losses) - MAX_LOSSES} more"]
-    return f"{text} of {block.needed} got {block.allotted} [{', '.join(losses)}]"
-
-
-def _read(match: re.Match[str]) -> BlockFigures:
-    tokens, budget = int(match["tokens"]), int(match["budget"])
-    needed = int(match["needed"] or tokens)
-    allotted = int(match["allotted"] or tokens)
-    losses = tuple(loss for loss in (match["losses"] or "").split(", ") if loss)
-    return BlockFigures(match["kind"], tokens, budget, needed, allotted, losses)
+def _block_data(block: Block) -> dict[str, object]:
+    data: dict[str, object] = {
+        "kind": block.kind,
+        "tokens": block.tokens,
+        "budget": block.budget,
+        "needed": block.needed,
+        "allotted": block.allotted,
+    }
+    if block.losses:
+        data["losses"] = [
+            {"what": _UNSAFE.sub("_", loss.what), "why": loss.why, "tokens": loss.tokens}
+            for loss in block.losses[:MAX_LOSSES]
+        ]
+        data["more"] = max(0, len(block.losses) - MAX_LOSSES)
+    return data

@@ -228,7 +228,7 @@ async def test_a_lane_without_work_is_forgotten() -> None:
     await worker.release(100)
     assert lanes.idle
     assert lanes.waiting == 0
-    assert lanes._lanes == {}
+    assert lanes._queues == {}
 
 
 async def test_too_much_waiting_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ async def test_a_lane_that_fails_says_for_whom() -> None:
                 await g.take(received("hello", message_id=name, at=direct()))
             first_done.set()
             await g.rest()
-    failed = [line for line in logs if line["event"] == "lane_failed"]
+    failed = [line for line in logs if line["event"] == "turn_failed"]
     assert [line["exchange"] for line in failed] == [id_of("second")]
 
 

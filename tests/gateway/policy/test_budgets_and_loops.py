@@ -54,11 +54,11 @@ def test_the_budget_that_is_used_up_is_named() -> None:
 
 def test_passing_half_three_quarters_and_ninety_percent_is_reported_once() -> None:
     account = (Account("user_per_day", "a", 100),)
-    assert decide_budget(account, (40,), 10).alerts == ("user_per_day at 50%",)
+    assert decide_budget(account, (40,), 10).alerts == (("user_per_day", 0.5),)
     assert decide_budget(account, (50,), 10).alerts == ()
     assert decide_budget(account, (60,), 35).alerts == (
-        "user_per_day at 75%",
-        "user_per_day at 90%",
+        ("user_per_day", 0.75),
+        ("user_per_day", 0.9),
     )
 
 

@@ -229,7 +229,7 @@ async def test_all_accounts_bear_it_or_none_is_touched(usage: UsageLedger) -> No
     assert not (await usage.reserve("turn-1", (wide, *ACCOUNT), 101)).decision.allowed
     assert await usage.spent((wide, *ACCOUNT)) == [0, 0]
     outcome = await usage.reserve("turn-2", (*ACCOUNT, wide), 60)
-    assert outcome.alerts == ("user_per_day at 50%",)
+    assert outcome.alerts == (("user_per_day", 0.5),)
     assert await usage.spent((wide, *ACCOUNT)) == [60, 60]
 
 

@@ -21,7 +21,7 @@ from gateway.ports import (
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.turn.context.block_usage import read
+from gateway.turn.context.block_usage import figures_in
 from gateway.turn.services import Assistant, Policies
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
@@ -245,14 +245,14 @@ async def test_the_figures_are_in_the_trace_without_content() -> None:
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Remembers(PromptParts(soul="secretly likes tea"), RYE))
         await g.take(received("whisper"))
-        line = next(d.detail for d in g.traces[-1].decisions if d.reason == "blocks")
-        figures = read(line)
+        decision = next(d for d in g.traces[-1].decisions if d.reason == "blocks")
+        figures = figures_in(decision.data)
 
         assert figures is not None
         assert figures.window == 200_000
         assert figures.blocks[0].kind == "system"
         assert figures.blocks[-1].tokens > 20
-        assert not any(word in line for word in ("tea", "whisper", "Rye", "ADR"))
+        assert not any(word in str(decision) for word in ("tea", "whisper", "Rye", "ADR"))
 
 
 async def test_in_a_small_window_tools_and_question_take_their_room_from_knowledge() -> None:

@@ -11,12 +11,34 @@ from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 
-LINE = (
-    "window 8192 reserved 3192: system 412/500; "
-    "project 1010/1000 of 1400 got 1012 [bible cut 390]; task 0/500; "
-    "history 60/1000 of 900 got 70 [turns left_out 840]; "
-    "knowledge 1890/2000 of 2600 got 2000 [mem-1 left_out 700, mem-2 left_out 10]"
-)
+
+def block(
+    kind: str,
+    tokens: int,
+    budget: int,
+    needed: int,
+    allotted: int,
+    *losses: tuple[str, str, int],
+) -> dict[str, object]:
+    missing = [{"what": what, "why": why, "tokens": number} for what, why, number in losses]
+    sizes = {"tokens": tokens, "budget": budget, "needed": needed, "allotted": allotted}
+    return {"kind": kind, **sizes, "losses": missing}
+
+
+FIGURES = {
+    "window": 8_192,
+    "reserved": 3_192,
+    "blocks": [
+        block("system", 412, 500, 412, 500),
+        block("project", 1_010, 1_000, 1_400, 1_012, ("bible", "cut", 390)),
+        block("task", 0, 500, 0, 500),
+        block("history", 60, 1_000, 900, 70, ("turns", "left_out", 840)),
+        block(
+            *("knowledge", 1_890, 2_000, 2_600, 2_000),
+            *(("mem-1", "left_out", 700), ("mem-2", "left_out", 10)),
+        ),
+    ],
+}
 ANSWERED = Trace(
     id="t1",
     message_id="4711",
@@ -27,7 +49,7 @@ ANSWERED = Trace(
     at=datetime(2026, 11, 21, 9, 30, tzinfo=UTC),
     decisions=(
         Decision("context", True, "window", "4 of 8 messages"),
-        Decision("context", True, "blocks", LINE),
+        Decision("context", True, "blocks", data=FIGURES),
     ),
     outcome="answered",
     milliseconds=900.0,

@@ -1,11 +1,13 @@
 """How full the blocks were, as the trace keeps it."""
 
+import json
+
 from hypothesis import given
 
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.block_usage import read, told, warnings
+from gateway.turn.context.block_usage import figures_in, usage_data, warnings
 from gateway.turn.context.budgets import budget_for
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
@@ -13,15 +15,15 @@ BUDGET = budget_for(8_192)
 
 
 @given(parts())
-def test_the_line_says_what_the_blocks_came_to(some: ContextParts) -> None:
+def test_the_data_says_what_the_blocks_came_to(some: ContextParts) -> None:
     made = assemble(some, BUDGET, estimate, total=300)
-    figures = read(told(made, 8_192, 3_192))
+    figures = figures_in(usage_data(made, 8_192, 3_192))
 
     assert figures is not None
     assert (figures.window, figures.reserved, figures.tokens) == (8_192, 3_192, made.tokens)
     for block, figure in zip(made.blocks, figures.blocks, strict=True):
         assert (figure.kind, figure.tokens, figure.needed, figure.budget) == (
-            block.kind.value,
+            block.kind,
             block.tokens,
             block.needed,
             block.budget,
@@ -41,21 +43,23 @@ def test_no_content_is_in_it() -> None:
         estimate,
         total=600,
     )
-    line = told(made, 8_192, 3_192)
+    line = json.dumps(usage_data(made, 8_192, 3_192))
 
     assert not any(word in line for word in ("tea", "whisper", "hush", "classified", "Bob"))
-    assert "soul cut" in line
-    assert "k1 left_out" in line
+    figures = figures_in(json.loads(line))
+    assert figures is not None
+    losses = [loss for block in figures.blocks for loss in block.losses]
+    assert {("soul", "cut"), ("k1", "left_out")} <= {(loss.what, loss.why) for loss in losses}
 
 
-def test_what_is_no_line_of_ours_is_not_read() -> None:
-    assert read("") is None
-    assert read("5 of 8 messages") is None
+def test_other_data_holds_no_figures() -> None:
+    assert figures_in(None) is None
+    assert figures_in({"window": 8_192}) is None
 
 
 def test_the_usual_problems_are_warned_of() -> None:
     made = assemble(ContextParts(OWN), BUDGET, estimate)
-    figures = read(told(made, 8_192, 3_192))
+    figures = figures_in(usage_data(made, 8_192, 3_192))
     assert figures is not None
 
     first, second = warnings(figures)
@@ -73,7 +77,7 @@ def test_a_well_filled_prompt_is_warned_of_nothing() -> None:
         BUDGET,
         estimate,
     )
-    figures = read(told(made, 8_192, 3_192))
+    figures = figures_in(usage_data(made, 8_192, 3_192))
     assert figures is not None
 
     assert warnings(figures) == []

@@ -1,0 +1,85 @@
+"""The list of stages: everything in it runs in order, and a stage that fails ends the turn once."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from gateway.message import MessageEdited
+from gateway.policy.invocation import InvocationPolicy
+from gateway.ports.unit_of_work import CompletedTurn
+from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
+from gateway.turn.services import Policies
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import message, place, received
+
+
+@dataclass
+class Journal:
+    """Fails as often as it is told to, then does what the real one does."""
+
+    inner: object
+    failures: int
+    tries: int = 0
+
+    async def complete(self, done: CompletedTurn) -> bool:
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise RuntimeError("a bug")
+        return bool(await self.inner.complete(done))  # type: ignore[attr-defined]
+
+
+def with_failures(g: Gateway, number: int) -> Journal:
+    journal = Journal(g.services.stores.journal, number)
+    object.__setattr__(g.services.stores, "journal", journal)
+    return journal
+
+
+async def test_every_stage_of_the_lists_is_timed_in_their_order() -> None:
+    async with gateway() as g:
+        seen: list[list[str]] = []
+        object.__setattr__(
+            g.services.observer,
+            "answered",
+            lambda done: seen.append([t.name for t in done.timings if t.kind == "stage"]),
+        )
+        await g.take(received("hello"))
+        assert seen == [[stage.__name__ for stage in (*ADMISSION, *TURN)]]
+
+
+async def test_a_turn_that_cannot_be_saved_by_mistake_is_apologised_for_once() -> None:
+    async with gateway() as g:
+        journal = with_failures(g, 1)
+        await g.take(received("hello"))
+        (text,) = g.texts
+        assert text.startswith("Something went wrong on my side.")
+        assert (journal.tries, g.outcomes()) == (2, ["refused:save"])
+
+
+async def test_a_save_that_always_fails_is_not_tried_without_end() -> None:
+    async with gateway() as g:
+        journal = with_failures(g, 1_000)
+        await g.take(received("hello"))
+        assert (g.texts, journal.tries) == ([], 2)
+        assert len(await g.services.stores.inbox.unfinished(10)) == 1
+
+
+PREFIXED = Policies(invocation=InvocationPolicy(prefix="!"))
+
+
+@pytest.mark.parametrize("later", [PREFIXED, Policies()])
+async def test_what_was_decided_at_intake_is_not_decided_again(later: Policies) -> None:
+    async with gateway(policies=PREFIXED) as g:
+        g.model.open.clear()
+        await g.take(received("!hello", at=place(thread="T1")))
+        (entry,) = await g.services.stores.inbox.unfinished(10)
+        turn = Pipeline(replace(g.services, policies=later)).open(entry)
+        assert (turn.contents, turn.place.thread_id) == (("hello",), "T1")
+        assert [(d.stage, d.reason) for d in turn.decisions] == [("invocation", "prefix")]
+        assert turn.key == turn.key.of(entry.lane)
+
+
+async def test_an_edit_is_stored_without_the_prefix() -> None:
+    async with gateway(policies=PREFIXED) as g:
+        await g.take(received("!hello", message_id="m1"))
+        await g.take(MessageEdited("e2", message("!good day", message_id="m1")))
+        assert await g.stored_words() == ["good day"]
