@@ -27,7 +27,7 @@ from memory.model.scope_sql import MAY_CHANGE, OWN, parameters
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import find as finding
 from memory.stores import insert as inserting
-from memory.stores import message_changes as deriving
+from memory.stores import message_changes
 from memory.stores.duplicates import DuplicateKeys, duplicate_keys_of
 from memory.stores.filters import HOLDS, VISIBLE, visible_at
 from memory.stores.guard import check_limit, check_turn, check_writable
@@ -191,23 +191,23 @@ class SqlMemories:
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
         """True when a memory, or one that waits, goes back to one of these messages."""
-        asked = deriving.messages(tenant, channel, message_ids)
-        ((known,),) = await self._database.fetch(deriving.KNOWS, asked)
+        asked = message_changes.messages(tenant, channel, message_ids)
+        ((known,),) = await self._database.fetch(message_changes.KNOWS, asked)
         return bool(known)
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> list[ChangedMemory]:
         """Delete what was derived from these messages and never confirmed."""
-        asked = deriving.messages(tenant, channel, message_ids)
-        return await self._database.run(lambda: deriving.forget(asked))
+        asked = message_changes.messages(tenant, channel, message_ids)
+        return await self._database.run(lambda: message_changes.forget(asked))
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
     ) -> list[ChangedMemory]:
         """Replace the stored turn; delete what else was derived and never confirmed."""
-        asked = deriving.messages(tenant, channel, (message_id,))
-        return await self._database.run(lambda: deriving.revise(asked, storable(content)))
+        asked = message_changes.messages(tenant, channel, (message_id,))
+        return await self._database.run(lambda: message_changes.revise(asked, storable(content)))
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         """Set the vectors of these memories; how many exist, 0 where vectors cannot be kept."""

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from gateway.ports.prompt_blocks import KnowledgeItem
 from memory.model.recollection import Recalled
+from memory.model.record import short_id
 from memory.recall.labels import said_by
-from memory.turns.short_ids import short_id
 
 
 def knowledge_item(
