@@ -1,5 +1,6 @@
 """What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -15,7 +16,6 @@ from memory.commands import review as reviewing
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
 from memory.commands.import_file import imported
-from memory.commands.kinds import kind_of
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
@@ -28,7 +28,7 @@ from memory.commands.open_questions import (
 )
 from memory.commands.privacy import chosen
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import Draft
+from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import side_of
@@ -284,3 +284,23 @@ async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
         return Reply(texts.ASKED_ALONE)
     said = tuple(one for one in result.notices if one != result.told_replaced)
     return Reply(reviewing.kept(replace(result, notices=said)))
+
+
+_FORMS: Final[tuple[tuple[Kind, str], ...]] = (
+    (Kind.CORRECTION, r"\b(?:actually|correction|not .{1,40} but|no longer|instead of)\b"),
+    (Kind.DECISION, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|settled)\b|\bdecision\b"),
+    (
+        Kind.PREFERENCE,
+        r"\b(?:prefer|favou?rite|i (?:really )?(?:like|love|hate|dislike)|rather than)",
+    ),
+    (Kind.INSTRUCTION, r"^(?:please )?(?:always|never|don't|do not|call me|answer|use|write)\b"),
+)
+
+
+def kind_of(text: str) -> Kind:
+    """The first kind whose words occur; a fact otherwise."""
+    plain = text.strip().lower().replace("’", "'")
+    for kind, form in _FORMS:
+        if re.search(form, plain):
+            return kind
+    return Kind.FACT

@@ -112,7 +112,7 @@ class Brief:
 
 
 class Briefs:
-    """Keeps the brief of each session as it was in the first prompt, so that the model's service can
+    """Keeps the brief of each session as it was in the first prompt, so that the provider can
     cache it."""
 
     def __init__(self, store: MemoryStore, limits: BriefLimits) -> None:

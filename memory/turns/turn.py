@@ -1,6 +1,6 @@
 """Memory in one turn: the prompt, the tools, recall, and what the person is told afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -10,13 +10,15 @@ from gateway.ports import ToolProvider
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.remembering import NO_AFTERMATH, Aftermath, Caller, NoTools
 from memory.brain.documents import Brain
+from memory.model.recollection import Recalled
+from memory.model.record import short_id
 from memory.ports.recall import MAX_RESULTS, Query, Recall
+from memory.recall.labels import said_by
 from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import MemoryHandle
 from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import Briefs
 from memory.turns.footer import footer_of, proposals_line, request_notice
-from memory.turns.knowledge import knowledge_item
 from memory.turns.notices import (
     deliver_notices,
     entries_at,
@@ -191,4 +193,32 @@ def shown_text(material: Sequence[Material]) -> str:
         if piece.by.strip()
         else f"{piece.authorship}:\n{piece.text}"
         for piece in material
+    )
+
+
+def knowledge_item(
+    recalled: Recalled, conversation: str, persons: Collection[str]
+) -> KnowledgeItem:
+    """A memory with its source and date; of a turn, with who spoke. `persons` are the identities of
+    the person who asks."""
+    record = recalled.record
+    day = record.provenance.at.date().isoformat()
+    if record.role:
+        speaker = "somebody else" if record.role == "other" else record.role
+        source, text = f"conversation of {day}", f"{speaker}: {record.content}"
+    else:
+        written = f"{said_by(record, persons)} of {day}"
+        source, text = record.evidence.source_id or written, record.content
+    return KnowledgeItem(
+        id=record.id,
+        text=text,
+        source=source,
+        confidence=record.evidence.confidence,
+        kind=record.kind.value,
+        scope=record.scope.value,
+        label=recalled.label,
+        at=record.provenance.at,
+        score=recalled.score,
+        ref="" if record.role else short_id(record.id),
+        message_id=record.provenance.message_id if record.provenance.group == conversation else "",
     )

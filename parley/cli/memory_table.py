@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.model.record import Record, short_id
-from memory.ports.counts import PersonCount
+from memory.ports.personal_data import PersonCount
 from memory.ports.reviews import ReviewItem
 from memory.transfer.line_format import sender_for
 

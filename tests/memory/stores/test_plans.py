@@ -7,7 +7,7 @@ import pytest
 from db import Statement
 from db.sqlite import SqliteDatabase
 from memory.ports.memories import Filter
-from memory.stores import filters, find, insert, memories, message_changes, recall, rows
+from memory.stores import filters, insert, memories, message_changes, recall, rows
 from memory.stores.sqlite import word_search
 from tests.memory.stores.records import access
 
@@ -17,12 +17,12 @@ WHOLE = re.compile(
 EVERY = Filter(text="tea", tags=("a",), own_only=True, after_id="mem-1", limit=5)
 STATEMENTS: dict[str, Statement] = {
     f"{module.__name__}.{name}": value
-    for module in (memories, insert, message_changes, find, recall, rows)
+    for module in (memories, insert, message_changes, recall, rows)
     for name, value in vars(module).items()
     if isinstance(value, Statement)
 } | {
-    "newest": find.newest(access(project="p", room="r"), EVERY, 0)[0],
-    "tally": find.tally(access(), EVERY, 0)[0],
+    "newest": memories._newest_statement(access(project="p", room="r"), EVERY, 0)[0],
+    "tally": memories._tally_statement(access(), EVERY, 0)[0],
     "picked": filters.statement(word_search.PICK + filters.conditions_of(EVERY)),
     "closely": filters.statement(word_search.CLOSELY + filters.conditions_of(EVERY)),
 }
