@@ -16,6 +16,7 @@ from gateway.ports import Clock
 from memory.audit import Audit
 from memory.model.record import (
     MAX_DOCUMENT,
+    UNDO_FOR,
     Evidence,
     Kind,
     Provenance,
@@ -28,7 +29,6 @@ from memory.model.scope import AccessScope, RequestScope, channel_of, system_acc
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.brain import BrainStore, Document, Version
 from memory.ports.reviews import ReviewItem, ReviewStore
-from memory.service.undo import UNDO_FOR
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
 from safety.injection_detection.detect import detect_injection

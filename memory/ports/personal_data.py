@@ -1,6 +1,7 @@
 """Export and erasure of a person's data."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -27,3 +28,19 @@ class WorkingMemory(PersonalDataStore, Protocol):
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
         """Delete the rows of these people; return their number."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCount:
+    """The number of a person's memories and open reviews; `person` is a `str(PersonId)`."""
+
+    person: str
+    episodic: int
+    semantic: int
+    waiting: int
+
+
+class MemoryCounts(Protocol):
+    """Lists people with stored memories, without content."""
+
+    async def known(self, tenant: str, limit: int) -> list[PersonCount]: ...

@@ -5,15 +5,13 @@ Named is a memory by its id or the beginning of it, a version of a document as "
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
-from memory.model.record import ID_PREFIX, Record, Scope, SourceType, Tier
+from memory.model.record import ID_PREFIX, UNDO_FOR, Record, Scope, SourceType, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 
-UNDO_FOR: Final = timedelta(days=1)
-"""For so long what was noted can be taken back as if it had never been stored."""
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, among which it is looked for."""
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)

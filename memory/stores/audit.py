@@ -38,7 +38,6 @@ class SqlAuditLog:
         await self._database.run(work)
 
     async def links(self, after: int, limit: int) -> list[Link]:
-        """Entries in order, from the one behind `after` on."""
         rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
         return [_link(row) for row in rows]
 

@@ -10,12 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from gateway.message import Button
-from memory.commands.texts import one_line, short_id
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import ID_PREFIX
+from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
 from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
-from memory.service.undo import UNDO_FOR
+from memory.text.display import one_line
 from memory.write.path import REVIEW_PREFIX
 
 UNDO: Final = "memory:undo:"

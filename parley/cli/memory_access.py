@@ -17,7 +17,7 @@ from gateway.policy.roles import role_of
 from gateway.ports import MembershipStatus
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
-from memory.ports.counts import PersonCount
+from memory.ports.personal_data import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.config import Settings, load

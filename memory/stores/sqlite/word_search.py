@@ -65,13 +65,11 @@ class SqliteWords:
         self._database = database
 
     async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        """What fits and has some of the words, best first."""
         return await self._database.run(lambda: _fitting(access, wanted, now))
 
     async def weighed(
         self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
         return await self._database.run(lambda: _weighed(access, query, wanted, limit, now))
 
     async def merge(self) -> int:

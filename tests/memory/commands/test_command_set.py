@@ -9,12 +9,12 @@ from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
-from memory.turns.memory_port import keep_buttons
+from memory.turns.footer import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 
@@ -53,7 +53,7 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         question = await say(rig, "/forget Luna")
         assert "Luna" in question.markdown
         refused = await press(rig, question, "Forget", "bob")
-        assert refused.markdown == words.NOT_ASKED
+        assert refused.markdown == texts.NOT_ASKED
         assert refused.leaves_buttons
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
         assert "no longer open" in (await press(rig, question, "Forget")).markdown
@@ -202,13 +202,13 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
 
 
 def test_every_kind_of_personal_data_has_a_name_that_people_understand() -> None:
-    assert {table.name for table in TABLES} <= set(words.KINDS)
-    assert words.counted([("people_links", 2)]) == "- links with your other accounts: 2"
-    assert words.counted([]) == "Nothing."
+    assert {table.name for table in TABLES} <= set(texts.KINDS)
+    assert texts.counted([("people_links", 2)]) == "- links with your other accounts: 2"
+    assert texts.counted([]) == "Nothing."
 
 
 async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered() -> None:
     async with memory_rig() as rig:
         await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
         reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
-        assert reply.markdown == words.NOT_FOUND
+        assert reply.markdown == texts.NOT_FOUND

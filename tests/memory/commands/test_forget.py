@@ -15,7 +15,7 @@ from gateway.ports.memory import Caller, WaitingTurn
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.unit_of_work import put_waiting_turn
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
@@ -94,7 +94,7 @@ async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
     assert "moon" not in question.markdown
     assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
     assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
-    assert (await say(rig, "/forget dog moon")).markdown == words.NOTHING_WITH_ALL
+    assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL
 
 
 async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
@@ -167,10 +167,10 @@ async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> N
     value = question.buttons[0].value
     for name, at in (("bob", DIRECT), ("ada", ROOM)):
         refused = await rig.commands.press(value, rig.caller(name, at=at))
-        assert (refused.markdown, refused.leaves_buttons) == (words.NOT_ASKED, True)
+        assert (refused.markdown, refused.leaves_buttons) == (texts.NOT_ASKED, True)
     assert await remembered(rig) == {"Luna is my dog"}
     both = await asyncio.gather(*(rig.commands.press(value, rig.caller("ada")) for _ in range(2)))
-    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", words.CLOSED])
+    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", texts.CLOSED])
 
 
 async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
@@ -187,7 +187,7 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     ):
         assert "Forgotten" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
     page = await rig.commands.press(f"memory:shown:{asked}:1", rig.caller("bob"))
-    assert page.markdown == words.NOT_ASKED
+    assert page.markdown == texts.NOT_ASKED
     assert await remembered(rig) == {"Luna is my dog"}
 
 
@@ -207,7 +207,7 @@ async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> No
     assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
     assert (await press(rig, page, "Forget 23")).markdown == "Forgotten: 23."
     assert not any("Luna" in text for text in await remembered(rig))
-    assert (await press(rig, page, "First")).markdown == words.CLOSED
+    assert (await press(rig, page, "First")).markdown == texts.CLOSED
 
 
 async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
@@ -220,7 +220,7 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
     await handle.privacy.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
-    assert words.CHANGED_ITEM in page.markdown
+    assert texts.CHANGED_ITEM in page.markdown
     told = (await press(rig, page, "Forget 11")).markdown
     assert told.startswith("Forgotten: 10.")
 
@@ -261,7 +261,7 @@ async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
     private = await rig.commands.run("forget", "Luna", rig.caller("ada", at=ROOM))
     assert "guards" in private.markdown
     assert "my dog" not in private.markdown
-    assert words.FORGET_IN_ROOM in private.markdown
+    assert texts.FORGET_IN_ROOM in private.markdown
 
 
 async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
@@ -278,10 +278,10 @@ async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed
 
     before_others = await forget(alone=False)
     assert ("guards" in before_others, "my dog" in before_others) == (True, False)
-    assert words.FORGET_IN_ROOM in before_others
+    assert texts.FORGET_IN_ROOM in before_others
     everything = await forget(alone=True)
     assert ("guards" in everything, "my dog" in everything) == (True, True)
-    assert words.FORGET_IN_ROOM not in everything
+    assert texts.FORGET_IN_ROOM not in everything
 
 
 async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
@@ -300,17 +300,17 @@ async def test_the_history_of_another_person_is_never_read(
     await conversations.append(
         KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
     )
-    assert (await say(rig, "/forget Luna")).markdown == words.NOTHING_TO_FORGET
+    assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET
     found = await rig.memory.for_principal(rig.caller("bob"))
     assert len((await found.privacy.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:
     await say(rig, "/soul Call my dog Luna by her name.")
-    assert words.IN_SOUL in (await say(rig, "/forget Luna")).markdown
+    assert texts.IN_SOUL in (await say(rig, "/forget Luna")).markdown
     await say(rig, "/remember Luna is my dog")
-    assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
-    assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+    assert texts.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
+    assert texts.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -378,7 +378,7 @@ async def test_a_question_that_reached_its_person_directly_is_answered_there(
     for name, at in (("bob", direct), ("ada", CLOSED)):
         for value in (page, yes):
             refused = await rig.commands.press(value, rig.caller(name, at=at))
-            assert refused.markdown == words.NOT_ASKED
+            assert refused.markdown == texts.NOT_ASKED
     turned = await rig.commands.press(page, rig.caller("ada", at=direct))
     assert "Luna is my dog" in turned.markdown
     told = await rig.commands.press(yes, rig.caller("ada", at=direct))

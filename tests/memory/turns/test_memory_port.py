@@ -9,7 +9,7 @@ from gateway.people import Role
 from memory.model.record import Draft, Kind, Tier
 from memory.ports.memories import Filter
 from memory.recall.retriever import Retriever
-from memory.turns.memory_port import KEEP
+from memory.turns.footer import KEEP
 from memory.turns.tools import TOOLS
 from tests.memory.rig import ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of

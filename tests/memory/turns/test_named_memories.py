@@ -5,10 +5,10 @@ import json
 import pytest
 
 from gateway.authorship import Material
-from memory.model.record import Draft, Kind, Tier
+from memory.model.record import Draft, Kind, Tier, short_id
 from memory.ports.memories import Filter
 from memory.recall.retriever import Retriever
-from memory.turns.short_ids import ShownIds, short_id
+from memory.turns.short_ids import ShownIds
 from tests.memory.rig import ROOM, Keeping, Rig, memory_rig
 from tests.support.prompts import prompt_of
 

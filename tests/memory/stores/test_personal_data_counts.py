@@ -4,11 +4,11 @@ import pytest
 
 from memory.model.record import Scope, Tier
 from memory.ports.brain import BrainStore
-from memory.ports.counts import PersonCount
 from memory.ports.memories import MemoryStore
 from memory.ports.people import PeopleStore
+from memory.ports.personal_data import PersonCount
 from memory.ports.reviews import ReviewItem, ReviewStore
-from memory.stores.counts import SqlMemoryCounts
+from memory.stores.personal_data import SqlMemoryCounts
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 
