@@ -1,15 +1,19 @@
 """The state of adapters in SQLite."""
 
 import sqlite3
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 from db.sqlite import SqliteDatabase
 from gateway.errors import BadInput
 from gateway.ports import AdapterState, Clock
+from gateway.ports.adapter import StateEntry
 from gateway.stores.sqlite.pruning import delete_some
 
 MAX_KEY = 200
 MAX_VALUE = 4_000
+MAX_ROWS = 100_000
+"""Values that `entries` yields."""
 
 
 class SqliteAdapterStates:
@@ -21,6 +25,17 @@ class SqliteAdapterStates:
 
     def of(self, platform: str, account: str) -> AdapterState:
         return _AccountState(self._database, self._clock, platform, account)
+
+    async def entries(self) -> AsyncIterator[StateEntry]:
+        query = "SELECT platform, account, key, value FROM adapter_state LIMIT ?"
+        rows = await self._database.run_job(lambda db: db.execute(query, (MAX_ROWS,)).fetchall())
+        for row in rows:
+            yield StateEntry(*row)
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        query = "DELETE FROM adapter_state WHERE platform = ? AND account = ? AND key = ?"
+        names = [entry[:3] for entry in entries]
+        await self._database.run_job(lambda db: db.executemany(query, names))
 
     async def prune(self) -> int:
         """Delete expired values; returns how many."""
