@@ -29,7 +29,7 @@ from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import FeedbackStore
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.inbox import Inbox
-from gateway.ports.observer import NoObserver, Observer
+from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
 from gateway.ports.traces import Trace, Traces
@@ -132,7 +132,7 @@ class Services:
     count: Callable[[str, str], None]
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
-    observer: Observer = field(default_factory=NoObserver)
+    observer: Observer = field(default_factory=CombinedObserver)
     memory: Remembering = field(default_factory=Forgetful)
     humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
     more_commands: CommandSet = field(default_factory=NoCommands)

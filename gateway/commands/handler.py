@@ -52,24 +52,16 @@ NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "
     "Ask a member. In a direct message with me `/clear` deletes our own history."
 )
-
 SEES_NOTHING = (
     "Memory is off for you here: I see nothing of this conversation but the message that I answer."
 )
-
 TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
-
 CLOSED = "This question is no longer open. Ask me, or write the command, again."
-
 log = structlog.get_logger(__name__)
-
 MAX_FILES: Final = 1
-
 MAX_BYTES: Final = 1024 * 1024
 """Size limit of a file; a larger one is not fetched."""
-
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
-
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 

@@ -20,7 +20,6 @@ MAX_INLINE: Final = 250
 MAX_TITLE: Final = 60
 SECONDS: Final = 1.0
 """The time limit of memory: the next keystroke comes soon."""
-
 log = structlog.get_logger(__name__)
 
 

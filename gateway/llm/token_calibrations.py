@@ -20,7 +20,6 @@ MAX_NAME: Final = 200
 KEPT: Final = timedelta(days=90)
 """How long the calibration of an unused model is kept."""
 _FIGURES: Final = len(EXACT.covariance)
-
 log = structlog.get_logger(__name__)
 
 

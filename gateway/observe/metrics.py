@@ -33,13 +33,10 @@ KINDS: Final = (
 MAX_UNSENT: Final = 10_000
 """Sends whose end is awaited; beyond that the oldest is dropped and not counted."""
 MICRO: Final = 1e-6
-
 ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
 """Events that are counted elsewhere, with more detail."""
-
 WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
 """Events that are counted by reason code; all others are counted by platform."""
-
 _T = TypeVar("_T")
 
 

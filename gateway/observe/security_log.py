@@ -24,27 +24,19 @@ from gateway.uninterrupted import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""
-
 MAX_NAMED: Final = 32
 """Different entries of one event with one reason in one tenant per window; the rest is counted
 together."""
-
 MAX_GROUPS: Final = 64
 """Different reasons and tenants of one event per window that get entries of their own."""
-
 MAX_EVENTS: Final = 16
 """Different events per window that get entries of their own."""
-
 MAX_QUEUED: Final = 2_000
 """Entries that wait for the database; beyond that the oldest is dropped, the log has it."""
-
 FLUSH_SECONDS: Final = 2.0
-
 OTHERS: Final = "others"
 """Stands for everything without an entry of its own."""
-
 log = structlog.get_logger(__name__)
-
 audit_log = structlog.wrap_logger(
     None, wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
 )

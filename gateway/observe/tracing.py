@@ -35,7 +35,6 @@ EXPORT_SECONDS: Final = 5.0
 """The time limit of one export, and of the last one at the end."""
 NANO: Final = 1_000_000_000
 FAILED: Final = "failed"
-
 Attributes = Mapping[str, str | int | float]
 
 

@@ -13,7 +13,6 @@ EVERY = 3.0
 """Seconds between two sweeps; a send is taken at the second one that finds it."""
 AT_ONCE = 1_000
 """Sends that one sweep takes."""
-
 log = structlog.get_logger(__name__)
 
 

@@ -12,7 +12,6 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 
 Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
-
 SHARED: Final[Mapping[Sharing, str]] = {
     "linked": "It is shared with your linked accounts.",
     "channel": "It is this channel's limit, shared by everybody in it.",
@@ -21,8 +20,6 @@ SHARED: Final[Mapping[Sharing, str]] = {
     "account": "Everybody who writes to me here shares it.",
 }
 """Explains a limit or a budget that a person shares with others."""
-
-
 NO_PRICE: Final = (
     "I cannot answer: a budget is set, and my language model has no price. Whoever runs me can add"
     " it under budgets.prices."

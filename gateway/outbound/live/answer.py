@@ -36,13 +36,11 @@ RENDER_SHARE: Final = 20.0
 KEEP: Final = timedelta(hours=24)
 BEGUN: Final = "?"
 """Replaces a handle: something was about to be shown, and the result is unknown."""
-
 HELD_AFTER: Final = 4.0
 """Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer broke off here.)_"
-
 log = structlog.get_logger(__name__)
 
 

@@ -33,9 +33,7 @@ HEALTH_CHECK = 15
 """Idle seconds after which a connection is checked before use."""
 REPEAT_PAUSES = (0.05, 0.25)
 """Seconds before a repeatable script is run a second and a third time."""
-
 Argument = str | bytes | int | float
-
 log = structlog.get_logger(__name__)
 
 

@@ -57,11 +57,9 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
-
 BEGIN = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'begun', 1) end
 """)
-
 TRIED = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 redis.call('HINCRBY', KEYS[1], 'attempts', 1)

@@ -30,7 +30,6 @@ GRACE = 5.0
 """Seconds that a call is kept beyond its time, for its caller to see if it was taken."""
 KEEP_REPLY = 30.0
 """Seconds that a reply waits for its caller."""
-
 Handler = Callable[[bytes], Awaitable[bytes]]
 
 _BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
@@ -63,13 +62,11 @@ local body, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
 redis.call('DEL', KEYS[1])
 return {body, left}
 """)
-
 REPLY = Script.of("""
 redis.call('DEL', KEYS[1])
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 """)
-
 log = structlog.get_logger(__name__)
 
 

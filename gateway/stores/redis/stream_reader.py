@@ -21,7 +21,6 @@ from gateway.stores.redis.keys import GROUP, Keys
 from gateway.stores.redis.leases import StreamLeases
 
 T = TypeVar("T")
-
 AT_ONCE = 200
 """Entries per read."""
 ROOM_PAUSE = 0.02

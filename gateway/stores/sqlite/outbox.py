@@ -13,10 +13,7 @@ from gateway.stores.retention import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.stores.sqlite.pruning import delete_some
 
 MAX_REASON = 500
-
-
 COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
-
 _Row = tuple[int, bytes, int, float, int, float | None]
 
 
