@@ -68,15 +68,11 @@ class SqliteInbox:
         return await self._database.run_job(job)
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
-
-        def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float]]:
-            return db.execute(
-                "SELECT id, lane, event, received_at FROM inbox WHERE done = 0"
-                " ORDER BY arrival LIMIT ?",
-                (limit,),
-            ).fetchall()
-
-        return readable(await self._database.run_job(job), _entry)
+        query = (
+            "SELECT id, lane, event, received_at FROM inbox WHERE done = 0 ORDER BY arrival LIMIT ?"
+        )
+        rows = await self._database.run_job(lambda db: db.execute(query, (limit,)).fetchall())
+        return readable(rows, _entry)
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
