@@ -50,7 +50,7 @@ async def _meant(
         async with asyncio.timeout(SECONDS):
             return await services.memory.suggested(caller, typed)
     except (StoreUnavailable, TimeoutError) as error:
-        log.warning("nothing_suggested", error=str(error) or "it took too long")
+        log.warning("suggestions_unavailable", error=str(error) or "it took too long")
         return ()
 
 

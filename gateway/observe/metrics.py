@@ -114,7 +114,7 @@ class Metrics:
         if stage and trace.decisions:
             reason = self._reason.of(trace.decisions[-1].reason)
             self._refusals.add(self._stage.of(stage), reason)
-        self._stages.add(max(0.0, answered.began - answered.stored), "lane")
+        self._stages.add(max(0.0, answered.began - answered.stored), "queue")
         for timing in answered.timings:
             if timing.kind == "model":
                 model += timing.seconds

@@ -118,7 +118,7 @@ class SecurityLog:
                 await uninterrupted(sink.keep(*first))
             except StoreUnavailable as error:
                 if not self._waits:
-                    log.warning("security_events_wait", error=str(error))
+                    log.warning("security_events_delayed", error=str(error))
                 self._waits = True
                 return
             self._waits = False
@@ -132,7 +132,7 @@ class SecurityLog:
             try:
                 await self.flush()
             except Exception:
-                log.exception("security_events_not_kept")
+                log.exception("security_events_not_stored")
 
     def _close_window_if_over(self) -> None:
         now = self._clock.now()

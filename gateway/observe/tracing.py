@@ -78,7 +78,7 @@ class OtelTracing:
         failed = trace.outcome == FAILED
         self._span("exchange", Context(), answered.stored, end, attributes, failed=failed)
         parent = context_of(trace.id)
-        self._span("lane", parent, answered.stored, answered.began, {})
+        self._span("queue", parent, answered.stored, answered.began, {})
         for timing in answered.timings:
             self._timing(timing, parent)
 

@@ -138,7 +138,7 @@ class Deliverer:
         for entry in left:
             self._queue(entry)
         if len(left) == AT_START:
-            log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
+            log.warning("outbox_partly_loaded", hint="the rest is taken up later")
 
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
         """Return the key of the send that `submit` would start without waiting, empty for none. The

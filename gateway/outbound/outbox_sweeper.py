@@ -64,4 +64,4 @@ class OutboxSweeper:
             except StoreUnavailable as error:
                 log.warning("outbox_unavailable", error=str(error))
             except Exception:
-                log.exception("leftovers_failed")
+                log.exception("outbox_sweep_failed")

@@ -260,7 +260,7 @@ class LiveAnswer:
         try:
             await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
         except StoreUnavailable as error:
-            log.warning("live_not_remembered", error=str(error))
+            log.warning("live_handle_not_stored", error=str(error))
 
     async def _recall(self) -> None:
         """Find the message that an earlier run left, once."""
@@ -270,7 +270,7 @@ class LiveAnswer:
         try:
             handle = await self._means.memory.get(memory_key(self._target.key))
         except StoreUnavailable as error:
-            log.warning("live_not_recalled", error=str(error))
+            log.warning("live_handle_not_loaded", error=str(error))
             return
         self._left = handle == BEGUN
         self._state = self._state.give_up() if self._left else self._state.recall(handle or "")

@@ -76,12 +76,12 @@ class RedisClient:
         policy = server.get("maxmemory_policy", "noeviction")
         if policy != "noeviction":
             log.warning(
-                "redis_may_forget",
+                "redis_eviction_enabled",
                 maxmemory_policy=policy,
                 advice="set maxmemory-policy noeviction",
             )
         if not server.get("aof_enabled", 1):
-            log.warning("redis_keeps_nothing", advice="set appendonly yes")
+            log.warning("redis_persistence_disabled", advice="set appendonly yes")
 
     async def stop(self) -> None:
         """Close every connection. Safe to call twice."""

@@ -161,7 +161,7 @@ class RedisInbox:
             FORGET_OLD, streams, [repr(before), FORGET_AT_ONCE, GROUP, self._keys.event(""), "id"]
         )
         if left:
-            log.warning("events_never_answered", events=left)
+            log.warning("events_expired", events=left)
         return int(left)
 
 

@@ -133,7 +133,7 @@ class RpcServer:
                     await self._next()
                     pause = FIRST_PAUSE
                 except StoreUnavailable as error:
-                    log.warning("calls_not_heard", error=str(error))
+                    log.warning("rpc_unavailable", error=str(error))
                     await asyncio.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)
         finally:

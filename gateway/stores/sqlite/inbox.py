@@ -93,7 +93,7 @@ class SqliteInbox:
 
         finished, left = await self._database.run_job(job)
         if left:
-            log.warning("events_never_answered", events=left)
+            log.warning("events_expired", events=left)
         return finished + left
 
 
