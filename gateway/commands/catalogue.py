@@ -23,10 +23,8 @@ REGISTERED = (
     CommandSpec(HELP, "Show what I can do"),
 )
 """Commands that platforms suggest while a person types (the first three texts are the source's)."""
-
 UNLISTED = (CommandSpec(START, "Begin"),)
 """Handled, but not registered: Telegram sends /start unasked."""
-
 COMMANDS = REGISTERED + UNLISTED
 
 

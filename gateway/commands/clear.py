@@ -16,20 +16,20 @@ LEARNED: Final = "Also what I learned"
 KEEP: Final = "Keep"
 """Labels of at most 20 characters, the limit of WhatsApp."""
 QUESTION: Final = (
-    "Delete the history of this conversation? Then I no longer see what was said here before. What "
-    "I remember of you stays (`/memories` shows it)."
+    "Delete the history of this conversation? I will no longer see its earlier messages. My "
+    "memories of you stay (`/memories` shows them)."
 )
-FOR_ALL: Final = " The history goes for everybody here."
+FOR_ALL: Final = " This deletes the history for everybody here."
 OFFER: Final = (
-    "**{label}** deletes in addition what I learned of you in this conversation and what I keep of "
-    "its messages: {count} in all."
+    "**{label}** also deletes what I learned about you in this conversation and what I keep of its "
+    "messages: {count} in total."
 )
 NOT_YOURS: Final = (
-    "Only the person who asked can delete what I learned of them. You can still delete the history "
-    "alone."
+    "Only the person who asked can delete what I learned about them. You can still delete the "
+    "history alone."
 )
 NOTHING: Final = "There was nothing to delete."
-STAYS: Final = "What I remember of you stays: `/memories` shows it, `/forget …` deletes it."
+STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
 
 
 async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
@@ -58,7 +58,7 @@ async def cleared(
     services.recent_secrets.forget(str(confirmation.key))
     if answer != "learned":
         in_room = exchange.place.audience is not Audience.DIRECT
-        stays = "What I remember of people stays." if in_room else STAYS
+        stays = "My memories of people stay." if in_room else STAYS
         return Reply(f"Done: deleted {_messages(gone)}. {stays}" if gone else f"{NOTHING} {stays}")
     until = datetime.fromisoformat(confirmation.at)
     caller, conversation = asker_of(exchange, services), str(confirmation.key)

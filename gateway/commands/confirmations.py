@@ -12,9 +12,7 @@ from gateway.turn.services import Services
 
 PREFIX: Final = "confirm:"
 VALID_FOR: Final = timedelta(minutes=10)
-
 Answer = Literal["yes", "no", "learned"]
-
 ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
 

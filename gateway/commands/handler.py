@@ -42,24 +42,14 @@ NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "
     "Ask a member. In a direct message with me `/clear` deletes our own history."
 )
-
-SEES_NOTHING = (
-    "Memory is off for you here: I see nothing of this conversation but the message that I answer."
-)
-
-TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
-
-CLOSED = "This question is no longer open. Ask me, or write the command, again."
-
+SEES_NOTHING = "Memory is off for you here: I see only the message that I answer."
+TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer you."
+CLOSED = "This question is no longer open. Ask me again, or send the command again."
 log = structlog.get_logger(__name__)
-
 MAX_FILES: Final = 1
-
 MAX_BYTES: Final = 1024 * 1024
 """Size limit of a file; a larger one is not fetched."""
-
 TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
-
 NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
@@ -191,12 +181,12 @@ class CommandHandler:
         if not turns and summary is None:
             return "I remember nothing of this conversation yet."
         tokens = sum(estimate(turn.whole) for turn in turns)
-        more = "What was before is in a summary." if summary is not None else ""
+        more = "A summary replaces earlier messages." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)
         return (
-            f"From this conversation I see the last **{len(turns)}** of at most "
-            f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
-            f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
+            f"I see the last **{len(turns)}** messages of this conversation, of at most "
+            f"{limits.max_messages}: about **{tokens}** of {limits.max_tokens} tokens, none older "
+            f"than {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
     async def _keeps(self, exchange: TurnContext) -> bool:

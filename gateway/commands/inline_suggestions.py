@@ -20,7 +20,6 @@ MAX_INLINE: Final = 250
 MAX_TITLE: Final = 60
 SECONDS: Final = 1.0
 """The time limit of memory: the next keystroke comes soon."""
-
 log = structlog.get_logger(__name__)
 
 
@@ -51,7 +50,7 @@ async def _meant(
         async with asyncio.timeout(SECONDS):
             return await services.memory.suggested(caller, typed)
     except (StoreUnavailable, TimeoutError) as error:
-        log.warning("nothing_suggested", error=str(error) or "it took too long")
+        log.warning("suggestions_unavailable", error=str(error) or "it took too long")
         return ()
 
 

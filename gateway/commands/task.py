@@ -12,23 +12,23 @@ from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 NONE: Final = (
-    "No task is set here. To set one, write after the command what this conversation is about: "
+    "No task is set here. To set one, write the topic of this conversation after the command: "
     "`/task plan the trip`."
 )
-ENDED: Final = "Done: no task is set here any more."
+ENDED: Final = "Done: the task is removed."
 NOT_YOURS: Final = (
     "Only members may set or end the task of a channel or group, and your role with me is guest. "
     "Ask a member, or set a task of your own in a direct message with me."
 )
 INSTRUCTIONS: Final = (
-    "That reads like instructions to me, and everybody here would get answers that follow them. "
-    "Describe in other words what this conversation is about."
+    "That reads like instructions to me, and they would affect my answers to everybody here. "
+    "Describe the topic of this conversation in other words."
 )
 READ_BY_ALL: Final = (
-    "That may hold a password or a key, and everybody here would read it. Nothing is set. Describe "
-    "the task without it, or set it in a direct message with me."
+    "That may contain a password or a key, and everybody here would read it. The task is not set. "
+    "Describe it without the secret, or set it in a direct message with me."
 )
-TOO_LONG: Final = "A task has at most {most} characters. Nothing is set; write a shorter one."
+TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
 
 
 async def answered(exchange: TurnContext, arguments: str, services: Services) -> str:

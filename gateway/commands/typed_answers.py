@@ -39,7 +39,7 @@ MAX_WORD: Final = 30
 COMMAND: Final = "/"
 """The prefix of a button's word that stands for a command; the text above names it."""
 SHARED: Final = (
-    "Several people write under this account, so I cannot take an answer from it. Write the "
+    "Several people write under this account, so I cannot accept an answer from it. Send the "
     "command from an account of your own."
 )
 

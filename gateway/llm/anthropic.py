@@ -1,32 +1,23 @@
-"""Claude, through Anthropic's own library.
+"""Claude, through Anthropic's own library."""
 
-The library takes two seconds and 40 MB to import, so it is loaded on first use, in a thread. Its
-retries are off: only `FailoverProvider` retries.
-"""
-
-import re
-from collections.abc import AsyncIterator
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
-
-from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
-from gateway.ports import ModelEvent, ModelRequest, TextDelta
-
-if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Final
 
+from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from gateway.llm.anthropic_cache import mark_last, marks_for
 from gateway.llm.json_text import parse_object, sendable
+from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
     ModelFinished,
     ModelMessage,
+    ModelRequest,
     OpaqueBlock,
     StopReason,
     TextBlock,
@@ -37,16 +28,11 @@ from gateway.ports import (
 )
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
-
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
-
 SILENCE_SECONDS: Final = 60.0
 """The longest silence of the service within an answer; it sends pings while it thinks."""
-
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
-
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
-
 MAX_ARGUMENTS: Final = 200_000
 """Characters of one call's arguments; the rest is dropped."""
 
@@ -58,80 +44,6 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
     "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
 }
-
-
-class AnthropicProvider:
-    """The Messages API. `model` is used if a request names none."""
-
-    name = "anthropic"
-
-    def __init__(
-        self,
-        api_key: str,
-        model: str = DEFAULT_MODEL,
-        base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
-    ) -> None:
-        self._api_key = api_key
-        self._model = model or DEFAULT_MODEL
-        self._base_url = base_url or DEFAULT_BASE_URL
-        self._silence = silence_seconds
-        self._client = LazyClient(self._make_client)
-
-    async def warm(self) -> None:
-        """Load the library now, so that the first question does not wait for it."""
-        await self._client.loaded()
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._client.loaded()
-        model = request.model or self._model
-        reader = AnswerReader(model)
-        try:
-            events: Any = await client.messages.create(**to_body(request, model), stream=True)
-            async with events:
-                async for event in events:
-                    text = reader.feed(event.model_dump())
-                    if text:
-                        yield TextDelta(text)
-        except Exception as error:
-            raise _model_error(error, sdk) from error
-        yield reader.finish()
-
-    async def close(self) -> None:
-        """Close the connections; the provider may be used again afterwards."""
-        await self._client.close()
-
-    def _make_client(self) -> "tuple[ModuleType, AsyncAnthropic]":
-        import anthropic  # noqa: PLC0415 - costs two seconds, see above
-
-        client = anthropic.AsyncAnthropic(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=0,
-            timeout=anthropic.Timeout(self._silence, connect=CONNECT_SECONDS),
-        )
-        return anthropic, client
-
-
-def _model_error(error: Exception, sdk: Any) -> ModelError:
-    """Translate an exception of the library."""
-    if isinstance(error, ModelError):
-        return error
-    if not isinstance(error, sdk.APIStatusError):
-        # No connection, a time-out, a broken stream or an unreadable one: httpx2's own errors
-        # come through as they are once the answer has begun.
-        return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
-    kind, message = _said(error.body, str(error))
-    reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
-    if error.status_code == 413 or "prompt is too long" in message:
-        figures = _TOO_LONG.search(message)
-        tokens, limit = map(int, figures.groups()) if figures else (None, None)
-        return ContextTooLong(reason, tokens, limit)
-    if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
-        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
-    return ModelRefused(reason)
 
 
 def _said(body: object, otherwise: str) -> tuple[str, str]:
@@ -249,8 +161,8 @@ class _Open:
             self.pieces.append(piece)
 
 
-class AnswerReader:
-    """Assembles a streamed answer, event by event. `model` is the requested one."""
+class AnthropicReader:
+    """Assembles an answer of the Messages API; `model` is the requested one."""
 
     def __init__(self, model: str) -> None:
         self._asked = model
@@ -261,7 +173,6 @@ class AnswerReader:
         self._complete = False
 
     def feed(self, event: Mapping[str, Any]) -> str:
-        """Take one event; returns the text that it adds to the answer."""
         match event["type"]:
             case "message_start":
                 self._model = event["message"].get("model") or self._asked
@@ -282,8 +193,6 @@ class AnswerReader:
         return ""
 
     def finish(self) -> ModelFinished:
-        """Return the whole answer. Raises `ModelUnavailable` if the stream ended early or broke its
-        documented format."""
         if not self._complete:
             raise ModelUnavailable("the answer broke off in the middle")
         try:
@@ -348,3 +257,38 @@ def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
         figure("cache_read_input_tokens", before.cache_read_tokens),
         figure("cache_creation_input_tokens", before.cache_write_tokens),
     )
+
+
+class AnthropicProvider(SdkProvider):
+    """The Messages API."""
+
+    name = "anthropic"
+    client = "AsyncAnthropic"
+    endpoint = attrgetter("messages")
+    reader = AnthropicReader
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str = DEFAULT_MODEL,
+        base_url: str = DEFAULT_BASE_URL,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
+        super().__init__(api_key, model, base_url, silence_seconds, to_body)
+
+    def translate(self, error: Exception, sdk: Any) -> ModelError:
+        if not isinstance(error, sdk.APIStatusError):
+            # No connection, a time-out, a broken stream or an unreadable one: httpx2's own errors
+            # come through as they are once the answer has begun.
+            return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
+        kind, message = _said(error.body, str(error))
+        reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
+        if error.status_code == 413 or "prompt is too long" in message:
+            figures = _TOO_LONG.search(message)
+            tokens, limit = map(int, figures.groups()) if figures else (None, None)
+            return ContextTooLong(reason, tokens, limit)
+        if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
+            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
+        return ModelRefused(reason)

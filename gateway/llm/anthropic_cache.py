@@ -34,7 +34,6 @@ LETTERS: Final = 3
 """Minimum letters per token: a mark too many costs 41 bytes, a missing one a whole prompt."""
 APART: Final = 400
 """Letters between two marks below which the second one would save next to nothing."""
-
 _DATE: Final = re.compile(r"-\d{8}$")
 
 

@@ -21,7 +21,6 @@ ALWAYS: Final = 32
 """So many samples are all learned from, afterwards one in as many: the rest says nothing new."""
 AGEING: Final = 1.1
 """By which what another process wrote is less sure each time that it is taken over."""
-
 _UNSURE: Final = (0.2**2, 0.3**2, 0.3**2, 0.5**2, 300.0**2)
 """Variances of the four ratios and the constant, before anything was seen."""
 _DRIFT: Final = tuple(variance / 1_000 for variance in _UNSURE)
@@ -37,7 +36,6 @@ def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
 
 
 _FIRST: Final = _independent(_UNSURE)
-
 Scripts = tuple[float, float, float, float]
 """Tokens by script, estimated: Latin letters with digits and signs; scripts of two bytes (Cyrillic,
 Greek, Arabic, Hebrew); of three (Chinese, Japanese, Korean, India's); of four (emoji)."""

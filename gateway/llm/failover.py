@@ -14,15 +14,11 @@ from gateway.ports.model import CanWarm
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
-
 FIRST_PAUSE: Final = 0.5
-
 LONGEST_PAUSE: Final = 5.0
 """Seconds between two attempts. If a service asks for more, the next one is called."""
-
 COOL_DOWN: Final = 60.0
 """Seconds for which a failed provider is tried last, unless it named a time itself."""
-
 MAX_COOL_DOWN: Final = 600.0
 
 

@@ -27,88 +27,63 @@ from gateway.ports import (
 
 PIECE: Final = 48
 """Characters per piece of the streamed answer."""
-
 MAX_COUNT: Final = 2_000
-
 MAX_QUOTED: Final = 2_000
-
 UNTOLD: Final = "You have not told me your"
-
 NOT_CONFIGURED: Final = (
     "No language model is configured, so this is Parley's offline stand-in. "
     "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
 )
-
 _SPEAKER: Final = re.compile(r"^\[[^\]\n]{1,80}\] ")
-
 _TOOL: Final = re.compile(
     r"\b(?:use|call|run)\s+(?:the\s+)?(?P<word>tool\s+)?[`\"']?(?P<name>[A-Za-z0-9_.-]{1,64})[`\"']?"
     r"(?:\s+tool\b)?[^{]{0,40}(?P<arguments>\{.*\})?",
     re.IGNORECASE | re.DOTALL,
 )
-
 _SAY: Final = re.compile(
     r"\b(?:say|repeat)(?: exactly)?:\s*(?P<text>.+)", re.IGNORECASE | re.DOTALL
 )
-
 _COUNT: Final = re.compile(r"\bcount to (\d{1,5})\b", re.IGNORECASE)
-
 _MY: Final = re.compile(
     r"\b(?:what(?:'s|’s| is| was)|who is) my ([\w' -]{1,60}?)\s*\?*$", re.IGNORECASE
 )
-
 _WHAT_SAID: Final = re.compile(
     r"\bwhat (?:did|have) i (?:just )?(?:say|said|ask|asked|write|written|tell|told)", re.IGNORECASE
 )
-
 _SO_FAR: Final = re.compile(
     r"\b(?:what (?:have|did) we (?:talk|discuss)|summar|so far\b)", re.IGNORECASE
 )
-
 _WHICH_TOOLS: Final = re.compile(r"\b(?:which|what|list)\b.{0,20}\btools\b", re.IGNORECASE)
-
 _LONG: Final = re.compile(
     r"\b(?:something|answer|text|really|very) long\b|\blong (?:answer|text|one)\b", re.IGNORECASE
 )
-
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything you can|all (?:the )?formats?|all formatting|all markdown)\b", re.IGNORECASE
 )
-
 _SAMPLE: Final = re.compile(rf"\b({'|'.join(SAMPLES)})\w*", re.IGNORECASE)
-
 _SHOW: Final = re.compile(
     rf"\b(?:show|write|give|make|draw|print)\b.{{0,40}}?{_SAMPLE.pattern}",
     re.IGNORECASE | re.DOTALL,
 )
-
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
-
 STORE: Final = "memory_store"
-
 SEARCH: Final = "memory_search"
-
 PREFIX: Final = "offline_memory_"
 """The prefix of its call ids, which identifies results of memory tools."""
-
 MAX_QUERY: Final = 200
-
 _REMEMBER: Final = re.compile(
     r"^\W*(?:please\s+)?remember(?:\s+this|\s+that)?\b[\s:,]*(?P<what>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
-
 _KNOW: Final = re.compile(
     r"\bwhat\s+(?:do|did|can)\s+(?:you|i|we)\s+(?:still\s+)?(?:know|remember|say|said|tell|recall)"
     r"(?:\s+you)?\s+(?:about|of)\s+(?P<what>[^\n?!.]{1,200})",
     re.IGNORECASE,
 )
-
 _MY_MEMORY: Final = re.compile(
     r"\b(?:what(?:'s|’s| is| was| are)|who is|which) (?P<what>my [\w' -]{1,60}?)\s*\?*$",
     re.IGNORECASE,
 )
-
 _KINDS: Final = (
     ("preference", r"\bprefer|\bfavou?rite|\bi (?:like|love|hate)\b"),
     ("decision", r"\bwe (?:decided|agreed|chose)\b"),

@@ -1,14 +1,16 @@
 """Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
 
-The library is the optional extra `openai`; it is loaded on first use, in a thread, and its own
-retries are off.
+The library is the optional extra `openai`.
 """
 
+import base64
 import importlib.util
 import re
-from collections.abc import AsyncIterator
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
 from gateway.errors import (
     ConfigurationError,
@@ -17,21 +19,14 @@ from gateway.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
-from gateway.ports import ModelEvent, ModelRequest, TextDelta
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-import base64
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-
 from gateway.llm.json_text import sendable
+from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
     ModelFinished,
     ModelMessage,
+    ModelRequest,
     StopReason,
     TextBlock,
     ToolCall,
@@ -40,18 +35,13 @@ from gateway.ports import (
 )
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
-
 SILENCE_SECONDS: Final = 120.0
 """Longer than Anthropic's: local servers load a model first and send no pings."""
-
 _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
 )
-
 MAX_CALLS: Final = 64
-
 MAX_ARGUMENTS: Final = 200_000
-
 _STOPS: Final[Mapping[str | None, StopReason]] = {
     "stop": "end",
     "tool_calls": "tool_use",
@@ -59,89 +49,6 @@ _STOPS: Final[Mapping[str | None, StopReason]] = {
     "length": "max_tokens",
     "content_filter": "refusal",
 }
-
-
-class OpenAICompatibleProvider:
-    """Chat completions. `model` is used if a request names none.
-
-    Raises `ConfigurationError` if the library is not installed.
-    """
-
-    name = "openai"
-
-    def __init__(
-        self,
-        api_key: str,
-        model: str,
-        base_url: str = DEFAULT_BASE_URL,
-        *,
-        silence_seconds: float = SILENCE_SECONDS,
-    ) -> None:
-        if importlib.util.find_spec("openai") is None:
-            raise ConfigurationError(
-                'model.provider: "openai" needs a library that is not installed. '
-                'Install it beside Parley with: pip install "openai>=3.52,<4"'
-            )
-        self._api_key = api_key or "none"  # servers at home ask for no key, the library does
-        self._model = model
-        self._base_url = base_url or DEFAULT_BASE_URL
-        self._silence = silence_seconds
-        self._client = LazyClient(self._make_client)
-
-    async def warm(self) -> None:
-        await self._client.loaded()
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._client.loaded()
-        model = request.model or self._model
-        reader = AnswerReader(model)
-        at_openai = "api.openai.com" in self._base_url
-        body = to_body(request, model, "max_completion_tokens" if at_openai else "max_tokens")
-        try:
-            chunks: Any = await client.chat.completions.create(**body, stream=True)
-            async with chunks:
-                async for chunk in chunks:
-                    text = reader.feed(chunk.model_dump())
-                    if text:
-                        yield TextDelta(text)
-        except Exception as error:
-            raise _model_error(error, sdk) from error
-        yield reader.finish()
-
-    async def close(self) -> None:
-        """Close the connections; the provider may be used again afterwards."""
-        await self._client.close()
-
-    def _make_client(self) -> "tuple[ModuleType, AsyncOpenAI]":
-        import openai  # noqa: PLC0415 - slow to import, and optional
-
-        client = openai.AsyncOpenAI(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=0,
-            timeout=openai.Timeout(self._silence, connect=CONNECT_SECONDS),
-        )
-        return openai, client
-
-
-def _model_error(error: Exception, sdk: Any) -> ModelError:
-    if isinstance(error, ModelError):
-        return error
-    if not isinstance(error, sdk.APIStatusError):
-        return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
-    reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
-    if error.code == "context_length_exceeded" or "maximum context length" in error.message:
-        figures = _FIGURES.search(error.message)
-        limit, tokens = map(int, figures.groups()) if figures else (None, None)
-        return ContextTooLong(reason, tokens, limit)
-    if error.status_code == 413:
-        return ContextTooLong(reason)
-    if error.code == "insufficient_quota":
-        return ModelRefused(reason)
-    if error.status_code in (408, 409, 429) or error.status_code >= 500:
-        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
-    return ModelRefused(reason)
 
 
 def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, Any]:
@@ -219,8 +126,8 @@ class _Call:
     size: int = 0
 
 
-class AnswerReader:
-    """Assembles a streamed answer, chunk by chunk."""
+class CompletionsReader:
+    """Assembles an answer of the chat completions API."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -229,13 +136,12 @@ class AnswerReader:
         self._usage = Usage()
         self._finish: str | None = None
 
-    def feed(self, chunk: Mapping[str, Any]) -> str:
-        """Take one chunk; returns the text that it adds to the answer."""
-        self._model = str(chunk.get("model") or self._model)
-        if chunk.get("usage"):
-            self._usage = _usage(chunk["usage"])
+    def feed(self, event: Mapping[str, Any]) -> str:
+        self._model = str(event.get("model") or self._model)
+        if event.get("usage"):
+            self._usage = _usage(event["usage"])
         added = ""
-        for choice in (chunk.get("choices") or ())[:1]:
+        for choice in (event.get("choices") or ())[:1]:
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or {}
             added = str(delta.get("content") or delta.get("refusal") or "")
@@ -246,8 +152,6 @@ class AnswerReader:
         return added
 
     def finish(self) -> ModelFinished:
-        """Return the whole answer. Raises `ModelUnavailable` if the stream ended early or broke its
-        documented format."""
         if self._finish is None:
             raise ModelUnavailable("the answer broke off in the middle")
         try:
@@ -287,3 +191,47 @@ def _usage(figures: Mapping[str, Any]) -> Usage:
     cached = int(details.get("cached_tokens") or 0)
     prompt = int(figures.get("prompt_tokens") or 0)
     return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)
+
+
+class OpenAICompatibleProvider(SdkProvider):
+    """Chat completions. Raises `ConfigurationError` if the library is not installed."""
+
+    name = "openai"
+    client = "AsyncOpenAI"
+    endpoint = attrgetter("chat.completions")
+    reader = CompletionsReader
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str,
+        base_url: str = DEFAULT_BASE_URL,
+        *,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        if importlib.util.find_spec("openai") is None:
+            raise ConfigurationError(
+                'model.provider: "openai" needs a library that is not installed. '
+                'Install it beside Parley with: pip install "openai>=3.52,<4"'
+            )
+        key = api_key or "none"  # local servers need no key, the library does
+        base_url = base_url or DEFAULT_BASE_URL
+        at_openai = "api.openai.com" in base_url
+        body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
+        super().__init__(key, model, base_url, silence_seconds, body)
+
+    def translate(self, error: Exception, sdk: Any) -> ModelError:
+        if not isinstance(error, sdk.APIStatusError):
+            return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
+        reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
+        if error.code == "context_length_exceeded" or "maximum context length" in error.message:
+            figures = _FIGURES.search(error.message)
+            limit, tokens = map(int, figures.groups()) if figures else (None, None)
+            return ContextTooLong(reason, tokens, limit)
+        if error.status_code == 413:
+            return ContextTooLong(reason)
+        if error.code == "insufficient_quota":
+            return ModelRefused(reason)
+        if error.status_code in (408, 409, 429) or error.status_code >= 500:
+            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
+        return ModelRefused(reason)

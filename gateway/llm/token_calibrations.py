@@ -20,7 +20,6 @@ MAX_NAME: Final = 200
 KEPT: Final = timedelta(days=90)
 """How long the calibration of an unused model is kept."""
 _FIGURES: Final = len(EXACT.covariance)
-
 log = structlog.get_logger(__name__)
 
 
@@ -83,7 +82,7 @@ class PersistentCalibrations:
                     self._known.learn(model, calibration)
                     self._written[model], self._texts[model] = calibration, text
         except StoreUnavailable as error:
-            log.warning("counting_begins_anew", error=str(error))
+            log.warning("calibration_not_loaded", error=str(error))
 
     async def save(self) -> int:
         """Write what changed since; always 0, because nothing is left to do then."""
@@ -95,7 +94,7 @@ class PersistentCalibrations:
                     await self._state.put(model, text, KEPT)
                     self._written[model], self._texts[model] = latest, text
         except StoreUnavailable as error:
-            log.warning("counting_not_kept", error=str(error))
+            log.warning("calibration_not_saved", error=str(error))
         return 0
 
     async def _with_others(self, model: str, latest: Calibration) -> Calibration:

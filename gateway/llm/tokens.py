@@ -24,12 +24,10 @@ from gateway.ports import (
 
 IMAGE_TOKENS = 1_600
 """A picture at the size that services scale it down to (1,568 pixels: width x height / 750)."""
-
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
-"""Tokens of the frame around a message, a block and a tool."""
-
+"""What the frame around a message, a block and a tool costs."""
 MAX_TOLD: Final = 1_000
 """Tools whose text is remembered: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
@@ -38,12 +36,10 @@ MAX_COUNTERS: Final = 2
 """Calibrations with which weights are remembered: each keeps texts of its own."""
 SHORT: Final = 1_000
 """Characters of a text that is short in this sense."""
-
 _LETTERS: Final = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _TWO: Final = bytes(range(0xC0, 0xE0))
 _THREE: Final = bytes(range(0xE0, 0xF0))
 _FOUR: Final = bytes(range(0xF0, 0x100))
-
 _PER_LETTER: Final = 0.27
 _PER_SIGN: Final = 0.5  # digits, punctuation, line breaks: most are tokens of one or two characters
 _PER_TWO: Final = 0.55  # Cyrillic, Greek, Arabic, Hebrew, accents

@@ -29,10 +29,8 @@ T = TypeVar("T")
 Measure: TypeAlias = Callable[[Block], int]
 MayJoin: TypeAlias = Callable[[Sequence[Block], Block], bool]
 """Returns True if a message with these blocks may take one more, whatever its size."""
-
 GAP = 2
 """The size of the separator between two blocks: at most a blank line."""
-
 _WORTH_FILLING = 3
 """The divisor of the minimum room in which a block is started."""
 

@@ -12,13 +12,9 @@ from markdown_it.rules_inline.state_inline import Delimiter
 from gateway.markdown.limits import MAX_CONTAINERS, MAX_FILLED_CELLS
 
 _PIPE: Final = ord("|")
-
 _SCHEMES: Final = ("https", "http")
-
 _ADDRESS: Final = re.compile(r"://[^\s<>\"`|\\\[\]]{1,2000}")
-
 _TRAILING: Final = ".,;:!?'*_~"
-
 _FILLED: Final = "filled_cells"
 
 

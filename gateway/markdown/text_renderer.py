@@ -21,14 +21,10 @@ from gateway.markdown.tree import (
 )
 
 RULE = "─" * 12
-
 BULLET = "• "
-
 BOXES = {True: "☑ ", False: "☐ "}
-
 BREAK = "\u200b"
 """A zero-width space: invisible, but it separates the characters around it."""
-
 _FENCE = re.compile("`{3,}")
 
 

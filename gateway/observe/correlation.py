@@ -8,7 +8,6 @@ from typing import Any, Final
 
 MAX_REMEMBERED: Final = 2_000
 """Entries whose id is cached: it is needed half a dozen times per answer."""
-
 _EXCHANGE: Final = ContextVar("exchange", default="")
 
 

@@ -55,9 +55,9 @@ class Gauges(Collector):
     def collect(self) -> Iterable[Metric]:
         """Yield all gauges; called by the registry for every page."""
         now = self._look()
-        yield _one("parley_lanes_waiting", "Messages that wait for their turn.", now.waiting)
-        yield _one("parley_lanes_running", "Turns that work.", now.running)
-        yield _one("parley_lanes_aside", "Turns that wait to ask the model again.", now.aside)
+        yield _one("parley_turns_queued", "Messages that wait for their turn.", now.waiting)
+        yield _one("parley_turns_running", "Turns that work.", now.running)
+        yield _one("parley_turns_waiting_for_model", "Turns that wait for a retry.", now.aside)
         yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
         yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
         yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)

@@ -26,7 +26,6 @@ MAX_CAUSES: Final = 5
 MAX_VALUE: Final = 2_000
 MIN_SECRET: Final = 6
 """Characters: anything shorter occurs in ordinary words."""
-
 EventDict: TypeAlias = MutableMapping[str, Any]
 
 

@@ -15,7 +15,6 @@ from gateway.observe.correlation import add_exchange
 from gateway.observe.log_redaction import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
-
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
 """Libraries whose warnings repeat events of our own."""
 AUDIT: Final = "audit"

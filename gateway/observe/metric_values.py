@@ -19,23 +19,15 @@ BOUNDS: Final = (
     *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0),
 )
 """Upper bounds of the buckets in seconds; the gateway's own time is limited to 0.02."""
-
 NAMES: Final = (*map(floatToGoString, BOUNDS), "+Inf")
-
 Labels = tuple[str, ...]
-
 OTHER: Final = "other"
-
 CODE: Final = re.compile(r"[a-z][a-z_]{0,39}")
 """A reason code or a stage: no digits, so that no id matches."""
-
 TYPE: Final = re.compile(r"[A-Za-z]{1,40}")
 """The name of an error."""
-
 MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,79}")
-
 MAX_CODES: Final = 64
-
 MAX_MODELS: Final = 20
 
 

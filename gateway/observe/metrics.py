@@ -33,13 +33,10 @@ KINDS: Final = (
 MAX_UNSENT: Final = 10_000
 """Sends whose end is awaited; beyond that the oldest is dropped and not counted."""
 MICRO: Final = 1e-6
-
 ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
 """Events that are counted elsewhere, with more detail."""
-
 WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
 """Events that are counted by reason code; all others are counted by platform."""
-
 _T = TypeVar("_T")
 
 
@@ -117,7 +114,7 @@ class Metrics:
         if stage and trace.decisions:
             reason = self._reason.of(trace.decisions[-1].reason)
             self._refusals.add(self._stage.of(stage), reason)
-        self._stages.add(max(0.0, answered.began - answered.stored), "lane")
+        self._stages.add(max(0.0, answered.began - answered.stored), "queue")
         for timing in answered.timings:
             if timing.kind == "model":
                 model += timing.seconds

@@ -24,27 +24,19 @@ from gateway.ports.security import SecurityEvent, SecuritySink
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""
-
 MAX_NAMED: Final = 32
 """Different entries of one event with one reason in one tenant per window; the rest is counted
 together."""
-
 MAX_GROUPS: Final = 64
 """Different reasons and tenants of one event per window that get entries of their own."""
-
 MAX_EVENTS: Final = 16
 """Different events per window that get entries of their own."""
-
 MAX_QUEUED: Final = 2_000
 """Entries that wait for the database; beyond that the oldest is dropped, the log has it."""
-
 FLUSH_SECONDS: Final = 2.0
-
 OTHERS: Final = "others"
 """Stands for everything without an entry of its own."""
-
 log = structlog.get_logger(__name__)
-
 audit_log = structlog.wrap_logger(
     None, wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
 )
@@ -126,7 +118,7 @@ class SecurityLog:
                 await uninterrupted(sink.keep(*first))
             except StoreUnavailable as error:
                 if not self._waits:
-                    log.warning("security_events_wait", error=str(error))
+                    log.warning("security_events_delayed", error=str(error))
                 self._waits = True
                 return
             self._waits = False
@@ -140,7 +132,7 @@ class SecurityLog:
             try:
                 await self.flush()
             except Exception:
-                log.exception("security_events_not_kept")
+                log.exception("security_events_not_stored")
 
     def _close_window_if_over(self) -> None:
         now = self._clock.now()

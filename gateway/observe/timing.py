@@ -11,7 +11,6 @@ from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
 """Timings that are kept per exchange."""
-
 _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 

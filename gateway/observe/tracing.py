@@ -35,7 +35,6 @@ EXPORT_SECONDS: Final = 5.0
 """The time limit of one export, and of the last one at the end."""
 NANO: Final = 1_000_000_000
 FAILED: Final = "failed"
-
 Attributes = Mapping[str, str | int | float]
 
 
@@ -79,7 +78,7 @@ class OtelTracing:
         failed = trace.outcome == FAILED
         self._span("exchange", Context(), answered.stored, end, attributes, failed=failed)
         parent = context_of(trace.id)
-        self._span("lane", parent, answered.stored, answered.began, {})
+        self._span("queue", parent, answered.stored, answered.began, {})
         for timing in answered.timings:
             self._timing(timing, parent)
 

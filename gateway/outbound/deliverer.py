@@ -31,7 +31,7 @@ from gateway.outbound.send import (
 )
 from gateway.ports import Clock, PlatformAdapter
 from gateway.ports.feedback import stands_at
-from gateway.ports.observer import NoObserver, Observer, SendAttempt
+from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
 from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
@@ -47,7 +47,6 @@ SEND_SECONDS = 5.0
 """How long a shutdown waits for running sends."""
 QUARANTINED = "Quarantined: the program died each time it sent this"
 CUT_SHORT = "Ambiguous: the program ended while it was sent"
-
 log = structlog.get_logger(__name__)
 
 
@@ -93,7 +92,7 @@ class Deliverer:
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
         self._count = count
-        self._observer = observer or NoObserver()
+        self._observer = observer or CombinedObserver()
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
         self._tasks = BackgroundTasks("delivery_failed")
         self._sending: set[asyncio.Task[Any] | None] = set()
@@ -133,7 +132,7 @@ class Deliverer:
         for entry in left:
             self._queue(entry)
         if len(left) == AT_START:
-            log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
+            log.warning("outbox_partly_loaded", hint="the rest is taken up later")
 
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
         """Return the key of the send that `submit` would start without waiting, empty for none. The

@@ -25,7 +25,6 @@ project for at most this time; a person who writes constantly costs one request 
 DOUBTED_FOR: Final = timedelta(seconds=30)
 """How long a platform that did not answer is not asked again about the same person."""
 MAX_ANSWERS: Final = 10_000
-
 log = structlog.get_logger(__name__)
 
 

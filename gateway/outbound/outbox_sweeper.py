@@ -13,7 +13,6 @@ EVERY = 3.0
 """Seconds between two sweeps; a send is taken at the second one that finds it."""
 AT_ONCE = 1_000
 """Sends that one sweep takes."""
-
 log = structlog.get_logger(__name__)
 
 
@@ -65,4 +64,4 @@ class OutboxSweeper:
             except StoreUnavailable as error:
                 log.warning("outbox_unavailable", error=str(error))
             except Exception:
-                log.exception("leftovers_failed")
+                log.exception("outbox_sweep_failed")

@@ -9,16 +9,11 @@ from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
-
 LONGEST_PAUSE: Final = 60.0
 """Seconds between attempts where the platform names no time; doubled each time."""
-
 _REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
-
 _LOST = "(A part of my answer could not be sent here.)"
-
 REPEAT_NOTE = Part(_REPEAT, _REPEAT)
-
 LOST_NOTE = Part(_LOST, _LOST)
 
 

@@ -12,12 +12,10 @@ from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
 
 STAGE = "limits"
-
 INLINE_PER_MINUTE = 60
 """Inline queries of one person; Telegram sends one for each pause in typing."""
 INLINE_TOGETHER = 600
 INLINE_RESERVE = 6
-
 Level = Literal["user", "channel", "workspace", "reserve"]
 
 

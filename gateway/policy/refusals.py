@@ -12,7 +12,6 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 
 Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
-
 SHARED: Final[Mapping[Sharing, str]] = {
     "linked": "It is shared with your linked accounts.",
     "channel": "It is this channel's limit, shared by everybody in it.",
@@ -21,11 +20,9 @@ SHARED: Final[Mapping[Sharing, str]] = {
     "account": "Everybody who writes to me here shares it.",
 }
 """Explains a limit or a budget that a person shares with others."""
-
-
 NO_PRICE: Final = (
-    "I cannot answer: a budget is set, and my language model has no price. Whoever runs me can add"
-    " it under budgets.prices."
+    "I cannot answer: a budget is set, but my language model has no price. The operator can add one"
+    " under budgets.prices."
 )
 
 
@@ -65,6 +62,6 @@ def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal |
         whose = "The" if sharing == "account" else "This workspace's"
         if decision.reason.startswith("user_"):
             whose = "Your"
-        text = f"{whose} budget for my answers is used up. It starts anew {period}.{suffix}"
+        text = f"{whose} budget for my answers is used up. It resets {period}.{suffix}"
         return Refusal(text, timedelta(hours=1))
     return None

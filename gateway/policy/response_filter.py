@@ -16,7 +16,6 @@ REPLACEMENT: Final = (
     "Please ask in a private channel."
 )
 """Replaces an answer with a secret in a public room."""
-
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),

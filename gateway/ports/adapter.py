@@ -1,8 +1,9 @@
 """The adapter of one platform account: its interface, its capabilities and its context."""
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from gateway.message import InboundEvent, Outbound, Receipt
 from gateway.ports.clock import Clock
@@ -138,8 +139,23 @@ class PlatformAdapter(Protocol):
         """Send one part or file, once. Raises a `DeliveryError`; never retries."""
 
 
+class StateEntry(NamedTuple):
+    """A stored value of an adapter."""
+
+    platform: str
+    account: str
+    key: str
+    value: str
+
+
 class AdapterStates(Protocol):
     """The durable states of all adapters."""
 
     def of(self, platform: str, account: str) -> AdapterState:
         """Return the state of this account."""
+
+    def entries(self) -> AsyncIterator[StateEntry]:
+        """Yield all values, including expired ones."""
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        """Delete these values."""

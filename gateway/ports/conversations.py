@@ -11,7 +11,6 @@ from gateway.message import Place
 
 MAX_TASK: Final = 2_000
 """Characters of a task."""
-
 MAX_SUMMARY: Final = 4_000
 
 

@@ -10,7 +10,6 @@ from pydantic_core import to_json
 from gateway.message import Place
 
 Rating: TypeAlias = Literal[1, -1]
-
 KEEP_FEEDBACK: Final = timedelta(days=90)
 UP, DOWN = "👍", "👎"
 _TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))

@@ -62,24 +62,8 @@ class Observer(Protocol):
         """A send was attempted."""
 
 
-class NoObserver:
-    """Implements `Observer` by looking away."""
-
-    def arrived(self, platform: str, kind: str) -> None:
-        """Nothing."""
-
-    def stored(self, seconds: float) -> None:
-        """Nothing."""
-
-    def answered(self, answered: FinishedTurn) -> None:
-        """Nothing."""
-
-    def attempted(self, attempt: SendAttempt) -> None:
-        """Nothing."""
-
-
 class CombinedObserver:
-    """Implements `Observer` for several others."""
+    """Implements `Observer` for any number of others."""
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers

@@ -27,12 +27,9 @@ class BlockKind(StrEnum):
 
 
 KINDS: Final = tuple(BlockKind)
-
 CHAT_RANKS: Final = KINDS
 """Knowledge is cut first: it can be recalled again, earlier messages cannot."""
-
 _PLACES: Final = {kind: place for place, kind in enumerate(KINDS)}
-
 ANSWER_RANKS: Final = (
     BlockKind.SYSTEM,
     BlockKind.PROJECT,

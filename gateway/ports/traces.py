@@ -9,9 +9,7 @@ from gateway.policy.decision import Decision
 
 NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
 """The conversation of a trace without one, because its person was erased."""
-
 RING_SENDERS: Final = 256
-
 RING_EACH: Final = 4
 """Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""
 

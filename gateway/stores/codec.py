@@ -21,7 +21,6 @@ from gateway.message import (
 )
 
 T = TypeVar("T")
-
 log = structlog.get_logger(__name__)
 
 _EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(

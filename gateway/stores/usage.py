@@ -23,7 +23,6 @@ OF_ENDED: Final = 1_000
 start repeats it under the same id: those calls are additional."""
 DEAD_AT_ONCE: Final = 100
 """Reservations of dead turns that one reservation deletes."""
-
 FORGET_DEAD: Final = deleting_some("reserved", "key, turn", "at <= :dead", "at")
 SUM: Final = Statement("""
     SELECT COALESCE((SELECT micros FROM spent WHERE key = :key), 0) + COALESCE(

@@ -31,7 +31,7 @@ from gateway.ports.feedback import FeedbackStore
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
-from gateway.ports.observer import NoObserver, Observer
+from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
 from gateway.ports.traces import Trace, Traces
@@ -134,7 +134,7 @@ class Services:
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
     retry: StoreRetry
-    observer: Observer = field(default_factory=NoObserver)
+    observer: Observer = field(default_factory=CombinedObserver)
     memory: MemoryPort = field(default_factory=NoMemory)
     humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
     more_commands: CommandSet = field(default_factory=NoCommands)

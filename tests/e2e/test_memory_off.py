@@ -135,7 +135,7 @@ async def test_nothing_is_recalled_and_nothing_stays(variant: str, tmp_path: Pat
         assert BEFORE not in first + second
         assert "memory_store" not in first
         assert "Understood" not in second, "what was answered before is not shown again"
-        assert "I see nothing of this conversation" in (await ada.command("context")).text
+        assert "I see only the message that I answer" in (await ada.command("context")).text
         refused = await ada.command("remember", f"I keep a {WORD}")
         assert "Memory is off for you" in refused.text
         await ada.command("privacy", "memory on")

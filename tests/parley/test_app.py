@@ -21,7 +21,7 @@ from gateway.outbound.send import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.ports.inbox import InboxEntry
-from gateway.ports.observer import NoObserver, SendAttempt
+from gateway.ports.observer import CombinedObserver, SendAttempt
 from parley.app import MAX_UNFINISHED, App
 from parley.config import Settings, from_mapping
 from parley.runtime.serve import serve
@@ -131,7 +131,7 @@ async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings
 
 
 async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
-    class Watcher(NoObserver):
+    class Watcher(CombinedObserver):
         sent: ClassVar[list[SendAttempt]] = []
 
         def attempted(self, attempt: SendAttempt) -> None:

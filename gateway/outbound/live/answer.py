@@ -37,13 +37,11 @@ RENDER_SHARE: Final = 20.0
 KEEP: Final = timedelta(hours=24)
 BEGUN: Final = "?"
 """Replaces a handle: something was about to be shown, and the result is unknown."""
-
 HELD_AFTER: Final = 4.0
 """Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer broke off here.)_"
-
 log = structlog.get_logger(__name__)
 
 
@@ -263,7 +261,7 @@ class LiveAnswer:
         try:
             await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
         except StoreUnavailable as error:
-            log.warning("live_not_remembered", error=str(error))
+            log.warning("live_handle_not_stored", error=str(error))
 
     async def _recall(self) -> None:
         """Find the message that an earlier run left, once."""
@@ -273,7 +271,7 @@ class LiveAnswer:
         try:
             handle = await self._means.memory.get(memory_key(self._target.key))
         except StoreUnavailable as error:
-            log.warning("live_not_recalled", error=str(error))
+            log.warning("live_handle_not_loaded", error=str(error))
             return
         self._left = handle == BEGUN
         self._state = self._state.give_up() if self._left else self._state.recall(handle or "")

@@ -1,14 +1,19 @@
 """The state of adapters in Redis."""
 
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from urllib.parse import unquote
 
 from gateway.errors import BadInput
 from gateway.ports import AdapterState
+from gateway.ports.adapter import StateEntry
 from gateway.stores.redis.client import RedisClient, milliseconds
 from gateway.stores.redis.keys import Keys
 
 MAX_KEY = 200
 MAX_VALUE = 4_000
+SCANNED_AT_ONCE = 500
+MAX_SCANS = 10_000
 
 
 class RedisAdapterStates:
@@ -20,6 +25,23 @@ class RedisAdapterStates:
 
     def of(self, platform: str, account: str) -> AdapterState:
         return _AccountState(self._client, self._keys, platform, account)
+
+    async def entries(self) -> AsyncIterator[StateEntry]:
+        prefix, cursor = self._client.key("state", ""), 0
+        for _ in range(MAX_SCANS):
+            cursor, names = await self._client.command(
+                "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED_AT_ONCE
+            )
+            values = await self._client.batch([("GET", name) for name in names])
+            for name, value in zip(names, values, strict=True):
+                platform, account, key = map(unquote, name.decode().removeprefix(prefix).split(":"))
+                yield StateEntry(platform, account, key, (value or b"").decode())
+            cursor = int(cursor)
+            if not cursor:
+                return
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        await self._client.batch([("DEL", self._keys.state(*entry[:3])) for entry in entries])
 
     async def prune(self) -> int:
         """Return 0: values expire by themselves."""

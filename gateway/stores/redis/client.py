@@ -34,9 +34,7 @@ HEALTH_CHECK = 15
 """Idle seconds after which a connection is checked before use."""
 REPEAT_PAUSES = (0.05, 0.25)
 """Seconds before a repeatable script is run a second and a third time."""
-
 Argument = str | bytes | int | float
-
 log = structlog.get_logger(__name__)
 
 
@@ -79,12 +77,12 @@ class RedisClient:
         policy = server.get("maxmemory_policy", "noeviction")
         if policy != "noeviction":
             log.warning(
-                "redis_may_forget",
+                "redis_eviction_enabled",
                 maxmemory_policy=policy,
                 advice="set maxmemory-policy noeviction",
             )
         if not server.get("aof_enabled", 1):
-            log.warning("redis_keeps_nothing", advice="set appendonly yes")
+            log.warning("redis_persistence_disabled", advice="set appendonly yes")
 
     async def stop(self) -> None:
         """Close every connection. Safe to call twice."""

@@ -16,11 +16,13 @@ from gateway.ports.inbox import InboxEntry
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import GROUP, PARTITIONS, RING, Keys, partition_of
-from gateway.stores.redis.outbox import APPEND, SENDS, append_arguments, append_keys
+from gateway.stores.redis.outbox import APPEND, FORGET_OLD, SENDS, append_arguments, append_keys
 from gateway.stores.retention import KEEP_OPEN
 
 WORK = "work"
 """The kind of lease that the reader of a partition holds."""
+FORGET_AT_ONCE = 10
+"""Events of one partition that one call deletes."""
 
 # The token tells a repetition of this very call from a duplicate; it stays at the end of what is
 # known of an event, because whoever finished it may have been quicker than the repetition.
@@ -82,24 +84,6 @@ end)
 local oldest = {}
 for i = 1, math.min(limit, #open) do oldest[i] = open[i][3] end
 return oldest
-""")
-
-
-# The oldest come first; whoever has more of them asks again.
-FORGET = Script.of("""
-local before, gone = tonumber(ARGV[1]), 0
-for _, stream in ipairs(KEYS) do
-  for _, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', 10)) do
-    local fields = {}
-    for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
-    if tonumber(fields['at']) > before then break end
-    redis.call('XACK', stream, ARGV[2], entry[1])
-    redis.call('XDEL', stream, entry[1])
-    redis.call('DEL', ARGV[3] .. fields['id'])
-    gone = gone + 1
-  end
-end
-return gone
 """)
 
 log = structlog.get_logger(__name__)
@@ -175,9 +159,11 @@ class RedisInbox:
         """Delete some unanswered events after `KEEP_OPEN`. Finished ones expire by themselves."""
         before = (self._clock.now() - KEEP_OPEN).timestamp()
         streams = [self._keys.inbox(partition) for partition in range(PARTITIONS)]
-        left = await self._client.run(FORGET, streams, [repr(before), GROUP, self._keys.event("")])
+        left = await self._client.run(
+            FORGET_OLD, streams, [repr(before), FORGET_AT_ONCE, GROUP, self._keys.event(""), "id"]
+        )
         if left:
-            log.warning("events_never_answered", events=left)
+            log.warning("events_expired", events=left)
         return int(left)
 
 

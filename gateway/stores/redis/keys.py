@@ -9,7 +9,6 @@ PARTITIONS = 64
 while events wait, because their conversations would change streams."""
 GROUP = "parley"
 """The consumer group of every stream. It has one consumer: the lease decides who reads."""
-
 RING = """
 local function ring(bell)
   if redis.call('LLEN', bell) == 0 then redis.call('RPUSH', bell, 'news') end

@@ -57,11 +57,9 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
-
 BEGIN = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'begun', 1) end
 """)
-
 TRIED = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 redis.call('HINCRBY', KEYS[1], 'attempts', 1)
@@ -127,8 +125,8 @@ end
 return #old
 """)
 
-# The oldest come first; whoever has more of them asks again.
-FORGET_UNSENT = Script.of("""
+# Deletes old entries of streams, the oldest first; the caller repeats the call.
+FORGET_OLD = Script.of("""
 local before, gone = tonumber(ARGV[1]), 0
 for _, stream in ipairs(KEYS) do
   for _, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', ARGV[2])) do
@@ -137,7 +135,7 @@ for _, stream in ipairs(KEYS) do
     if tonumber(fields['at']) > before then break end
     redis.call('XACK', stream, ARGV[3], entry[1])
     redis.call('XDEL', stream, entry[1])
-    redis.call('DEL', ARGV[4] .. fields['key'])
+    redis.call('DEL', ARGV[4] .. fields[ARGV[5]])
     gone = gone + 1
   end
 end
@@ -270,8 +268,8 @@ class RedisOutbox:
         if not streams:
             return gone
         before = repr((now - KEEP_OPEN).timestamp())
-        arguments: list[Argument] = [before, AT_ONCE, GROUP, self._keys.send("")]
-        return gone + int(await self._client.run(FORGET_UNSENT, streams, arguments))
+        arguments: list[Argument] = [before, AT_ONCE, GROUP, self._keys.send(""), "key"]
+        return gone + int(await self._client.run(FORGET_OLD, streams, arguments))
 
 
 async def load_entries(

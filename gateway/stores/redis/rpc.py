@@ -31,7 +31,6 @@ GRACE = 5.0
 """Seconds that a call is kept beyond its time, for its caller to see if it was taken."""
 KEEP_REPLY = 30.0
 """Seconds that a reply waits for its caller."""
-
 Handler = Callable[[bytes], Awaitable[bytes]]
 
 _BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
@@ -64,13 +63,11 @@ local body, left = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
 redis.call('DEL', KEYS[1])
 return {body, left}
 """)
-
 REPLY = Script.of("""
 redis.call('DEL', KEYS[1])
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 """)
-
 log = structlog.get_logger(__name__)
 
 
@@ -137,7 +134,7 @@ class RpcServer:
                     await self._next()
                     pause = FIRST_PAUSE
                 except StoreUnavailable as error:
-                    log.warning("calls_not_heard", error=str(error))
+                    log.warning("rpc_unavailable", error=str(error))
                     await asyncio.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)
         finally:

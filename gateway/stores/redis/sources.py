@@ -16,7 +16,6 @@ from gateway.stores.redis.stream_reader import StreamItem, StreamReader
 LEASE = 10.0
 """Seconds after which another process takes the work of a dead one. It may notice a third of that
 later."""
-
 log = structlog.get_logger(__name__)
 
 

@@ -21,7 +21,6 @@ from gateway.stores.redis.keys import GROUP, Keys
 from gateway.stores.redis.leases import StreamLeases
 
 T = TypeVar("T")
-
 AT_ONCE = 200
 """Entries per read."""
 ROOM_PAUSE = 0.02
@@ -137,12 +136,12 @@ class StreamReader(Generic[T]):
                 await self._round(hand, has_room)
             except StoreUnavailable as error:
                 if pause == FIRST_PAUSE:
-                    log.warning("redis_gone", reading=self._bell, error=str(error))
+                    log.warning("redis_unavailable", reading=self._bell, error=str(error))
                 await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads tries
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 if pause != FIRST_PAUSE:
-                    log.warning("redis_back", reading=self._bell)
+                    log.warning("redis_available", reading=self._bell)
                     pause = FIRST_PAUSE
 
     async def leave(self) -> None:
@@ -153,7 +152,7 @@ class StreamReader(Generic[T]):
         try:
             await self._leases.leave()
         except StoreUnavailable as error:
-            log.warning("leases_run_out", reading=self._bell, error=str(error))
+            log.warning("leases_not_released", reading=self._bell, error=str(error))
 
     async def _round(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         if time.monotonic() >= self._renew_at:
@@ -170,7 +169,7 @@ class StreamReader(Generic[T]):
             try:
                 hand(item.value)
             except Exception:  # one entry must not stop all the others; it stays unfinished
-                log.exception("not_taken", id=item.id)
+                log.exception("entry_not_handled", id=item.id)
 
     async def _renew(self) -> None:
         change = await self._leases.renew()

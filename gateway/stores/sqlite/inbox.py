@@ -69,15 +69,12 @@ class SqliteInbox:
         return await self._database.run_job(job)
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
-
-        def job(db: sqlite3.Connection) -> list[tuple[str, str, bytes, float, str]]:
-            return db.execute(
-                "SELECT id, lane, event, received_at, reason FROM inbox WHERE done = 0"
-                " ORDER BY arrival LIMIT ?",
-                (limit,),
-            ).fetchall()
-
-        return readable(await self._database.run_job(job), _entry)
+        query = (
+            "SELECT id, lane, event, received_at, reason FROM inbox WHERE done = 0"
+            " ORDER BY arrival LIMIT ?"
+        )
+        rows = await self._database.run_job(lambda db: db.execute(query, (limit,)).fetchall())
+        return readable(rows, _entry)
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
@@ -98,7 +95,7 @@ class SqliteInbox:
 
         finished, left = await self._database.run_job(job)
         if left:
-            log.warning("events_never_answered", events=left)
+            log.warning("events_expired", events=left)
         return finished + left
 
 

@@ -71,8 +71,8 @@ def warnings(figures: Figures) -> list[str]:
     knowledge, history = figures.of(BlockKind.KNOWLEDGE), figures.of(BlockKind.HISTORY)
     if knowledge is not None and not knowledge.tokens:
         problems.append(
-            "Knowledge block is empty - retrieval may have failed: see `parley recall`, and that "
-            "there are memories of it"
+            "Knowledge block is empty - retrieval may have failed: check `parley recall`, and that "
+            "there are matching memories"
         )
     if history is not None and history.tokens < 100:
         problems.append("History block is very short - context may be lost")

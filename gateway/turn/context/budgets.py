@@ -44,13 +44,9 @@ class TokenBudget:
 
 MAX_WINDOWS: Final = 100
 """Windows whose budgets are cached: a program has a few."""
-
 SMALL: Final = 4_096
-
 MIDDLE: Final = 8_192
-
 LARGE: Final = 128_000
-
 TABLES: Final = {
     SMALL: TokenBudget(300, 400, 300, 400, 800, 500, 1200, 100),
     MIDDLE: TokenBudget(500, 1000, 500, 1000, 2000, 1000, 2000, 192),

@@ -15,12 +15,9 @@ from gateway.ports.prompt_blocks import (
 from gateway.turn.context.delimiters import escaped, tagged
 
 TAG = BlockKind.KNOWLEDGE.value
-
 EMPTY = tagged(TAG, "")
-
 ROUNDING = 2
 """Tokens by which a tag counted alone may exceed its share in the block."""
-
 TRIES: Final = 3
 """The maximum number of assemblies: added knowledge may push something else out. The last one
 accepts duplicates rather than omissions."""

@@ -6,12 +6,10 @@ from typing import Final
 
 ELLIPSIS: Final = "..."
 """ASCII, because plain text is counted faster."""
-
 STRETCH: Final = 400
 """Characters that are searched at a time for the end of a sentence, backwards."""
 RULE_OF_THREE: Final = 6
 """Guesses by proportion before bisection."""
-
 _END: Final = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？｡]\s*|\n+")
 """A full stop with white space, those of Chinese and Japanese, and the end of a line."""
 

@@ -24,7 +24,6 @@ from safety.secret_detection.detect import redact_secrets
 
 MAX_LINE: Final = 160
 """Characters of one point."""
-
 MAX_POINTS: Final = 24
 
 _DECIDED: Final = tuple(
@@ -37,14 +36,10 @@ _DECIDED: Final = tuple(
     .split("|")
 )
 """Phrases that mark a decision; plain search, which is faster than a pattern."""
-
 _LATIN: Final = re.compile(rf"\b(?:{'|'.join(w for w in _DECIDED if w[0] < 'Ā')})\b")
-
 SECONDS: Final = 20.0
-
 MAX_TOKENS: Final = 2_000
 """More than the summary needs: models think before they write."""
-
 INSTRUCTIONS: Final = """\
 You write a summary of the older part of a chat, for the assistant who goes on with it and will \
 not see that part again. Keep what was decided, promised and asked for, what is still open, and \

@@ -10,11 +10,11 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
+from gateway.stores.hot_personal_data import HotPersonalData
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.buckets import SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
-from gateway.stores.sqlite.personal_data import SqlitePersonalData
 from memory.ports.personal_data import PersonalDataStore
 from parley.wiring.storage.long_lived import open_database
 
@@ -56,7 +56,7 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
         outbox=outbox,
         buckets=buckets,
         states=states,
-        personal=SqlitePersonalData(database),
+        personal=HotPersonalData(inbox, outbox, outbox, states),
         start=database.start if same is None else _nothing,
         stop=database.stop if same is None else _nothing,
         chores={
@@ -73,7 +73,6 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
 
 def _redis(url: str, clock: Clock) -> HotState:
     from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
-    from gateway.stores.redis.personal_data import RedisPersonalData  # noqa: PLC0415 - likewise
 
     shared = RedisHotState(url, clock)
     return HotState(
@@ -81,7 +80,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         outbox=shared.outbox,
         buckets=shared.buckets,
         states=shared.states,
-        personal=RedisPersonalData(shared.client, clock),
+        personal=HotPersonalData(shared.inbox, shared.outbox, shared.outbox, shared.states),
         start=shared.client.start,
         stop=shared.client.stop,
         chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},

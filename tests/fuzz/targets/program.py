@@ -51,11 +51,11 @@ def _streamed(said: Any, reader: Any) -> None:
 
 
 def _anthropic(value: Any) -> None:
-    _streamed(value, anthropic.AnswerReader("m"))
+    _streamed(value, anthropic.AnthropicReader("m"))
 
 
 def _openai(value: Any) -> None:
-    _streamed(value, openai_compatible.AnswerReader("m"))
+    _streamed(value, openai_compatible.CompletionsReader("m"))
 
 
 def _result(value: Any) -> None:

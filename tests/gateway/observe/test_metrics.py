@@ -73,7 +73,7 @@ def test_an_exchange_is_counted_with_its_stages_and_what_it_cost(metrics: Metric
     )
     assert value(metrics, "exchanges_total", platform="slack", outcome="answered") == 1
     assert value(metrics, "stage_seconds_count", stage="check_access") == 1
-    assert value(metrics, "stage_seconds_sum", stage="lane") == 0.5
+    assert value(metrics, "stage_seconds_sum", stage="queue") == 0.5
     assert value(metrics, "model_seconds_sum", model="claude", ended="ok") == 1.0
     assert value(metrics, "tokens_total", model="claude", kind="input") == 100
     assert value(metrics, "tokens_total", model="claude", kind="cache_read") == 5

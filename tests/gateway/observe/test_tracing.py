@@ -58,7 +58,7 @@ async def test_an_exchange_is_one_trace_with_stages_model_and_send(spans: Spans)
     assert root.attributes["parley.input_tokens"] == 100
     children = [span for span in spans.all if span is not root]
     assert {span.name for span in children} >= {
-        *("lane", "identify", "check_access", "read_history", "generate", "save"),
+        *("queue", "identify", "check_access", "read_history", "generate", "save"),
         *("model", "send"),
     }
     assert root.context is not None

@@ -336,4 +336,4 @@ async def test_more_than_a_start_takes_up_is_said_aloud(
     await bench.outbox.add((outbound("r:0", "a"), outbound("s:0", "b")))
     with capture_logs() as logs:
         await bench.deliverer.start()
-    assert [line["event"] for line in logs] == ["outbox_not_taken_up_whole"]
+    assert [line["event"] for line in logs] == ["outbox_partly_loaded"]

@@ -30,10 +30,12 @@ from gateway.ports.outbox import Outbox
 from gateway.ports.traces import Trace, Traces
 from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.hot_personal_data import HotPersonalData
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.redis.personal_data import RedisPersonalData
-from gateway.stores.sqlite.personal_data import SqlitePersonalData
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from memory.model.record import Tier
 from memory.service.working_memory import working_records
 from tests.memory.stores.records import access as reach_to
@@ -65,8 +67,11 @@ def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> 
 @pytest.fixture
 def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
     if isinstance(hot, SqliteDatabase):
-        return SqlitePersonalData(hot)
-    return RedisPersonalData(hot.client, clock)
+        outbox = SqliteOutbox(hot, clock)
+        return HotPersonalData(
+            SqliteInbox(hot, clock), outbox, outbox, SqliteAdapterStates(hot, clock)
+        )
+    return HotPersonalData(hot.inbox, hot.outbox, hot.outbox, hot.states)
 
 
 @pytest.fixture
