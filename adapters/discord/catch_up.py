@@ -159,11 +159,12 @@ class CatchUp:
     async def _page(self, channel_id: str, after: int) -> list[JsonObject]:
         """The next messages after that id, oldest first. Raises a `DeliveryError`."""
         backoff = Backoff(0.5, LONGEST_PAUSE)
-        route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel_id)
         for left in reversed(range(TRIES)):
             if self._requests >= MAX_REQUESTS:
                 raise Transient(f"{MAX_REQUESTS} requests were not enough")
             self._requests += 1
+            # A request changes its route, so that each try needs a new one.
+            route = Route("GET", "/channels/{channel_id}/messages", channel_id=channel_id)
             try:
                 page = await self._rest.get_list(route, {"after": after, "limit": PAGE})
                 return sorted((message for message in page if _number(message)), key=_number)
