@@ -1,11 +1,10 @@
-"""Registering slash commands, only when they changed: Discord limits registrations a day."""
+"""Slash commands, registered only when they changed: Discord limits registrations a day."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from discord.http import HTTPClient
 
-from adapters.discord.json_readers import mapping, mappings
+from adapters.shared.json_readers import JsonObject, array, items, objects
 from gateway.ports import CommandSpec
 
 CHAT_INPUT, STRING = 1, 3
@@ -16,7 +15,7 @@ Definition = dict[str, object]
 
 
 def definitions(commands: tuple[CommandSpec, ...], *, everywhere: bool) -> list[Definition]:
-    """The commands as Discord wants them; `everywhere` also offers them in direct messages."""
+    """The commands in Discord's form; `everywhere` also offers them in direct messages."""
     places: Definition = {"contexts": [IN_SERVERS, IN_DIRECT_MESSAGES]} if everywhere else {}
     return [
         {
@@ -38,46 +37,42 @@ def _options(command: CommandSpec) -> list[Definition]:
     return [{"type": STRING, "name": name, "description": described, "required": required}]
 
 
-def same(registered: object, wanted: list[Definition]) -> bool:
-    """Whether what Discord has is what is wanted; facts that Discord adds do not matter."""
-    have = {str(command.get("name")): command for command in mappings(registered)}
-    return len(have) == len(wanted) and all(
-        _like(have.get(str(command["name"])), command) for command in wanted
+def same(registered: object, expected: list[Definition]) -> bool:
+    """True when the registered commands are the expected ones. Fields that Discord adds do not
+    count."""
+    actual = {str(command.get("name")): command for command in objects(registered)}
+    return len(actual) == len(expected) and all(
+        _same(actual.get(str(command["name"])), command) for command in expected
     )
 
 
-def _like(have: Mapping[str, object] | None, wanted: Mapping[str, object]) -> bool:
-    if have is None:
+def _same(actual: JsonObject | None, expected: JsonObject) -> bool:
+    if actual is None:
         return False
-    for name, value in wanted.items():
+    for name, value in expected.items():
         if name == "options":
-            options = mappings(have.get("options"))
-            expected = mappings(value)
-            if len(options) != len(expected) or not all(map(_like, options, expected)):
+            pairs = items(actual, name), items(expected, name)
+            if len(pairs[0]) != len(pairs[1]) or not all(map(_same, *pairs)):
                 return False
         elif name == "contexts":
-            if sorted(map(str, _listed(have.get(name)))) != sorted(map(str, _listed(value))):
+            if sorted(map(str, array(actual, name))) != sorted(map(str, array(expected, name))):
                 return False
-        elif have.get(name, False if name == "required" else None) != value:
+        elif actual.get(name, False if name == "required" else None) != value:
             return False
     return True
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 async def register(
     http: HTTPClient, application_id: str, guild_id: str, commands: tuple[CommandSpec, ...]
 ) -> bool:
-    """Bring the registered commands up to date; True when they had changed.
+    """Register the commands, if they changed; True when they did.
 
-    With a `guild_id` they are registered for that server alone. Raises discord.py's errors.
+    With a `guild_id` they are registered for that server only. Raises discord.py's errors.
     """
-    wanted = definitions(commands, everywhere=not guild_id)
-    if same(await registered(http, application_id, guild_id), wanted):
+    expected = definitions(commands, everywhere=not guild_id)
+    if same(await registered(http, application_id, guild_id), expected):
         return False
-    payload: list[object] = list(wanted)
+    payload: list[object] = list(expected)
     if guild_id:
         await http.bulk_upsert_guild_commands(application_id, guild_id, payload)  # type: ignore[arg-type]  # the library's own TypedDict
     else:
@@ -86,10 +81,10 @@ async def register(
 
 
 async def registered(http: HTTPClient, application_id: str, guild_id: str) -> list[Definition]:
-    """The commands that Discord knows. Raises discord.py's errors."""
-    found: object = (
+    """The registered commands. Raises discord.py's errors."""
+    commands: object = (
         await http.get_guild_commands(application_id, guild_id)
         if guild_id
         else await http.get_global_commands(application_id)
     )
-    return [dict(mapping(command)) for command in mappings(found)]
+    return [dict(command) for command in objects(commands)]

@@ -1,17 +1,23 @@
-"""Is the account set up right? Questions to Discord, each with what to do about a "no"."""
+"""The checks of a Discord account for `parley doctor`."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Final
 
 import aiohttp
 import discord
 
-from adapters.discord.api import AccountHTTP
+from adapters.discord.client import AccountHTTP
 from adapters.discord.commands import definitions, registered, same
-from adapters.discord.json_readers import identity, integer, mapping, mappings, text
+from adapters.discord.errors import PORTAL, start_error
 from adapters.discord.manifest import DiscordSettings
-from adapters.discord.socket import PORTAL, start_error
+from adapters.shared.json_readers import (
+    JsonObject,
+    as_mapping,
+    identifier,
+    integer,
+    objects,
+    text,
+)
 from gateway.ports import Check, CommandSpec
 
 DOCTOR_SECONDS: Final = 30.0
@@ -33,56 +39,56 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
         async with asyncio.timeout(DOCTOR_SECONDS):
             await http.static_login(settings.token.get_secret_value().strip())
             checks.append(Check("token", True, "Discord accepts the token"))
-            application = mapping(await http.application_info())
-            application_id = identity(application.get("id"))
+            application = as_mapping(await http.application_info())
+            application_id = identifier(application, "id")
             checks += [_application(settings, application), _intent(application)]
             checks += [_members(application)] if settings.members_intent else []
             checks.append(_servers(application_id, await http.get_guilds(200)))
             checks.append(await _commands(http, application_id, settings, commands))
     except _TROUBLE as error:
-        found = start_error(error)
+        failure = start_error(error)
         name = "connection" if checks else "token"
-        checks.append(Check(name, False, found.problem, found.advice))
+        checks.append(Check(name, False, failure.problem, failure.advice))
     finally:
         await http.close()
     return checks
 
 
-def _application(settings: DiscordSettings, application: Mapping[str, object]) -> Check:
-    found, name = identity(application.get("id")), text(application.get("name"))[:100]
-    wanted = settings.application_id
-    if wanted in ("", found):
-        return Check("application", True, f"the token belongs to {name} ({found})")
-    advice = "Correct platforms.discord.application_id, or take the token of that application."
-    return Check("application", False, f"the token belongs to {found}, not to {wanted}", advice)
+def _application(settings: DiscordSettings, application: JsonObject) -> Check:
+    actual, name = identifier(application, "id"), text(application, "name", 100)
+    expected = settings.application_id
+    if expected in ("", actual):
+        return Check("application", True, f"the token belongs to {name} ({actual})")
+    advice = "Correct platforms.discord.application_id, or use the token of that application."
+    return Check("application", False, f"the token belongs to {actual}, not to {expected}", advice)
 
 
-def _intent(application: Mapping[str, object]) -> Check:
-    if (integer(application.get("flags")) or 0) & READS_MESSAGES:
+def _intent(application: JsonObject) -> Check:
+    if (integer(application, "flags") or 0) & READS_MESSAGES:
         return Check("message content intent", True, "the bot may read messages")
     advice = f"Switch on Message Content Intent at {PORTAL}, page Bot."
     return Check("message content intent", False, "the bot may not read messages", advice)
 
 
-def _members(application: Mapping[str, object]) -> Check:
-    if (integer(application.get("flags")) or 0) & SEES_MEMBERS:
-        return Check("server members intent", True, "the bot is told who leaves")
+def _members(application: JsonObject) -> Check:
+    if (integer(application, "flags") or 0) & SEES_MEMBERS:
+        return Check("server members intent", True, "Discord reports who leaves")
     advice = f"Switch on Server Members Intent at {PORTAL}, page Bot, or remove members_intent."
     return Check("server members intent", False, "the bot may not see who leaves", advice)
 
 
 def _servers(application_id: str, guilds: object) -> Check:
-    names = [text(guild.get("name"))[:50] for guild in mappings(guilds)]
+    names = [text(guild, "name", 50) for guild in objects(guilds, 200)]
     if names:
         return Check("servers", True, f"the bot is in {len(names)}: {', '.join(names[:5])}")
     advice = f"Invite it: {invite(application_id)}"
     return Check(
-        "servers", False, "the bot is in no server; direct messages need a shared one", advice
+        "servers", False, "the bot is in no server; direct messages need a common server", advice
     )
 
 
 def invite(application_id: str) -> str:
-    """The address that adds the bot, with the permissions it needs, to a server."""
+    """The address that adds the bot to a server, with the permissions that it needs."""
     scopes = "bot%20applications.commands"
     return (
         "https://discord.com/oauth2/authorize"
@@ -98,13 +104,13 @@ async def _commands(
 ) -> Check:
     where = f"in server {settings.guild_id}" if settings.guild_id else "everywhere"
     try:
-        have = await registered(http, application_id, settings.guild_id)
+        commands_now = await registered(http, application_id, settings.guild_id)
     except discord.HTTPException as error:
         advice = (
             "Check platforms.discord.guild_id; the bot must be invited with applications.commands."
         )
         return Check("commands", False, f"Discord refuses them {where} ({error.code})", advice)
-    if same(have, definitions(commands, everywhere=not settings.guild_id)):
+    if same(commands_now, definitions(commands, everywhere=not settings.guild_id)):
         return Check("commands", True, f"{len(commands)} registered {where}")
-    advice = "Nothing now: `parley run` registers them when it starts."
+    advice = "No action is needed: `parley run` registers them when it starts."
     return Check("commands", True, f"not registered {where}, or out of date", advice)

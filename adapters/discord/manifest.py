@@ -1,18 +1,21 @@
-"""Discord: what is known of it without importing its library."""
+"""Discord's settings and capabilities, without its library."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import Field, SecretStr
 
+from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
 
 MAX_BUTTONS: Final = 25
 """Five rows of five (Discord: components/reference#action-row)."""
 
 
-class DiscordSettings(AccountSettings, extra="forbid", frozen=True, coerce_numbers_to_str=True):
+class DiscordSettings(CredentialSettings, extra="forbid", frozen=True, coerce_numbers_to_str=True):
     """The keys under `platforms.discord`. Only the token is needed."""
+
+    credentials: ClassVar = ("token",)
 
     token: SecretStr = SecretStr("")
     """From the developer portal, page "Bot"."""
@@ -28,18 +31,13 @@ class DiscordSettings(AccountSettings, extra="forbid", frozen=True, coerce_numbe
     gateway_url: str = Field(default="", pattern=r"^(wss?://[^\s/]+(/\S*)?)?$")
     """Where the gateway is, if not at Discord."""
 
-    def configured(self) -> bool:
-        """True when there is a token."""
-        return bool(self.token.get_secret_value())
-
     def missing(self) -> tuple[str, ...]:
-        """The token, when anything that needs one is set."""
-        wanted = self.application_id or self.guild_id
-        return ("token",) if wanted and not self.configured() else ()
+        """The token, where another setting needs it."""
+        return self.absent() if self.application_id or self.guild_id else ()
 
 
 _LIVE: Final = LiveStyle(pause=1.2)
-"""Discord takes five changes in five seconds in a channel, and people write there as well."""
+"""Discord allows five changes in five seconds in a channel, and people write there as well."""
 
 
 def live_style(place: Place) -> LiveStyle:
@@ -70,7 +68,7 @@ MANIFEST: Final = AdapterManifest(
         max_buttons=MAX_BUTTONS,
     ),
     dialect="discord",
-    load="adapters.discord.adapter:DiscordAdapter",
+    load="adapters.discord.connection:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,
 )

@@ -1,4 +1,4 @@
-"""What a person wrote, with Discord's marks turned to readable text."""
+"""The text of a message and its author, with Discord's markup as readable text."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.discord.bot import BotIdentity
-from adapters.discord.json_readers import (
-    MAX_NAME,
-    identities,
-    identity,
+from adapters.discord.event_context import BotIdentity
+from adapters.shared.json_readers import (
+    JsonObject,
+    as_text,
+    identifier,
+    identifiers,
     integer,
+    items,
     mapping,
-    mappings,
     text,
 )
 from gateway.authorship import in_one_word
-from gateway.message import MAX_CONTENT, MessageAuthor
+from gateway.message import MessageAuthor
 
+MAX_NAME: Final = 200
 _MARK: Final = re.compile(
     r"(?P<code>```(?:[^`]|`[^`]|``[^`])*```|`[^`\n]+`)"
     r"|<(?:@!?(?P<user>\d{1,20})|@&(?P<role>\d{1,20})|\#(?P<channel>\d{1,20})"
@@ -29,12 +31,12 @@ _MARK: Final = re.compile(
 GUEST: Final = 1 << 4
 """The flag of a member who may stay in one voice channel (Discord: guild member flags)."""
 _GONE: Final = "\0"
-"""Stands for a mention of this bot; `text` lets no NUL of the platform through."""
+"""The mark of a mention of this bot; `text` lets no NUL of the platform through."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """The text, and whom it addresses. Ids are those of the platform's entities."""
+    """A text and its mentions. The ids are those of Discord's entities."""
 
     content: str
     mentions: tuple[str, ...] = ()
@@ -44,61 +46,54 @@ class MessageText:
     mentions_everyone: bool = False
 
 
-def author_of(data: Mapping[str, object]) -> MessageAuthor | None:
-    """Who wrote a message, pressed a button or used a command."""
-    member = mapping(data.get("member"))
-    user = mapping(data.get("author")) or mapping(member.get("user")) or mapping(data.get("user"))
-    user_id = identity(user.get("id"))
+def author_of(data: JsonObject) -> MessageAuthor | None:
+    """The author of a message, a pressed button or a command."""
+    member = mapping(data, "member")
+    user = mapping(data, "author") or mapping(member, "user") or mapping(data, "user")
+    user_id = identifier(user, "id")
     if not user_id:
         return None
     by_webhook = bool(data.get("webhook_id"))
     is_bot = user.get("bot") is True or by_webhook
-    outside = by_webhook or bool((integer(member.get("flags")) or 0) & GUEST)
+    outside = by_webhook or bool((integer(member, "flags") or 0) & GUEST)
     return MessageAuthor(user_id, name_of(user, member), is_bot, outside=outside)
 
 
-def name_of(user: Mapping[str, object], member: Mapping[str, object]) -> str:
-    """What people are called where they write: nickname, display name, user name."""
-    for name in (member.get("nick"), user.get("global_name"), user.get("username")):
-        if isinstance(name, str) and name.strip():
-            return text(name)[:MAX_NAME]
-    return ""
+def name_of(user: JsonObject, member: JsonObject) -> str:
+    """The name that others see: nickname, display name or user name."""
+    names = (member.get("nick"), user.get("global_name"), user.get("username"))
+    return next((name for one in names if (name := as_text(one, MAX_NAME)).strip()), "")
 
 
-def message_text_of(data: Mapping[str, object], bot: BotIdentity) -> MessageText:
-    """The words of a message, and whom they mention.
+def message_text_of(data: JsonObject, bot: BotIdentity) -> MessageText:
+    """The text of a message and its mentions.
 
-    Discord lists the author of the message replied to among the mentions; in a reply only those
-    count that are written in the text.
+    Discord lists the author of the message that is replied to among the mentions. In a reply, only
+    mentions in the text count.
     """
-    raw = text(data.get("content"))[:MAX_CONTENT]
-    people = {identity(user.get("id")): user for user in mappings(data.get("mentions"))}
+    raw = text(data, "content")
+    people = {identifier(user, "id"): user for user in items(data, "mentions")}
     people.pop("", None)
-    roles = identities(data.get("mention_roles"))
-    guild_id = identity(data.get("guild_id"))
+    roles, guild_id = identifiers(data, "mention_roles"), identifier(data, "guild_id")
     own_role = bot.directory.own_role(guild_id)
-    written = {found["user"] for found in _MARK.finditer(raw) if found["user"]}
-    is_reply = bool(mapping(data.get("message_reference")))
-    meant = tuple(id_ for id_ in people if not is_reply or id_ in written)
+    written = {match["user"] for match in _MARK.finditer(raw) if match["user"]}
+    is_reply = bool(mapping(data, "message_reference"))
+    mentions = tuple(id_ for id_ in people if not is_reply or id_ in written)
     everyone = data.get("mention_everyone") is True
     return MessageText(
         content=_readable(raw, people, own_role if own_role in roles else "", guild_id, bot),
-        mentions=meant,
+        mentions=mentions,
         role_mentions=roles,
-        mentions_bot=bool(bot.user_id) and (bot.user_id in meant or own_role in roles),
+        mentions_bot=bool(bot.user_id) and (bot.user_id in mentions or own_role in roles),
         mentions_others=everyone
-        or any(id_ != bot.user_id for id_ in meant)
+        or any(id_ != bot.user_id for id_ in mentions)
         or any(id_ != own_role for id_ in roles),
         mentions_everyone=everyone,
     )
 
 
 def _readable(
-    raw: str,
-    people: Mapping[str, Mapping[str, object]],
-    own_role: str,
-    guild_id: str,
-    bot: BotIdentity,
+    raw: str, people: Mapping[str, JsonObject], own_role: str, guild_id: str, bot: BotIdentity
 ) -> str:
     def user(id_: str) -> str | None:
         if id_ == bot.user_id and id_ in people:
@@ -106,7 +101,7 @@ def _readable(
         person = people.get(id_)
         if not person:
             return None
-        return f"@{in_one_word(name_of(person, mapping(person.get('member')))) or id_}"
+        return f"@{in_one_word(name_of(person, mapping(person, 'member'))) or id_}"
 
     def role(id_: str) -> str:
         name = bot.directory.role_name(guild_id, id_).removeprefix("@")
@@ -116,7 +111,7 @@ def _readable(
         facts = bot.directory.channel(guild_id, id_)
         return f"#{in_one_word(facts.name if facts else '') or 'channel'}"
 
-    shown: dict[str, Callable[[str], str | None]] = {
+    readers: dict[str, Callable[[str], str | None]] = {
         "user": user,
         "role": role,
         "channel": channel,
@@ -125,12 +120,10 @@ def _readable(
         "time": _time,
     }
 
-    def replace(found: "re.Match[str]") -> str:
-        kind = found.lastgroup or "code"
-        if kind == "code":
-            return found[0]
-        shown_as = shown[kind](found[kind])
-        return found[0] if shown_as is None else shown_as
+    def replace(match: re.Match[str]) -> str:
+        kind = match.lastgroup or "code"
+        readable = None if kind == "code" else readers[kind](match[kind])
+        return match[0] if readable is None else readable
 
     content = _MARK.sub(replace, raw)
     return content if content == raw else _tidy(content)

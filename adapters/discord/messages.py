@@ -1,22 +1,24 @@
-"""Messages as Discord sends them, turned into `ChatMessage`."""
+"""A raw Discord message as a `ChatMessage`: own text, files, and text of others.
+
+Fields: Discord, "Message Object", "Message Snapshot Object", "Embed Object", "Poll Object".
+"""
 
 import mimetypes
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.discord.authorship import material_of, said_in, snapshots_of
-from adapters.discord.bot import BotIdentity, place_of
-from adapters.discord.json_readers import (
-    MAX_NAME,
-    identity,
+from adapters.discord.event_context import BotIdentity, place_of
+from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
+from adapters.shared.json_readers import (
+    JsonObject,
+    identifier,
     integer,
+    iso_time,
+    items,
     mapping,
-    mappings,
-    moment,
     text,
 )
-from adapters.discord.message_text import author_of, message_text_of, name_of
+from gateway.authorship import Material, within_bounds
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -28,111 +30,161 @@ from gateway.message import (
 
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
-"""Message types that somebody wrote; all others are notices of the platform itself."""
+"""Message types with an author; all others are notices of the platform."""
+FORWARD: Final = 1
+"""The type of a `message_reference` that forwards."""
 
 MAX_ATTACHMENTS: Final = 25
 MAX_URL: Final = 2000
+MAX_SNAPSHOTS: Final = 5
+"""Messages that one message forwards; Discord sends one."""
+MAX_EMBEDS: Final = 10
+MAX_FIELDS: Final = 25
+"""Embeds of one message, and fields of one embed (Discord)."""
+MAX_ANSWERS: Final = 10
+"""Answers of a poll (Discord)."""
 
-_DISCORD_EPOCH_MS: Final = 1_420_070_400_000
+DISCORD_EPOCH_MS: Final = 1_420_070_400_000
+"""The time that the ids of Discord count from."""
 _STICKER_FORMATS: Final = {1: "png", 2: "png", 3: "json", 4: "gif"}
 _STICKERS: Final = "https://media.discordapp.net/stickers"
-_DOCUMENTS: Final = ("text/", "application/")
+_KINDS: Final[dict[str, AttachmentKind]] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "text": "document",
+    "application": "document",
+}
 
 
-def message_of(data: Mapping[str, object], bot: BotIdentity) -> ChatMessage | None:
-    """The message of a MESSAGE_CREATE or MESSAGE_UPDATE, None when nobody wrote it, or this bot."""
-    author, place, message_id = author_of(data), place_of(data, bot), identity(data.get("id"))
+def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
+    """The message of a MESSAGE_CREATE or MESSAGE_UPDATE; None for notices and for the bot's own."""
+    author, place, message_id = author_of(data), place_of(data, bot), identifier(data, "id")
     if author is None or place is None or not message_id or author.id == bot.user_id:
         return None
-    kind = integer(data.get("type", DEFAULT))
-    if kind not in WRITTEN:
+    if data.get("type", DEFAULT) not in WRITTEN:
         return None
-    words = message_text_of(data, bot)
-    forwarded = (file for one in snapshots_of(data) for file in _attachments(one))
-    attachments = [*_attachments(data), *forwarded]
+    written = message_text_of(data, bot)
+    forwarded = (file for one in _snapshots(data) for file in _attachments(one))
     return ChatMessage(
         id=message_id,
-        content=words.content,
+        content=written.content,
         author=author,
         place=place,
-        timestamp=moment(data.get("timestamp")) or _created_at(message_id),
+        timestamp=iso_time(data, "timestamp") or _created_at(message_id),
         reply_to_id=_reply_to(data) or None,
         quote=_quote(data, bot),
-        attachments=tuple(attachments[:MAX_ATTACHMENTS]),
-        mentions_bot=words.mentions_bot,
-        mentions_others=words.mentions_others,
+        attachments=(*_attachments(data), *forwarded)[:MAX_ATTACHMENTS],
+        mentions_bot=written.mentions_bot,
+        mentions_others=written.mentions_others,
         extras=DiscordExtras(
-            mentions=words.mentions,
-            role_mentions=words.role_mentions,
-            mentions_everyone=words.mentions_everyone,
+            mentions=written.mentions,
+            role_mentions=written.role_mentions,
+            mentions_everyone=written.mentions_everyone,
         ),
-        material=material_of(data, bot),
+        material=_material(data, bot),
     )
 
 
 def _created_at(message_id: str) -> datetime:
-    """The time inside a snowflake; now when the id is none."""
+    """The time inside a snowflake; the current time for any other id."""
     try:
-        millis = (int(message_id) >> 22) + _DISCORD_EPOCH_MS
-        return datetime.fromtimestamp(millis / 1000, UTC)
+        return datetime.fromtimestamp(((int(message_id) >> 22) + DISCORD_EPOCH_MS) / 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return datetime.now(UTC)
 
 
-def _reply_to(data: Mapping[str, object]) -> str:
-    reference = mapping(data.get("message_reference"))
-    is_reply = integer(reference.get("type", DEFAULT)) == DEFAULT
-    return identity(reference.get("message_id")) if is_reply else ""
+def _reply_to(data: JsonObject) -> str:
+    reference = mapping(data, "message_reference")
+    is_reply = reference.get("type", DEFAULT) == DEFAULT
+    return identifier(reference, "message_id") if is_reply else ""
 
 
-def _quote(data: Mapping[str, object], bot: BotIdentity) -> Quote | None:
-    original = mapping(data.get("referenced_message"))
-    original_id = identity(original.get("id"))
+def _quote(data: JsonObject, bot: BotIdentity) -> Quote | None:
+    original = mapping(data, "referenced_message")
+    original_id, author = identifier(original, "id"), mapping(original, "author")
     if not original_id or not _reply_to(data):
         return None
-    author = mapping(original.get("author"))
-    author_id = identity(author.get("id"))
+    author_id = identifier(author, "id")
     return Quote(
         id=original_id,
-        text=said_in(original, bot)[:MAX_CONTENT],
+        text=_all_text(original, bot)[:MAX_CONTENT],
         author_id=author_id,
-        author_name=name_of(author, mapping(original.get("member"))),
+        author_name=name_of(author, mapping(original, "member")),
         by_this_bot=bool(bot.user_id) and author_id == bot.user_id,
     )
 
 
-def _attachments(data: Mapping[str, object]) -> list[Attachment]:
-    files = (_attachment(item) for item in mappings(data.get("attachments")))
-    stickers = (_sticker(item) for item in mappings(data.get("sticker_items")))
-    return [found for found in (*files, *stickers) if found is not None]
+def _attachments(data: JsonObject) -> list[Attachment]:
+    files = map(_attachment, items(data, "attachments"))
+    stickers = map(_sticker, items(data, "sticker_items"))
+    return [file for file in (*files, *stickers) if file is not None]
 
 
-def _attachment(item: Mapping[str, object]) -> Attachment | None:
-    url = text(item.get("url"))
+def _attachment(item: JsonObject) -> Attachment | None:
+    url, name = text(item, "url"), text(item, "filename", MAX_NAME)
     if not url.startswith(("https://", "http://")) or len(url) > MAX_URL:
         return None
-    name = text(item.get("filename"))[:MAX_NAME]
-    declared = text(item.get("content_type")).partition(";")[0].strip().lower()
+    declared = text(item, "content_type").partition(";")[0].strip().lower()
     mime = (declared or mimetypes.guess_type(name)[0] or "")[:MAX_NAME]
-    size = integer(item.get("size"))
-    return Attachment(_kind(mime), url, name, mime, size if size and size > 0 else None)
+    size, kind = integer(item, "size"), _KINDS.get(mime.partition("/")[0], "other")
+    return Attachment(kind, url, name, mime, size if size and size > 0 else None)
 
 
-def _kind(mime: str) -> AttachmentKind:
-    if mime.startswith("image/"):
-        return "image"
-    if mime.startswith("audio/"):
-        return "audio"
-    if mime.startswith("video/"):
-        return "video"
-    return "document" if mime.startswith(_DOCUMENTS) else "other"
-
-
-def _sticker(item: Mapping[str, object]) -> Attachment | None:
-    sticker_id = identity(item.get("id"))
-    ending = _STICKER_FORMATS.get(integer(item.get("format_type")) or 0)
-    if not sticker_id or ending is None:
+def _sticker(item: JsonObject) -> Attachment | None:
+    sticker_id = identifier(item, "id")
+    extension = _STICKER_FORMATS.get(integer(item, "format_type") or 0)
+    if not sticker_id or extension is None:
         return None
-    mime = mimetypes.guess_type(f"sticker.{ending}")[0] or ""
-    ref = f"{_STICKERS}/{sticker_id}.{ending}"
-    return Attachment("sticker", ref, text(item.get("name"))[:MAX_NAME], mime)
+    mime = mimetypes.guess_type(f"sticker.{extension}")[0] or ""
+    ref = f"{_STICKERS}/{sticker_id}.{extension}"
+    return Attachment("sticker", ref, text(item, "name", MAX_NAME), mime)
+
+
+def _snapshots(data: JsonObject) -> list[JsonObject]:
+    """The forwarded messages, as they were at the time of forwarding."""
+    if integer(mapping(data, "message_reference"), "type") != FORWARD:
+        return []
+    return [mapping(one, "message") for one in items(data, "message_snapshots", MAX_SNAPSHOTS)]
+
+
+def _material(data: JsonObject, bot: BotIdentity) -> tuple[Material, ...]:
+    """Text of others in a message. Discord does not name the author of a forwarded message."""
+    forwarded = [Material("forwarded", _all_text(one, bot)) for one in _snapshots(data)]
+    previews = [Material("preview", embed) for embed in _embeds(data)]
+    return within_bounds((*forwarded, Material("card", _poll(data)), *previews))
+
+
+def _all_text(data: JsonObject, bot: BotIdentity) -> str:
+    """All text of a message that is forwarded or replied to: words, poll, embeds, forwards."""
+    parts = [
+        part
+        for one in (data, *_snapshots(data))
+        for part in (message_text_of(one, bot).content, _poll(one), *_embeds(one))
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _poll(data: JsonObject) -> str:
+    poll = mapping(data, "poll")
+    question = text(mapping(poll, "question"), "text")
+    if not question:
+        return ""
+    answers = (mapping(one, "poll_media") for one in items(poll, "answers", MAX_ANSWERS))
+    return "\n".join([f"Poll: {question}", *(f"- {text(one, 'text')}" for one in answers)])
+
+
+def _embeds(data: JsonObject) -> list[str]:
+    return [content for one in items(data, "embeds", MAX_EMBEDS) if (content := _embed(one))]
+
+
+def _embed(embed: JsonObject) -> str:
+    fields = items(embed, "fields", MAX_FIELDS)
+    parts = [
+        text(mapping(embed, "author"), "name"),
+        text(embed, "title"),
+        text(embed, "description"),
+        *(f"{text(field, 'name')}: {text(field, 'value')}" for field in fields),
+        text(mapping(embed, "footer"), "text"),
+    ]
+    return "\n".join(part for part in parts if part.strip())

@@ -1,4 +1,4 @@
-"""Up to where each place was read, kept over restarts; what a catch-up begins with."""
+"""The last message read in each channel, kept across restarts: the start of a catch-up."""
 
 import asyncio
 import json
@@ -14,18 +14,18 @@ from db.errors import StoreUnavailable
 from gateway.message import Place
 from gateway.ports import AdapterState
 
-MAX_PLACES: Final = 500
-"""Places that are remembered; beyond that the one that was quiet longest is forgotten."""
+MAX_CHANNELS: Final = 500
+"""Channels that are kept; beyond that, the one without messages for longest is removed."""
 PER_PAGE: Final = 40
-"""Places in one value of the adapter's state, which takes 4,000 characters: 95 for each."""
+"""Channels in one value of the adapter's state, which has 4,000 characters: 95 for each."""
 MAX_DIGITS: Final = 20
 KEEP: Final = timedelta(days=90)
 NEW_SECONDS: Final = 0.2
-"""How soon a place that was not known before is written down."""
+"""How soon a new channel is written."""
 FLUSH_SECONDS: Final = 5.0
-"""How often everything else is written, at most: reading further costs no write of its own."""
+"""How often everything else is written, at most: a message costs no write of its own."""
 
-_PAGES: Final = -(-MAX_PLACES // PER_PAGE)
+_PAGES: Final = -(-MAX_CHANNELS // PER_PAGE)
 _LATEST: Final = "read:latest"
 
 log = structlog.get_logger(__name__)
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True, slots=True)
 class ChannelRef:
     """A channel, thread or direct conversation. `parent_id` is set for threads, `private` for those
-    that only invited people read, `guild_id` is empty for direct conversations."""
+    that only invited people read; `guild_id` is empty for direct conversations."""
 
     channel_id: str
     guild_id: str = ""
@@ -43,7 +43,7 @@ class ChannelRef:
 
     @classmethod
     def of(cls, place: Place) -> "ChannelRef":
-        """Where the messages of a place stand."""
+        """The channel of a place."""
         if place.thread_id:
             return cls(
                 place.thread_id, place.workspace_id, place.channel_id, private=place.closed_thread
@@ -52,36 +52,36 @@ class ChannelRef:
 
 
 class ReadPositions:
-    """The last message read in each place where the bot was addressed or spoke, and of all.
+    """The last message read in each channel where the bot was addressed or wrote, and of all.
 
-    Written by a task in the background: a killed process finds marks that are some seconds old, and
-    what is then read twice is recognised by its id.
+    A background task writes them. After a kill they are some seconds old; a message that is then
+    read twice is recognised by its id.
     """
 
     def __init__(self, state: AdapterState) -> None:
         self._state = state
-        self._places: OrderedDict[str, tuple[ChannelRef, int]] = OrderedDict()
+        self._channels: OrderedDict[str, tuple[ChannelRef, int]] = OrderedDict()
         self._slots: dict[str, int] = {}
-        self._free = list(range(MAX_PLACES))
+        self._free = list(range(MAX_CHANNELS))
         self._dirty: set[int] = set()
         self._newest = self._latest = self._written = 0
         self._new = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self.behind = False
-        """While True, older messages are still being fetched, and `latest` stands still."""
+        self.catching_up = False
+        """While True, older messages are being fetched, and `latest` does not change."""
 
     @property
     def latest(self) -> int:
-        """Everything up to this id was read, wherever it stood; 0 when that is not known."""
+        """Everything up to this id was read, in any channel; 0 when that is unknown."""
         return self._latest
 
     async def open(self) -> None:
-        """Read what an earlier run left, and begin to write. Raises `StoreUnavailable`."""
-        found: list[tuple[ChannelRef, int]] = []
+        """Read the positions of earlier runs, and begin to write. Raises `StoreUnavailable`."""
+        entries: list[tuple[ChannelRef, int]] = []
         for page in range(_PAGES):
-            found += _entries(await self._state.get(_key(page)))
-        for where, last in sorted(found, key=lambda entry: entry[1])[-MAX_PLACES:]:
-            self._keep(where, last)
+            entries += _entries(await self._state.get(_key(page)))
+        for channel, last in sorted(entries, key=lambda entry: entry[1])[-MAX_CHANNELS:]:
+            self._keep(channel, last)
         self._latest = self._newest = self._written = _number(await self._state.get(_LATEST))
         self._new.clear()
         self._task = asyncio.create_task(self._write_periodically(), name="discord-seen")
@@ -94,49 +94,49 @@ class ReadPositions:
             await asyncio.gather(task, return_exceptions=True)
             await self._flush()
 
-    def places(self) -> list[tuple[ChannelRef, int]]:
-        """Every remembered place with the last message read there, the latest place first."""
-        return list(reversed(self._places.values()))
+    def channels(self) -> list[tuple[ChannelRef, int]]:
+        """Every kept channel with the last message read, the latest channel first."""
+        return list(reversed(self._channels.values()))
 
-    def passed(self, place: Place, message_id: str, *, addressed: bool) -> None:
-        """A message was handed over, or was one of ours. A place is remembered from the first
-        message on that addresses the bot."""
+    def advance(self, place: Place, message_id: str, *, addressed: bool) -> None:
+        """A message was stored, or the bot wrote it. A channel is kept from the first message on
+        that addresses the bot."""
         number = _number(message_id)
         if not number:
             return
         self._newest = max(self._newest, number)
-        if not self.behind:
+        if not self.catching_up:
             self._latest = self._newest
-        where = ChannelRef.of(place)
-        known = self._places.get(where.channel_id)
+        channel = ChannelRef.of(place)
+        known = self._channels.get(channel.channel_id)
         if known is not None:
-            self._keep(where, max(number, known[1]))
+            self._keep(channel, max(number, known[1]))
         elif addressed:
-            self._keep(where, number)
+            self._keep(channel, number)
             self._new.set()
 
-    def caught_up(self) -> None:
-        """Nothing older is missing any more."""
-        self.behind, self._latest = False, self._newest
+    def finish_catch_up(self) -> None:
+        """Every older message was read."""
+        self.catching_up, self._latest = False, self._newest
 
     def forget(self, channel_id: str) -> None:
-        """The place is gone, or closed to the bot."""
+        """Remove a channel that is gone, or closed to the bot."""
         slot = self._slots.pop(channel_id, None)
         if slot is not None:
-            del self._places[channel_id]
+            del self._channels[channel_id]
             self._free.append(slot)
             self._dirty.add(slot // PER_PAGE)
 
-    def _keep(self, where: ChannelRef, last: int) -> None:
-        channel_id = where.channel_id
-        if not all(_fits(value) for value in (channel_id, where.guild_id, where.parent_id)):
+    def _keep(self, channel: ChannelRef, last: int) -> None:
+        channel_id = channel.channel_id
+        if not all(_fits(value) for value in (channel_id, channel.guild_id, channel.parent_id)):
             return
         if channel_id not in self._slots:
             if not self._free:
-                self.forget(next(iter(self._places)))
+                self.forget(next(iter(self._channels)))
             self._slots[channel_id] = self._free.pop()
-        self._places[channel_id] = (where, last)
-        self._places.move_to_end(channel_id)
+        self._channels[channel_id] = (channel, last)
+        self._channels.move_to_end(channel_id)
         self._dirty.add(self._slots[channel_id] // PER_PAGE)
 
     async def _write_periodically(self) -> None:
@@ -153,7 +153,7 @@ class ReadPositions:
         try:
             for page in sorted(self._dirty):
                 entries = [
-                    self._places[channel_id]
+                    self._channels[channel_id]
                     for channel_id, slot in self._slots.items()
                     if slot // PER_PAGE == page
                 ]
@@ -162,10 +162,10 @@ class ReadPositions:
                 await self._state.put(_LATEST, str(latest), KEEP)
                 self._written = latest
         except StoreUnavailable as error:
-            log.warning("places_not_written", platform="discord", error=str(error))
+            log.warning("read_positions_not_written", platform="discord", error=str(error))
 
     async def _put(self, page: int, text: str) -> None:
-        """What changes meanwhile makes the page due again."""
+        """A change during the write marks the page again."""
         self._dirty.discard(page)
         try:
             await self._state.put(_key(page), text, KEEP)
@@ -184,7 +184,7 @@ def _text(entries: Iterable[tuple[ChannelRef, int]]) -> str:
 
 
 def _entries(value: str | None) -> list[tuple[ChannelRef, int]]:
-    """What `_text` wrote; anything else is nothing."""
+    """The entries that `_text` wrote; none for any other text."""
     try:
         rows = json.loads(value or "[]")
         return [

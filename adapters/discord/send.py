@@ -1,4 +1,4 @@
-"""Outbound messages as Discord takes them. Pure."""
+"""Outbound messages as bodies and routes of Discord's REST API. Pure."""
 
 import hashlib
 import io
@@ -15,32 +15,32 @@ MAX_ROWS: Final = 5
 MAX_LABEL: Final = 80
 MAX_CUSTOM_ID: Final = 100
 NONCE_BYTES: Final = 12
-"""24 hexadecimal digits; Discord takes 25 characters."""
+"""24 hexadecimal digits; Discord accepts 25 characters."""
 EPHEMERAL: Final = 1 << 6
 SUPPRESS_EMBEDS: Final = 1 << 2
-"""Discord makes no preview of addresses: its servers would fetch an address that the model was made
-to write, with words of the conversation in it, before anybody has read the answer."""
+"""Discord makes no previews of links. Its servers would fetch an address that the model was tricked
+to write, with words of the conversation in it, before anyone reads the answer."""
 NOBODY: Final = {"parse": [], "replied_user": True}
-"""Text of the model notifies nobody but the person it answers."""
+"""An answer notifies only the person whom it answers, whatever the model wrote."""
 
 NO_BUTTONS: Final[dict[str, object]] = {"components": []}
-"""Changes a message of ours, and of it the buttons alone."""
+"""The body that removes only the buttons of a message of ours."""
 
-_ROW, _BUTTON, _GREY = 1, 2, 2
+_ACTION_ROW, _BUTTON, _SECONDARY_STYLE = 1, 2, 2
 
 
 def destination(place: Place) -> str:
-    """The channel to write to: a thread is a channel of its own."""
+    """The channel of a message: a thread is a channel of its own."""
     return place.thread_id or place.channel_id
 
 
 def messages_route(channel_id: str) -> Route:
-    """POST here creates a message."""
+    """The route that creates a message."""
     return Route("POST", "/channels/{channel_id}/messages", channel_id=channel_id)
 
 
 def reaction_route(method: str, place: Place, message_id: str, emoji: str) -> Route:
-    """The path of our own reaction to a message."""
+    """The route of our own reaction to a message."""
     return Route(
         method,
         "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
@@ -51,7 +51,7 @@ def reaction_route(method: str, place: Place, message_id: str, emoji: str) -> Ro
 
 
 def message_route(method: str, place: Place, message_id: str) -> Route:
-    """One message of the place."""
+    """The route of one message."""
     return Route(
         method,
         "/channels/{channel_id}/messages/{message_id}",
@@ -61,31 +61,39 @@ def message_route(method: str, place: Place, message_id: str) -> Route:
 
 
 def nonce_of(key: str) -> str:
-    """Discord shows one message per nonce, however often it is sent within some minutes."""
+    """The nonce of a send. Discord shows one message per nonce within some minutes."""
     return hashlib.blake2b(key.encode(), digest_size=NONCE_BYTES).hexdigest()
 
 
 def text_of(part: Part) -> str:
-    """The content. Raises `Permanent` for a payload of another platform."""
+    """The content of a part. Raises `Permanent` for a payload of another platform."""
     if not isinstance(part.payload, str):
-        raise Permanent("Discord takes text; this part was rendered for another platform")
+        raise Permanent("this part was rendered for another platform than Discord")
     return part.payload
 
 
 def body_of(outbound: Outbound) -> dict[str, object]:
-    """What is said, without saying where. Raises `Permanent`."""
+    """The body of a message without its channel. Raises `Permanent`."""
     body: dict[str, object] = {"allowed_mentions": NOBODY, "flags": SUPPRESS_EMBEDS}
     if outbound.part is not None:
         body["content"] = text_of(outbound.part)
     if outbound.buttons:
-        body["components"] = rows_of(outbound.buttons)
+        body["components"] = _rows(outbound.buttons)
     if outbound.file is not None:
         body["attachments"] = [{"id": 0, "filename": outbound.file.name}]
     return body
 
 
+def edit_body(part: Part, buttons: tuple[Button, ...] = ()) -> dict[str, object]:
+    """The body that replaces the text of a message of ours. Raises `Permanent`."""
+    body: dict[str, object] = {"content": text_of(part), "allowed_mentions": NOBODY}
+    if buttons:
+        body["components"] = _rows(buttons)
+    return body
+
+
 def channel_body(outbound: Outbound) -> dict[str, object]:
-    """The same as an ordinary message: with a nonce, as a reply."""
+    """The body of an ordinary message: with a nonce, as a reply."""
     body = body_of(outbound) | {"nonce": nonce_of(outbound.key), "enforce_nonce": True}
     if outbound.reply_to_id.isdecimal() and not outbound.reply_handle:
         body["message_reference"] = {
@@ -95,14 +103,14 @@ def channel_body(outbound: Outbound) -> dict[str, object]:
     return body
 
 
-def rows_of(buttons: tuple[Button, ...]) -> list[dict[str, object]]:
-    """Buttons in rows of five. Raises `Permanent` for what Discord cannot show."""
+def _rows(buttons: tuple[Button, ...]) -> list[dict[str, object]]:
+    """Buttons in rows of five. Raises `Permanent` for buttons that Discord cannot show."""
     if len(buttons) > BUTTONS_PER_ROW * MAX_ROWS:
         raise Permanent(f"Discord shows at most {BUTTONS_PER_ROW * MAX_ROWS} buttons")
-    shown = [_button(button) for button in buttons]
+    cells = [_button(button) for button in buttons]
     return [
-        {"type": _ROW, "components": shown[first : first + BUTTONS_PER_ROW]}
-        for first in range(0, len(shown), BUTTONS_PER_ROW)
+        {"type": _ACTION_ROW, "components": cells[first : first + BUTTONS_PER_ROW]}
+        for first in range(0, len(cells), BUTTONS_PER_ROW)
     ]
 
 
@@ -112,7 +120,7 @@ def _button(button: Button) -> dict[str, object]:
     label = button.label or button.value
     if len(label) > MAX_LABEL:
         label = label[: MAX_LABEL - 1] + "…"
-    return {"type": _BUTTON, "style": _GREY, "label": label, "custom_id": button.value}
+    return {"type": _BUTTON, "style": _SECONDARY_STYLE, "label": label, "custom_id": button.value}
 
 
 def form_of(body: dict[str, object], file: OutboundFile | None) -> list[dict[str, object]] | None:

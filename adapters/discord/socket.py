@@ -1,71 +1,86 @@
-"""One connected account: from logging in to the last event handed over, in order."""
+"""The connection to Discord's gateway, from the login to the last event that is received."""
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
-from typing import Final
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 import aiohttp
 import discord
 import structlog
 
-from adapters.discord.answers import InteractionResponses
-from adapters.discord.api import Api
-from adapters.discord.bot import BotIdentity, place_of
 from adapters.discord.catch_up import CatchUp
+from adapters.discord.client import AccountHTTP, RestClient
 from adapters.discord.commands import register
-from adapters.discord.directory import GuildDirectory
-from adapters.discord.json_readers import identity, mapping, mappings
-from adapters.discord.liveness import LivenessMonitor
+from adapters.discord.errors import start_error
+from adapters.discord.event_context import BotIdentity, ChannelFacts, Directory, place_of
+from adapters.discord.interactions import InteractionResponses
 from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
 from adapters.discord.read_positions import ReadPositions
-from adapters.discord.receive import OwnMessage, ReceiveQueue
-from adapters.discord.socket_client import AccountClient
+from adapters.discord.receive import OwnMessage, Receiver
+from adapters.shared.backoff import CONNECTION_DEADLINE
+from adapters.shared.connection import stop
+from adapters.shared.json_readers import JsonObject, identifier, items, mapping
+from adapters.shared.liveness import LivenessMonitor
 from db.errors import StoreUnavailable
 from gateway.errors import StartError
-from gateway.ports import AdapterContext, EventSink
-from gateway.ports.work_guard import WorkItem
+from gateway.people import Audience
+from gateway.ports import AdapterContext, EventSink, Liveness
 
 log = structlog.get_logger(__name__)
 
 READY_SECONDS: Final = 30.0
 SERVERS_SECONDS: Final = 2.0
-"""How long to wait for the servers that READY names; one in an outage would never come."""
-DEAF_SECONDS: Final = 120.0
-"""After so long without a connection the account counts as down and is started afresh."""
+"""How long to wait for the servers that READY names; a server in an outage never comes."""
+ACK_SECONDS: Final = 15.0
+"""How long Discord may take to acknowledge a heartbeat. The interval between two heartbeats (about
+41 s) is added."""
+RESUMABLE_CLOSE: Final = 4000
+"""A close code other than 1000 and 1001 keeps the session, so that it can be resumed."""
+UNUSED: Final = ("MESSAGE_", "INTERACTION_CREATE")
+"""Events of which the library keeps nothing that is needed here. Its objects are not built."""
 
-BAD_TOKEN, BAD_INTENTS, NEEDS_SHARDING = 4004, (4013, 4014), 4011
-PORTAL: Final = "https://discord.com/developers/applications"
+OnEvent: TypeAlias = Callable[[str, Mapping[str, object]], None]
+"""(event name, data), called in order; must not wait."""
 
 
-class Connection:
-    """A client, the queue behind it, and the catch-up at the beginning of each session."""
+class GatewayConnection:
+    """A client, its receiver, and the catch-up at the beginning of each session.
 
-    def __init__(self, settings: DiscordSettings, context: AdapterContext, sink: EventSink) -> None:
+    `on_end` is called when the connection is lost for good.
+    """
+
+    def __init__(
+        self,
+        settings: DiscordSettings,
+        context: AdapterContext,
+        sink: EventSink,
+        on_end: Callable[[StartError], None],
+    ) -> None:
         self._settings = settings
         self._context = context
-        self.client = AccountClient(settings, self._arrived, self._lost)
-        self.liveness = LivenessMonitor(self.client)
-        self.api = Api(self.client.http)
-        self.answers = InteractionResponses(self.api)
-        self._directory = GuildDirectory(self.client)
+        self._on_end = on_end
+        self.client = AccountClient(settings, self._on_event, self._on_disconnect)
+        self.rest = RestClient(self.client.http)
+        self.responses = InteractionResponses(self.rest)
+        self._liveness = LivenessMonitor("heartbeat", time.perf_counter)
+        self._directory = CacheDirectory(self.client)
         self._bot = BotIdentity(account=context.account, directory=self._directory)
-        self._read_positions = ReadPositions(context.state)
-        self._receive_queue = ReceiveQueue(context, sink, self.answers, self._read_positions)
-        self._catch_up = CatchUp(
-            self.api, context, self.client, self._read_positions, self._receive_queue
-        )
-        self._awaited: set[str] = set()
-        self._known: set[str] = set()
+        self._positions = ReadPositions(context.state)
+        self._receiver = Receiver(context, sink, self.responses, self._positions)
+        self._catch_up = CatchUp(self.rest, context, self.client, self._positions, self._receiver)
+        self._awaited_servers: set[str] = set()
+        self._known_servers: set[str] = set()
         self._ready = asyncio.Event()
         self._complete = asyncio.Event()
+        """Set when all servers that READY names are described."""
         self._run: asyncio.Task[None] | None = None
         self._closing = False
-        self._deaf: asyncio.TimerHandle | None = None
-        self._failure: StartError | None = None
+        self._deadline: asyncio.TimerHandle | None = None
         self.usable = False
-        """Whether REST calls can be made: from the login to the end."""
+        """True while REST calls can be made: from the login to the end."""
 
     async def open(self) -> None:
         """Log in, register the commands, connect. Raises `StartError`."""
@@ -74,51 +89,55 @@ class Connection:
                 await self.client.login(self._settings.token.get_secret_value())
                 self.usable = True
                 self._check_application()
-                await self._register()
-                await self._read_positions.open()
-                self._receive_queue.start()
+                await self._register_commands()
+                await self._positions.open()
                 self._run = asyncio.create_task(self.client.connect())
                 await self._wait_ready(self._run)
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
             raise start_error(error) from error
         except StoreUnavailable as error:
-            raise StartError(f"The store does not say what was read before: {error}") from error
-
-    async def closed(self) -> None:
-        """Return once `close` was called. Raises `StartError` when the connection died."""
-        if self._run is None:
-            return
-        await asyncio.wait({self._run})
-        if self._failure is not None and not self._closing:
-            raise self._failure
-        if self._closing or self._run.cancelled():
-            return
-        error = self._run.exception()
-        raise start_error(error or RuntimeError("the connection ended")) from error
+            raise StartError(f"The read positions cannot be loaded: {error}") from error
+        self._run.add_done_callback(self._on_run_end)
 
     async def close(self) -> None:
-        """Close the socket, hand over what already arrived, stop."""
+        """Close the socket, store the events that already arrived, stop."""
         self._closing, self.usable = True, False
-        self._found()
+        self._on_connect()
         await self.client.close()
-        if self._run is not None:
-            await _stop(self._run)
+        await stop(self._run)
         await self._catch_up.close()
-        await self._receive_queue.close()
-        await self._read_positions.close()
+        await self._receiver.close()
+        await self._positions.close()
+
+    def alive(self) -> Liveness:
+        """Whether the last heartbeat was acknowledged, or its answer is not yet due."""
+        socket: discord.gateway.DiscordWebSocket | None = self.client.ws
+        # The library shows the latency of the last answer, not the time since then.
+        heart = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
+        if heart is None:
+            return self._liveness.check(0.0, connected=False)
+        self._liveness.answered(heart._last_ack)  # noqa: SLF001 - no public way
+        return self._liveness.check((heart.interval or 0.0) + ACK_SECONDS)
+
+    async def close_socket(self) -> None:
+        """Close the socket; the library resumes the session and receives what it missed."""
+        socket: discord.gateway.DiscordWebSocket | None = self.client.ws
+        if socket is not None and socket.open:
+            with contextlib.suppress(aiohttp.ClientError, OSError):
+                await socket.close(RESUMABLE_CLOSE)
 
     def _check_application(self) -> None:
-        wanted = self._settings.application_id
-        found = str(self.client.application_id or "")
-        if wanted and wanted != found:
+        expected, actual = self._settings.application_id, str(self.client.application_id or "")
+        if expected not in ("", actual):
             raise StartError(
-                f"The Discord token belongs to application {found}, not to {wanted}.",
-                "Correct platforms.discord.application_id, or take the token of that application.",
+                f"The Discord token belongs to application {actual}, not to {expected}.",
+                "Correct platforms.discord.application_id, or use the token of that application.",
                 permanent=True,
             )
 
-    async def _register(self) -> None:
-        """The bot is of use without its commands; `parley doctor` says why they are missing."""
+    async def _register_commands(self) -> None:
+        """A failure is only logged: the bot works without commands, and `parley doctor` tells why
+        they are missing."""
         commands, guild_id = self._context.commands, self._settings.guild_id
         if not commands:
             return
@@ -133,7 +152,7 @@ class Connection:
                 log.info("commands_registered", platform="discord", guild=guild_id or "all")
 
     async def _wait_ready(self, run: asyncio.Task[None]) -> None:
-        """Until Discord greeted us and described the servers, or the connection failed."""
+        """Wait for READY and the servers' descriptions, or for the end of the connection."""
         ready = asyncio.create_task(self._ready.wait())
         try:
             await asyncio.wait({ready, run}, return_when=asyncio.FIRST_COMPLETED)
@@ -145,58 +164,57 @@ class Connection:
             async with asyncio.timeout(SERVERS_SECONDS):
                 await self._complete.wait()
 
-    def _lost(self) -> None:
-        """The library resumes the session by itself; only its pauses grow beyond a quarter hour."""
-        if self._deaf is None and not self._closing:
-            loop = asyncio.get_running_loop()
-            self._deaf = loop.call_later(DEAF_SECONDS, self._give_up)
+    def _on_run_end(self, run: asyncio.Task[None]) -> None:
+        if not self._closing and not run.cancelled():
+            self._on_end(start_error(run.exception() or RuntimeError("the connection ended")))
 
-    def _found(self) -> None:
-        if self._deaf is not None:
-            self._deaf.cancel()
-            self._deaf = None
+    def _on_disconnect(self) -> None:
+        """The library resumes by itself; the deadline bounds its pauses, which grow to minutes."""
+        if self._deadline is None and not self._closing:
+            loop = asyncio.get_running_loop()
+            self._deadline = loop.call_later(CONNECTION_DEADLINE, self._give_up)
+
+    def _on_connect(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def _give_up(self) -> None:
-        self._failure = StartError(f"No connection to Discord for {DEAF_SECONDS:.0f} s.")
+        self._on_end(StartError(f"No connection to Discord for {CONNECTION_DEADLINE:.0f} s."))
         if self._run is not None:
             self._run.cancel()
 
-    def _arrived(self, event: str, data: Mapping[str, object]) -> None:
+    def _on_event(self, event: str, data: Mapping[str, object]) -> None:
         """Called by the client for every event, in order."""
         if event in ("READY", "RESUMED"):
-            self._found()
+            self._on_connect()
         if event == "READY":
-            self._greeted(data)
-        elif event == "GUILD_CREATE" and not self._is_new_server(identity(data.get("id"))):
+            self._on_ready(data)
+        elif event == "GUILD_CREATE" and not self._is_new_server(identifier(data, "id")):
             return
         if event not in KINDS:
             if not self.client.keeps(event):
                 self._context.count("ignored", event)
             return
         if event == "GUILD_DELETE" and not data.get("unavailable"):
-            self._known.discard(identity(data.get("id")))
+            self._known_servers.discard(identifier(data, "id"))
         payload: dict[str, object] = {"t": event, "s": self.client.ws.sequence, "d": data}
-        guard, account = self._context.guard, self._context.account
-        delivery = WorkItem("payload", f"discord:{account}:{event}:{identity(data.get('id'))}")
-        if guard.exhausted(delivery):
-            self._context.count("quarantined", "discord")
-            return
-        with guard.working(delivery):
-            found = parse(payload, self._bot)
-        for each in found:
-            self._receive_queue.put(each, event)
-        if not found and not self._note_own_message(event, data):
+        delivery_id = f"{event}:{identifier(data, 'id')}"
+        events = self._receiver.queue.parse(delivery_id, lambda: parse(payload, self._bot))
+        for parsed in events or ():
+            self._receiver.put(parsed, event)
+        if events == [] and not self._note_own_message(event, data):
             self._context.count("ignored", event)
 
-    def _note_own_message(self, event: str, data: Mapping[str, object]) -> bool:
-        """Note where the bot itself wrote; False when it is something else."""
-        own = identity(mapping(data.get("author")).get("id")) == self._bot.user_id
+    def _note_own_message(self, event: str, data: JsonObject) -> bool:
+        """Receive a message of the bot itself. False for any other event."""
+        own = identifier(mapping(data, "author"), "id") == self._bot.user_id
         place = place_of(data, self._bot) if own and event == "MESSAGE_CREATE" else None
         if place is not None:
-            self._receive_queue.put(OwnMessage(place, identity(data.get("id"))), event)
+            self._receiver.put(OwnMessage(place, identifier(data, "id")), event)
         return place is not None
 
-    def _greeted(self, data: Mapping[str, object]) -> None:
+    def _on_ready(self, data: JsonObject) -> None:
         user = self.client.user
         self._bot = BotIdentity(
             user_id=str(user.id) if user else "",
@@ -204,56 +222,138 @@ class Connection:
             session=self.client.ws.session_id or "",
             directory=self._directory,
         )
-        self._known = {identity(guild.get("id")) for guild in mappings(data.get("guilds"))}
-        self._awaited = set(self._known)
+        self._known_servers = {identifier(guild, "id") for guild in items(data, "guilds", 10_000)}
+        self._awaited_servers = set(self._known_servers)
         self._complete.clear()
         self._ready.set()
-        if not self._awaited:
+        if not self._awaited_servers:
             self._complete.set()
         self._catch_up.begin(self._bot, self._complete, SERVERS_SECONDS)
 
     def _is_new_server(self, guild_id: str) -> bool:
-        """Discord describes every server at each start; only others have just been joined."""
-        self._awaited.discard(guild_id)
-        if not self._awaited:
+        """Discord describes every server at each start; only other servers were just joined."""
+        self._awaited_servers.discard(guild_id)
+        if not self._awaited_servers:
             self._complete.set()
-        new = guild_id not in self._known
-        self._known.add(guild_id)
+        new = guild_id not in self._known_servers
+        self._known_servers.add(guild_id)
         return new
 
 
-async def _stop(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+class CacheDirectory(Directory):
+    """discord.py's cache of servers as a `Directory`."""
+
+    def __init__(self, client: discord.Client) -> None:
+        self._client = client
+
+    def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:
+        """The channel or thread, None when the bot does not see it."""
+        guild = self._guild(guild_id)
+        if guild is None or not channel_id.isdecimal():
+            return None
+        channel = guild.get_channel_or_thread(int(channel_id))
+        if channel is None:
+            return None
+        if not isinstance(channel, discord.Thread):
+            return ChannelFacts(channel.name, _audience_of(guild, channel))
+        parent, private = guild.get_channel(channel.parent_id), channel.is_private()
+        audience = Audience.PUBLIC_ROOM if parent is None else _audience_of(guild, parent)
+        audience = Audience.PRIVATE_ROOM if private else audience
+        return ChannelFacts(channel.name, audience, str(channel.parent_id), closed=private)
+
+    def role_name(self, guild_id: str, role_id: str) -> str:
+        """The role's name, or ""."""
+        guild = self._guild(guild_id)
+        role = guild.get_role(int(role_id)) if guild and role_id.isdecimal() else None
+        return role.name if role else ""
+
+    def own_role(self, guild_id: str) -> str:
+        """The id of the role that Discord made for this bot, or ""."""
+        guild = self._guild(guild_id)
+        role = guild.self_role if guild else None
+        return str(role.id) if role else ""
+
+    def _guild(self, guild_id: str) -> discord.Guild | None:
+        return self._client.get_guild(int(guild_id)) if guild_id.isdecimal() else None
 
 
-def start_error(error: BaseException) -> StartError:
-    """What a failed start, or the end of a connection, means for who runs the program."""
-    code = error.code if isinstance(error, discord.ConnectionClosed) else None
-    if isinstance(error, StartError):
-        return error
-    if isinstance(error, discord.LoginFailure) or code == BAD_TOKEN:
-        return StartError(
-            "Discord refused the token.",
-            f"Reset it at {PORTAL}, page Bot, and put it into platforms.discord.token.",
-            permanent=True,
+def _audience_of(guild: discord.Guild, channel: discord.abc.GuildChannel) -> Audience:
+    """Public when @everyone may see the channel, or when that is unknown."""
+    everyone = guild.get_role(guild.id)
+    hidden = everyone is not None and not channel.permissions_for(everyone).view_channel
+    return Audience.PRIVATE_ROOM if hidden else Audience.PUBLIC_ROOM
+
+
+def intents(*, members: bool) -> discord.Intents:
+    """The events that the bot subscribes to: servers, messages with their text, reactions, and
+    with `members` the joining and leaving of members."""
+    wanted = discord.Intents.none()
+    wanted.guilds = True
+    wanted.guild_messages = wanted.dm_messages = True
+    wanted.guild_reactions = wanted.dm_reactions = True
+    wanted.message_content = True
+    wanted.members = members
+    return wanted
+
+
+class AccountClient(discord.Client):
+    """discord.py's client for one account, with caches for servers, channels and roles only.
+
+    Every event reaches `on_event` as raw JSON in the order of the socket. The library's typed
+    events have no order: it starts a task for each of them. `on_lost` is called when the socket is
+    lost, and for every failed attempt to connect.
+    """
+
+    def __init__(
+        self, settings: DiscordSettings, on_event: OnEvent, on_lost: Callable[[], None]
+    ) -> None:
+        self._account_http = AccountHTTP(settings.api_base, settings.gateway_url)
+        self._on_event = on_event
+        self._on_lost = on_lost
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+        super().__init__(
+            intents=intents(members=settings.members_intent),
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            max_messages=None,
+            guild_ready_timeout=0.0,
         )
-    if isinstance(error, discord.PrivilegedIntentsRequired) or code in BAD_INTENTS:
-        return StartError(
-            "Discord does not let this bot read messages, or see members.",
-            f"Switch on Message Content Intent at {PORTAL}, page Bot, with members_intent also "
-            "Server Members Intent, and start again.",
-            permanent=True,
-        )
-    if code == NEEDS_SHARDING:
-        return StartError(
-            "The bot is in more servers than one connection may serve.",
-            "Parley does not shard; take the bot out of servers until fewer than 2,500 are left.",
-            permanent=True,
-        )
-    if isinstance(error, discord.RateLimited):
-        return StartError(f"Discord asks to wait {error.retry_after:.0f} s before connecting.")
-    if isinstance(error, discord.HTTPException):
-        return StartError(f"Discord answered with status {error.status}.", "Try again later.")
-    problem = f"Discord is not reachable ({type(error).__name__})."
-    return StartError(problem, "Check the network, and platforms.discord.api_base and gateway_url.")
+
+    async def on_disconnect(self) -> None:
+        """Called by the library."""
+        self._on_lost()
+
+    def keeps(self, event: str) -> bool:
+        """True when the library itself uses the event, for its connection or caches."""
+        return event in self._connection.parsers and not event.startswith(UNUSED)
+
+    def _get_state(self, **options: Any) -> Any:
+        self.http = self._account_http
+        state = super()._get_state(**options)
+        state.parsers = _Parsers(state.parsers, self._on_event)
+        return state
+
+
+class _Parsers(dict[str, Callable[[Any], None]]):
+    """The library's table of event parsers, each followed by `on_event`."""
+
+    def __init__(self, parsers: Mapping[str, Callable[[Any], None]], on_event: OnEvent) -> None:
+        super().__init__()
+        self._on_event = on_event
+        for event, parser in parsers.items():
+            needed = not event.startswith(UNUSED)
+            self[event] = self._reader(event, parser if needed else None)
+
+    def __missing__(self, event: str) -> Callable[[Any], None]:
+        return self._reader(event, None)
+
+    def _reader(self, event: str, parser: Callable[[Any], None] | None) -> Callable[[Any], None]:
+        def read(data: Any) -> None:
+            try:
+                if parser is not None:
+                    parser(data)
+                self._on_event(event, data)
+            except Exception:  # an exception here would end the connection for good
+                log.exception("event_not_read", platform="discord", event_kind=event)
+
+        return read

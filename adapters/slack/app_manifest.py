@@ -1,4 +1,4 @@
-"""The app manifest: what is pasted at api.slack.com/apps to create the Slack app in one step."""
+"""The app manifest, which creates the Slack app in one step at api.slack.com/apps."""
 
 from typing import Final, Literal
 
@@ -17,13 +17,13 @@ SCOPES: Final[dict[str, str]] = {
     "groups:history": "read messages of private channels it was invited to",
     "groups:read": "notice when people join or leave private channels",
     "im:history": "read direct messages",
-    "im:read": "tell its own direct messages from those between other people",
+    "im:read": "distinguish its own direct messages from those of other people",
     "mpim:history": "read group direct messages it is part of",
     "reactions:read": "see reactions",
     "reactions:write": "add reactions",
     "users:read": "know people's display names, and who is a guest or has left",
 }
-"""Every scope of the bot token, and what it is for."""
+"""Every scope of the bot token, and its purpose."""
 
 EVENTS: Final = (
     "app_mention",
@@ -37,10 +37,10 @@ EVENTS: Final = (
     "reaction_removed",
     "user_change",
 )
-"""The events the bot subscribes to."""
+"""The events that the bot subscribes to."""
 
 RESERVED: Final = frozenset({"help"})
-"""Commands that Slack keeps for itself; people write them to the app as a message."""
+"""Commands that Slack reserves; people write them to the app as a message."""
 
 _NAME_LIMIT: Final = 35
 """Characters of an app's name (docs.slack.dev, reference/app-manifest)."""

@@ -1,8 +1,9 @@
-"""Slack's own Web API client, set up so that nothing is repeated behind our back."""
+"""Slack's own Web API client, set up to send every request exactly once."""
 
 import ipaddress
 import logging
 import urllib.request
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 LOG: Final = logging.getLogger("slack_sdk")
-"""What Slack's libraries have to say; below WARNING they would write messages into the log."""
+"""The log of Slack's libraries; below WARNING they would write messages into it."""
 
 REQUEST_SECONDS: Final = 20.0
 CONNECT_SECONDS: Final = 5.0
@@ -18,24 +19,37 @@ CONNECT_SECONDS: Final = 5.0
 _SLACK_HOSTS: Final = ("slack.com", "slack-files.com", "slack-gov.com")
 
 
-def open_session() -> aiohttp.ClientSession:
-    """The connections of one account, kept open between requests."""
-    timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
-    return aiohttp.ClientSession(timeout=timeout)
+@dataclass(frozen=True, slots=True)
+class SlackClient:
+    """The Web API of one account, and the HTTP session for files and response addresses."""
+
+    web: AsyncWebClient
+    session: aiohttp.ClientSession
+    base_url: str
+
+    def owns(self, url: str) -> bool:
+        """True for an address that may receive the token: Slack's, or the configured server's."""
+        return is_slack(url, self.base_url)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.session.close()
 
 
-def open_client(token: str, base_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """A client that sends every request exactly once: what to repeat is decided elsewhere."""
+def open_client(token: str, base_url: str) -> SlackClient:
+    """A client with connections of its own; the core decides about repetitions."""
     LOG.setLevel(logging.WARNING)
-    client = AsyncWebClient(
+    timeout = aiohttp.ClientTimeout(total=REQUEST_SECONDS, connect=CONNECT_SECONDS)
+    session = aiohttp.ClientSession(timeout=timeout)
+    web = AsyncWebClient(
         token=token, base_url=base_url, session=session, retry_handlers=[], logger=LOG
     )
-    client.proxy = proxy_for(base_url, client.proxy)
-    return client
+    web.proxy = proxy_for(base_url, web.proxy)
+    return SlackClient(web, session, base_url)
 
 
 def proxy_for(url: str, proxy: str | None) -> str | None:
-    """The proxy to use for `url`. The library takes it from the environment, but not NO_PROXY."""
+    """The proxy for `url`. The library reads it from the environment, but ignores NO_PROXY."""
     host = urlsplit(url).hostname or ""
     if not proxy or host == "localhost" or urllib.request.proxy_bypass(host):
         return None
@@ -46,7 +60,7 @@ def proxy_for(url: str, proxy: str | None) -> str | None:
 
 
 def is_slack(url: str, base_url: str) -> bool:
-    """True for addresses of Slack, or of the configured server: only they may see the token."""
+    """True for an address of Slack, or of the server at `base_url`."""
     parts, home = urlsplit(url), urlsplit(base_url)
     host = parts.hostname or ""
     if (parts.scheme, parts.netloc) == (home.scheme, home.netloc):

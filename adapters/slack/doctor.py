@@ -1,16 +1,15 @@
-"""What `parley doctor` asks Slack."""
+"""The checks of a Slack account for `parley doctor`."""
 
 import re
 from typing import Final
 
-import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.shared.json_readers import as_mapping, text
 from adapters.slack.app_manifest import SCOPES
-from adapters.slack.client import open_client, open_session
-from adapters.slack.errors import code_of
-from adapters.slack.json_readers import as_mapping, text
+from adapters.slack.client import open_client
+from adapters.slack.errors import UNREACHABLE, code_of
 from adapters.slack.manifest import SlackSettings
 from gateway.ports import Check
 
@@ -19,15 +18,17 @@ _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 
 
 async def diagnose(settings: SlackSettings) -> list[Check]:
-    """One line per credential and scope. Never raises."""
-    async with open_session() as session:
-        bot = settings.bot_token.get_secret_value()
-        client = open_client(bot, settings.base_url, session)
-        checks = await _bot(client, bot)
+    """One check per credential and scope. Never raises."""
+    token = settings.bot_token.get_secret_value()
+    client = open_client(token, settings.base_url)
+    try:
+        checks = await _bot(client.web, token)
         if settings.mode == "socket":
-            checks.append(await _app_token(client, settings.app_token.get_secret_value()))
+            checks.append(await _app_token(client.web, settings.app_token.get_secret_value()))
         else:
             checks.append(_signing_secret(settings.signing_secret.get_secret_value()))
+    finally:
+        await client.close()
     return checks
 
 
@@ -37,16 +38,19 @@ async def _bot(client: AsyncWebClient, token: str) -> list[Check]:
         advice = f"Set platforms.slack.bot_token (xoxb-…, OAuth & Permissions at {_APPS})."
         return [Check(name, ok=False, detail="not set", advice=advice)]
     if token.startswith("xapp-"):
-        advice = "This is the app token: put it under platforms.slack.app_token."
+        advice = "This is the app token: set it as platforms.slack.app_token."
         return [Check(name, ok=False, detail="begins with xapp-", advice=advice)]
     try:
         answer = await client.auth_test()
-    except (SlackApiError, aiohttp.ClientError, OSError) as error:
+    except (SlackApiError, *UNREACHABLE) as error:
         return [_failed(name, error, f"Copy it again from OAuth & Permissions at {_APPS}.")]
     about = as_mapping(answer.data)
-    who = f"{text(about, 'user', 80)} in {text(about, 'team', 80)} ({text(about, 'team_id', 40)})"
+    team = f"{text(about, 'team', 80)} ({text(about, 'team_id', 40)})"
     granted = {s.strip() for s in str(answer.headers.get("x-oauth-scopes", "")).split(",")}
-    return [Check(name, ok=True, detail=f"signed in as {who}"), *_scopes(granted)]
+    return [
+        Check(name, ok=True, detail=f"signed in as {text(about, 'user', 80)} in {team}"),
+        *_scopes(granted),
+    ]
 
 
 def _scopes(granted: set[str]) -> list[Check]:
@@ -70,7 +74,7 @@ async def _app_token(client: AsyncWebClient, token: str) -> Check:
         return Check(name, ok=False, detail="not set", advice=advice)
     try:
         await client.apps_connections_open(app_token=token)
-    except (SlackApiError, aiohttp.ClientError, OSError) as error:
+    except (SlackApiError, *UNREACHABLE) as error:
         return _failed(name, error, advice)
     return Check(name, ok=True, detail="Socket Mode can be opened")
 
@@ -81,9 +85,9 @@ def _signing_secret(secret: str) -> Check:
     if not secret:
         return Check(name, ok=False, detail="not set: no request can be verified", advice=advice)
     if not _SECRET.fullmatch(secret):
-        detail = "does not look like one (32 hexadecimal digits)"
+        detail = "is not a signing secret (32 hexadecimal digits)"
         return Check(name, ok=False, detail=detail, advice=advice)
-    return Check(name, ok=True, detail="set; whether it is right shows with the first request")
+    return Check(name, ok=True, detail="set; the first request shows whether it is right")
 
 
 def _failed(name: str, error: Exception, advice: str) -> Check:

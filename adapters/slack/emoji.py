@@ -1,4 +1,4 @@
-"""Slack names its emoji; everybody else writes the character. The common ones, both ways."""
+"""Slack's names of common emoji, in both directions."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What Slack's refusals mean for the gateway."""
+"""Slack's error codes as the gateway's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,8 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from adapters.shared.http import no_answer, retry_after
+from adapters.shared.json_readers import array, as_mapping, mapping
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
@@ -26,7 +28,10 @@ _FORMAT: Final = {
 _ABSENT: Final = {"channel_not_found", "not_in_channel", "user_not_in_channel"}
 _LATER: Final = {"ratelimited", "rate_limited", "service_unavailable", "request_timeout"}
 _UNSURE: Final = {"fatal_error", "internal_error"}
-"""Of these two Slack says that part of the work may have been done."""
+"""After these two, part of the work may have been done (Slack's documentation)."""
+
+UNREACHABLE: Final = (aiohttp.ClientError, OSError)
+"""The errors of a request without an answer; TimeoutError is an OSError."""
 
 _CREDENTIALS: Final = {
     "invalid_auth": "The token is wrong.",
@@ -47,41 +52,39 @@ _ADVICE: Final = {
 
 
 class NotInConversation(Permanent):
-    """The bot, or the reader, is not part of the conversation."""
+    """The bot, or the reader, is not a member of the conversation."""
 
 
 @contextmanager
-def delivery_errors(*, sends: bool) -> Iterator[None]:
-    """Turn what the client raises into the gateway's errors.
+def delivery_errors(*, sends: bool, accept: tuple[str, ...] = ()) -> Iterator[None]:
+    """Turn the client's errors into those of the gateway; the error codes in `accept` are none.
 
-    With `sends` the request changes something visible, so that a missing answer leaves open
-    whether it was done.
+    With `sends`, the request changes something visible, so a missing answer is ambiguous.
     """
     try:
         yield
     except SlackApiError as error:
-        raise refusal(error, sends=sends) from error
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-        raise Transient(f"Slack cannot be reached ({type(error).__name__})") from error
-    except (aiohttp.ClientError, OSError) as error:
-        # TimeoutError is an OSError.
-        reason = f"Slack did not answer ({type(error).__name__})"
-        raise (Ambiguous(reason) if sends else Transient(reason)) from error
+        if code_of(error) not in accept:
+            raise refusal(error, sends=sends) from error
+    except UNREACHABLE as error:
+        raise no_answer("Slack", error, repeatable=not sends) from error
 
 
 def refusal(error: SlackApiError, *, sends: bool) -> DeliveryError:
     """The meaning of an answer that is not ok."""
     code, response = code_of(error), error.response
-    status = response.status_code if isinstance(response, AsyncSlackResponse) else 0
+    if not isinstance(response, AsyncSlackResponse):
+        return refused(code, sends=sends)
+    status = response.status_code
     if status == 429 or code in _LATER:
-        return Transient(f"Slack: {code or status}", retry_after=_retry_after(response))
+        return Transient(f"Slack: {code or status}", retry_after(response.headers))
     if status >= 500:
-        return Transient(f"Slack answered {status}")
+        return Transient(f"Slack answered with status {status}")
     return refused(code, _details(response), sends=sends)
 
 
 def refused(code: str, details: str = "", *, sends: bool = True) -> DeliveryError:
-    """The meaning of an error's name."""
+    """The meaning of an error code."""
     text = f"Slack: {code or 'unreadable answer'} {details} {_ADVICE.get(code, '')}".strip()
     if code in _FORMAT:
         return FormatRejected(text)
@@ -95,7 +98,7 @@ def refused(code: str, details: str = "", *, sends: bool = True) -> DeliveryErro
 
 
 def start_error(error: Exception, credential: str) -> StartError:
-    """Why a connection could not be made; `credential` names the setting in question."""
+    """The reason for a failed connection; `credential` names the setting in question."""
     code = code_of(error) if isinstance(error, SlackApiError) else ""
     if code in _CREDENTIALS:
         return StartError(
@@ -105,34 +108,21 @@ def start_error(error: Exception, credential: str) -> StartError:
         )
     return StartError(
         f"Slack did not accept the connection: {code or type(error).__name__}.",
-        "It is tried again; if it goes on, see https://slack-status.com.",
+        "Parley tries again. If it persists, see https://slack-status.com.",
     )
 
 
 def code_of(error: SlackApiError) -> str:
-    """The name of the error, empty when the answer was not readable."""
+    """The error code, empty when the answer was not readable."""
     response = error.response
     if not isinstance(response, AsyncSlackResponse) or not isinstance(response.data, dict):
         return ""
     return str(response.data.get("error", ""))
 
 
-def _details(response: object) -> str:
-    """Which part of the request was wrong; Slack's words hold places, never text."""
-    if not isinstance(response, AsyncSlackResponse) or not isinstance(response.data, dict):
-        return ""
-    needed = response.data.get("needed")
-    metadata = response.data.get("response_metadata")
-    messages = metadata.get("messages") if isinstance(metadata, dict) else None
-    parts = [f"needs {needed}"] if needed else []
-    parts += [str(m)[:200] for m in (messages if isinstance(messages, list) else [])[:3]]
+def _details(response: AsyncSlackResponse) -> str:
+    """The faulty part of the request. Slack's messages name fields and contain no text."""
+    data = as_mapping(response.data)
+    parts = [f"needs {data['needed']}"] if data.get("needed") else []
+    parts += [str(one)[:200] for one in array(mapping(data, "response_metadata"), "messages", 3)]
     return f"({'; '.join(parts)})" if parts else ""
-
-
-def _retry_after(response: object) -> float | None:
-    if not isinstance(response, AsyncSlackResponse):
-        return None
-    try:
-        return float(response.headers.get("Retry-After", ""))
-    except (TypeError, ValueError):
-        return None

@@ -1,129 +1,19 @@
-"""What surrounds an event: which bot it reached, which workspace it came from, who listens."""
+"""The context of an event: the bot that received it, the workspace, the place and the author."""
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Final
 
-from adapters.slack.json_readers import Raw, identifier, items, mapping, text
+from adapters.shared.json_readers import JsonObject, identifier, items, mapping, text
 from gateway.message import MessageAuthor, Place
 from gateway.people import Audience
 
+MAX_EVENT_ID: Final = 200
 
-@dataclass(frozen=True, slots=True)
-class BotIdentity:
-    """The bot as Slack knows it (from `auth.test`). `names` are display names known so far.
-
-    `agent_view`: every direct message outside a thread begins one.
-    """
-
-    account: str = "main"
-    user_id: str = ""
-    bot_id: str = ""
-    team_id: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    agent_view: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EventContext:
-    """The surroundings of one event. `shared`: another company is in the channel too; None where
-    the payload does not say."""
-
-    me: BotIdentity
-    team_id: str
-    app_id: str
-    event_id: str
-    shared: bool | None = None
-
-    def is_me(self, source: Raw) -> bool:
-        """True when a message was posted by this bot, under any of its identities."""
-        known = {self.me.user_id, self.me.bot_id, self.app_id} - {""}
-        names = {identifier(source, key) for key in ("user", "bot_id", "app_id")}
-        return bool(known & names)
-
-    def place(self, channel: str, kind: str = "", thread_ts: str = "") -> Place:
-        """The place; `kind` is what the event calls its channel, if it does."""
-        return Place(
-            platform="slack",
-            account=self.me.account,
-            channel_id=channel,
-            audience=audience(channel, kind),
-            workspace_id=self.team_id,
-            thread_id=thread_ts,
-            outsiders=self.shared is True,
-        )
-
-    def place_of(self, channel: str, kind: str, thread_ts: str, ts: str) -> Place:
-        """The place of the message `ts`, which may begin the thread that it is in."""
-        place = self.place(channel, kind, thread_ts)
-        begins = self.me.agent_view and place.audience is Audience.DIRECT and not thread_ts
-        return replace(place, thread_id=ts) if begins else place
-
-    def author(self, source: Raw) -> MessageAuthor | None:
-        """Who posted a message; None when it does not say."""
-        user, bot = identifier(source, "user"), identifier(source, "bot_id")
-        if not (user or bot):
-            return None
-        is_bot = bool(bot) or text(source, "subtype", 50) == "bot_message"
-        profile = mapping(source, "user_profile")
-        teams = [identifier(source, key) for key in ("user_team", "source_team", "team")]
-        outside = self.is_outside(*teams, identifier(profile, "team")) or is_guest(profile)
-        return MessageAuthor(user or bot, self._name(source, user), is_bot, outside=outside)
-
-    def is_outside(self, *teams: str) -> bool:
-        """True when one of these teams, as far as they are said, is another one than the bot's. An
-        organisation (E…) says nothing of that: its people may be of either."""
-        said = (team for team in teams if team and not team.startswith("E"))
-        return bool(self.team_id) and any(team != self.team_id for team in said)
-
-    def _name(self, source: Raw, user: str) -> str:
-        profile = mapping(source, "user_profile")
-        return (
-            text(profile, "display_name", 80)
-            or text(profile, "real_name", 80)
-            or self.me.names.get(user, "")
-            or text(source, "username", 80)
-            or text(mapping(source, "bot_profile"), "name", 80)
-        )
-
-
-def event_context_of(payload: Raw, me: BotIdentity) -> EventContext:
-    """The surroundings that a payload states, completed by what is known of the bot.
-
-    On Enterprise Grid and in shared channels the first authorization names the installation that
-    the event is meant for; the payload's own team may be somebody else's.
-    """
-    authorized = next(iter(items(payload, "authorizations", 1)), {})
-    user_id = me.user_id
-    if not user_id and authorized.get("is_bot") is not False:
-        user_id = identifier(authorized, "user_id")
-    team = (
-        me.team_id
-        or identifier(authorized, "team_id")
-        or identifier(payload, "team_id")
-        or identifier(mapping(payload, "team"), "id")
-        or identifier(mapping(payload, "event"), "team")
-        or identifier(mapping(payload, "user"), "team_id")
-        or identifier(payload, "team")
-    )
-    known = replace(me, user_id=user_id, team_id=team)
-    shared = payload.get("is_ext_shared_channel")
-    return EventContext(
-        known,
-        team,
-        identifier(payload, "api_app_id"),
-        identifier(payload, "event_id"),
-        shared if isinstance(shared, bool) else None,
-    )
-
-
-def is_guest(about: Raw) -> bool:
-    """True for a user, or the profile in an event, of a guest or of somebody unknown to the team
-    (docs.slack.dev, reference/objects/user-object)."""
-    flags = ("is_restricted", "is_ultra_restricted", "is_stranger")
-    return any(about.get(flag) is True for flag in flags)
-
-
+_TS: Final = re.compile(r"[0-9]{1,11}(\.[0-9]{1,9})?")
 _KINDS: Final = {
     "im": Audience.DIRECT,
     "app_home": Audience.DIRECT,
@@ -138,11 +28,144 @@ _KINDS: Final = {
 _PREFIXES: Final = {"D": Audience.DIRECT, "G": Audience.PRIVATE_ROOM}
 
 
-def audience(channel: str, kind: str = "") -> Audience:
-    """Who listens, from what the event calls the channel, else from its id.
+def message_ts(source: JsonObject, key: str) -> str:
+    """The message id ("seconds.fraction") under `key`, or ""."""
+    value = source.get(key)
+    return value if isinstance(value, str) and _TS.fullmatch(value) else ""
 
-    Unknown is public: the audience before which the least is said. A private channel's id looks
-    like a public one's, so that events without a kind are taken to be public.
+
+def time_of(ts: str) -> datetime:
+    """The time in a message id from `message_ts`."""
+    return datetime.fromtimestamp(float(ts), UTC)
+
+
+def event_id(*parts: str) -> str:
+    """An id that is always the same for the same parts."""
+    joined = ":".join(parts)
+    if len(joined) <= MAX_EVENT_ID:
+        return joined
+    return f"{parts[0]}:{hashlib.sha256(joined.encode('utf-8', 'replace')).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """The bot as Slack knows it (from `auth.test`). `names` are the display names known so far.
+
+    `agent_view`: every direct message outside a thread begins one.
+    """
+
+    account: str = "main"
+    user_id: str = ""
+    bot_id: str = ""
+    team_id: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    agent_view: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventContext:
+    """The context of one event. `shared`: another company is in the channel; None where the payload
+    does not tell."""
+
+    me: BotIdentity
+    team_id: str
+    app_id: str
+    event_id: str
+    shared: bool | None = None
+
+    def is_me(self, source: JsonObject) -> bool:
+        """True when this bot posted a message, under any of its identities."""
+        known = {self.me.user_id, self.me.bot_id, self.app_id} - {""}
+        return any(identifier(source, key) in known for key in ("user", "bot_id", "app_id"))
+
+    def place(self, channel: str, kind: str = "", thread_ts: str = "") -> Place:
+        """The place; `kind` is the event's name for its channel, if it has one."""
+        return Place(
+            platform="slack",
+            account=self.me.account,
+            channel_id=channel,
+            audience=audience(channel, kind),
+            workspace_id=self.team_id,
+            thread_id=thread_ts,
+            outsiders=self.shared is True,
+        )
+
+    def place_of(self, channel: str, kind: str, thread_ts: str, ts: str) -> Place:
+        """The place of the message `ts`, which may begin its own thread."""
+        place = self.place(channel, kind, thread_ts)
+        begins = self.me.agent_view and place.audience is Audience.DIRECT and not thread_ts
+        return replace(place, thread_id=ts) if begins else place
+
+    def author(self, source: JsonObject) -> MessageAuthor | None:
+        """The author of a message; None when it names none."""
+        user, bot = identifier(source, "user"), identifier(source, "bot_id")
+        if not (user or bot):
+            return None
+        is_bot = bool(bot) or text(source, "subtype", 50) == "bot_message"
+        profile = mapping(source, "user_profile")
+        teams = [identifier(source, key) for key in ("user_team", "source_team", "team")]
+        outside = self.is_outside(*teams, identifier(profile, "team")) or is_guest(profile)
+        name = (
+            text(profile, "display_name", 80)
+            or text(profile, "real_name", 80)
+            or self.me.names.get(user, "")
+            or text(source, "username", 80)
+            or text(mapping(source, "bot_profile"), "name", 80)
+        )
+        return MessageAuthor(user or bot, name, is_bot, outside=outside)
+
+    def member(self, user: str) -> MessageAuthor:
+        """A person known by id, with the display name if it is known."""
+        return MessageAuthor(user, self.me.names.get(user, ""))
+
+    def is_outside(self, *teams: str) -> bool:
+        """True when one of these teams is another one than the bot's. An organisation (E…) does not
+        count: its people may be of either."""
+        named = (team for team in teams if team and not team.startswith("E"))
+        return bool(self.team_id) and any(team != self.team_id for team in named)
+
+
+def event_context_of(payload: JsonObject, me: BotIdentity) -> EventContext:
+    """The context that a payload states, completed by the bot's identity.
+
+    On Enterprise Grid and in shared channels the first authorization names the installation that
+    receives the event; the payload's own team may be another one.
+    """
+    authorized = next(iter(items(payload, "authorizations", 1)), {})
+    user_id = me.user_id
+    if not user_id and authorized.get("is_bot") is not False:
+        user_id = identifier(authorized, "user_id")
+    team = (
+        me.team_id
+        or identifier(authorized, "team_id")
+        or identifier(payload, "team_id")
+        or identifier(mapping(payload, "team"), "id")
+        or identifier(mapping(payload, "event"), "team")
+        or identifier(mapping(payload, "user"), "team_id")
+        or identifier(payload, "team")
+    )
+    shared = payload.get("is_ext_shared_channel")
+    return EventContext(
+        replace(me, user_id=user_id, team_id=team),
+        team,
+        identifier(payload, "api_app_id"),
+        identifier(payload, "event_id"),
+        shared if isinstance(shared, bool) else None,
+    )
+
+
+def is_guest(user: JsonObject) -> bool:
+    """True for the user object, or the profile in an event, of a guest or of a person unknown to
+    the team (docs.slack.dev, reference/objects/user-object)."""
+    flags = ("is_restricted", "is_ultra_restricted", "is_stranger")
+    return any(user.get(flag) is True for flag in flags)
+
+
+def audience(channel: str, kind: str = "") -> Audience:
+    """The audience of a channel, by the event's name for its kind, otherwise by its id.
+
+    An unknown kind is public, which is the strictest. A private channel's id looks like a public
+    one's, so events without a kind count as public.
     """
     if kind.startswith("mpdm-"):
         return Audience.PRIVATE_ROOM

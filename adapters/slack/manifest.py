@@ -1,24 +1,27 @@
-"""Slack: what is known of it without importing its library."""
+"""Slack's settings and capabilities, without its library."""
 
 from datetime import timedelta
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field, SecretStr
 
+from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
 
 MAX_BUTTONS: Final = 25
 """Elements of one actions block (docs.slack.dev, reference/block-kit/blocks/actions-block)."""
 
 
-class SlackSettings(AccountSettings, extra="forbid", frozen=True):
+class SlackSettings(CredentialSettings, extra="forbid", frozen=True):
     """The keys under `platforms.slack`.
 
     `socket` needs the bot token and the app token and no public address; `http` needs the bot
     token and the signing secret, and Slack must reach the public listener.
     """
+
+    credentials: ClassVar = ("bot_token", "app_token", "signing_secret")
 
     bot_token: SecretStr = SecretStr("")
     """Starts with `xoxb-`; from "OAuth & Permissions"."""
@@ -33,22 +36,9 @@ class SlackSettings(AccountSettings, extra="forbid", frozen=True):
     """The app has Slack's agent view: each direct message begins a thread, which is a conversation
     of its own, and the answer is streamed into it."""
 
-    def configured(self) -> bool:
-        """True when the credentials of the chosen mode are there."""
-        return not self._absent()
-
-    def missing(self) -> tuple[str, ...]:
-        """What is still needed once any credential is set."""
-        secrets = (self.bot_token, self.app_token, self.signing_secret)
-        return self._absent() if any(s.get_secret_value() for s in secrets) else ()
-
-    def _absent(self) -> tuple[str, ...]:
-        needed = {"bot_token": self.bot_token}
-        if self.mode == "socket":
-            needed["app_token"] = self.app_token
-        else:
-            needed["signing_secret"] = self.signing_secret
-        return tuple(name for name, value in needed.items() if not value.get_secret_value())
+    def required(self) -> tuple[str, ...]:
+        """The bot token, and the credential of the chosen mode."""
+        return ("bot_token", "app_token" if self.mode == "socket" else "signing_secret")
 
 
 STREAM: Final = LiveStyle(pause=0.8, appends=True)
@@ -58,7 +48,7 @@ UPDATE: Final = LiveStyle(pause=1.5)
 
 
 def streams(place: Place) -> bool:
-    """Whether an answer there is a stream."""
+    """True where an answer is a stream: in the threads of direct messages."""
     return place.audience is Audience.DIRECT and bool(place.thread_id)
 
 

@@ -1,11 +1,11 @@
-"""Slack's message text as people read it: entities resolved, this bot's mention taken out."""
+"""The readable text of a message: entities resolved, this bot's mention removed."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from adapters.slack.json_readers import Raw, as_mapping, identifier, items, text
+from adapters.shared.json_readers import JsonObject, as_mapping, identifier, items, text
 from gateway.authorship import in_one_word
 from gateway.message import MAX_CONTENT
 
@@ -22,7 +22,7 @@ MAX_NODES: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A message's text, and whom and what it mentions."""
+    """A message's text and its mentions."""
 
     content: str
     mentions_me: bool
@@ -33,7 +33,7 @@ class MessageText:
 
 
 class _Reader:
-    """Turns entities into text, noting what they mention; lives for one text."""
+    """Resolves the entities of one text and collects its mentions."""
 
     def __init__(self, me: str, names: Mapping[str, str]) -> None:
         self.me = me
@@ -73,11 +73,13 @@ class _Reader:
         return label or command
 
 
-def read(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False) -> MessageText:
+def read_text(
+    raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False
+) -> MessageText:
     """The readable form of `raw` (Slack's mrkdwn with its `<…>` entities and `&amp;`).
 
-    A person's own `<` arrives escaped, so every `<…>` is Slack's. With `addressed`, the platform
-    said that this bot is mentioned: if only one account is, that is the bot.
+    A person's own `<` arrives escaped, so every `<…>` is an entity. With `addressed`, Slack tells
+    that this bot is mentioned: the only mentioned account is then the bot.
     """
     reader = _Reader(me or (_only_mention(raw) if addressed else ""), names)
     resolved = _ENTITY.sub(reader.resolve, raw.replace("\0", ""))
@@ -94,18 +96,18 @@ def read(raw: str, me: str, names: Mapping[str, str], *, addressed: bool = False
 
 
 def _without_me(resolved: str) -> str:
-    """The text without this bot's mentions and the blanks before each."""
+    """The text without this bot's mentions and the spaces before each."""
     *before, last = resolved.split("\0")
     return "".join((*(part.rstrip(" \t") for part in before), last))
 
 
 def unescape(value: str) -> str:
-    """Undo the three escapes that Slack makes; the ampersand last, or `&amp;lt;` would become <."""
+    """Undo Slack's three escapes; the ampersand last, otherwise `&amp;lt;` would become <."""
     return value.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def escape(value: str) -> str:
-    """Make a text harmless where Slack reads mrkdwn: no mention, link or command comes of it."""
+    """Escape a text for mrkdwn, so that it contains no mention, link or command."""
     return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -121,16 +123,16 @@ def _link(target: str, label: str) -> str:
     return f"{label} ({address})"
 
 
-def text_of_blocks(source: Raw, nodes: int = MAX_NODES) -> str:
-    """The text of Block Kit blocks as mrkdwn, for messages that carry nothing else; of more than
-    `nodes` parts, that of the first ones."""
+def text_of_blocks(source: JsonObject, nodes: int = MAX_NODES) -> str:
+    """The text of Block Kit blocks as mrkdwn, for messages without other text; at most the first
+    `nodes` parts are read."""
     left = iter(range(nodes))
     lines = [_block_text(block, _DEEPEST, left) for block in items(source, "blocks", _MAX_BLOCKS)]
     return "\n".join(line for line in lines if line)[:MAX_CONTENT]
 
 
-def _block_text(node: Raw, depth: int, left: Iterator[int]) -> str:
-    """The text of a block and of what is in it, as long as `left` has something to give."""
+def _block_text(node: JsonObject, depth: int, left: Iterator[int]) -> str:
+    """The text of a block and its children, until `left` is used up."""
     if depth <= 0 or next(left, None) is None:
         return ""
     kind = text(node, "type", 50)
@@ -138,8 +140,8 @@ def _block_text(node: Raw, depth: int, left: Iterator[int]) -> str:
     if leaf is not None:
         return leaf
     own = node.get("text")
-    said = text(node, "text") if isinstance(own, str) else text(as_mapping(own), "text")
-    parts = [said] if said else []
+    content = text(node, "text") if isinstance(own, str) else text(as_mapping(own), "text")
+    parts = [content] if content else []
     for key in ("elements", "fields"):
         nested = (_block_text(child, depth - 1, left) for child in items(node, key, _MAX_ELEMENTS))
         joint = "" if kind in ("rich_text_section", "rich_text_quote") else "\n"
@@ -150,7 +152,7 @@ def _block_text(node: Raw, depth: int, left: Iterator[int]) -> str:
     return whole
 
 
-def _leaf_text(node: Raw, kind: str) -> str | None:
+def _leaf_text(node: JsonObject, kind: str) -> str | None:
     match kind:
         case "text":
             return escape(text(node, "text"))

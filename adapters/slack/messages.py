@@ -1,22 +1,25 @@
-"""Slack's message events: written, changed, deleted."""
+"""Slack's message events: written, changed, deleted; and the text of others in them.
+
+Fields: Slack, "Reference: Secondary message attachments", and those that Slack sets for a message
+that is forwarded (`is_share`), linked (`is_msg_unfurl`) or unfurled (`from_url`).
+"""
 
 import json
 from typing import Final
 
-from adapters.slack.authorship import material_of, plain_text
-from adapters.slack.event_context import EventContext
-from adapters.slack.json_readers import (
-    Raw,
-    event_id,
+from adapters.shared.json_readers import (
+    JsonObject,
     identifier,
+    integer,
     items,
     mapping,
-    moment,
-    stamp,
     text,
 )
-from adapters.slack.message_text import MessageText, read, text_of_blocks
+from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
+from adapters.slack.message_text import read_text, text_of_blocks
+from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import (
+    MAX_CONTENT,
     Attachment,
     AttachmentKind,
     ChatMessage,
@@ -28,48 +31,61 @@ from gateway.message import (
 )
 
 _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_message"}
-"""Subtypes that are somebody saying something; all others are notices of the channel."""
+"""Subtypes with an author; all others are notices of the channel."""
 
 _MAX_FILES: Final = 20
-_MAX_SHARED: Final = 10
-_LONGEST_BLOCKS: Final = 20_000
+_MAX_ATTACHMENTS: Final = 10
+_MAX_MESSAGES: Final = 10
+"""Messages inside one attachment that are read."""
+_MAX_FIELDS: Final = 25
+_MAX_NODES: Final = 300
+"""Parts of the blocks of one message inside an attachment that are read."""
+_MAX_BLOCKS_JSON: Final = 20_000
+_KINDS: Final[dict[str, AttachmentKind]] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "": "other",
+}
 
 
-def message_events(event: Raw, frame: EventContext, *, addressed: bool) -> list[InboundEvent]:
-    """What a `message` or (with `addressed`) an `app_mention` event says."""
+def message_events(
+    event: JsonObject, context: EventContext, *, addressed: bool
+) -> list[InboundEvent]:
+    """The events of a `message` or (with `addressed`) of an `app_mention`."""
     match text(event, "subtype", 50):
         case "message_changed":
-            return _changed(event, frame)
+            return _changed(event, context)
         case "message_deleted":
-            return _deleted(event, frame, event, mapping(event, "previous_message"))
+            return _deleted(event, context, event, mapping(event, "previous_message"))
         case subtype if subtype in _WRITTEN:
-            message = _message(event, event, frame, addressed=addressed)
+            message = _message(event, event, context, addressed=addressed)
             if message is None:
                 return []
             # Slack sends a mention twice, as message and as app_mention, with two event ids. An id
-            # made of what both share lets the second be recognised as the same.
+            # of their common fields makes the second one a duplicate.
             written = event_id("message", message.channel_id, message.id)
             return [MessageReceived(written, message)]
         case _:
             return []
 
 
-def _changed(event: Raw, frame: EventContext) -> list[InboundEvent]:
+def _changed(event: JsonObject, context: EventContext) -> list[InboundEvent]:
     now, before = mapping(event, "message"), mapping(event, "previous_message")
     if text(now, "subtype", 50) == "tombstone":
-        return _deleted(event, frame, now, before)
-    if text(now, "subtype", 50) not in _WRITTEN or not _differs(now, before):
+        return _deleted(event, context, now, before)
+    if text(now, "subtype", 50) not in _WRITTEN or not _was_edited(now, before):
         return []
-    message = _message(now, event, frame, addressed=False)
+    message = _message(now, event, context, addressed=False)
     if message is None:
         return []
-    changed = stamp(mapping(now, "edited"), "ts") or stamp(event, "ts")
+    changed = message_ts(mapping(now, "edited"), "ts") or message_ts(event, "ts")
     fallback = event_id("edit", message.channel_id, message.id, changed)
-    return [MessageEdited(frame.event_id or fallback, message)]
+    return [MessageEdited(context.event_id or fallback, message)]
 
 
-def _differs(now: Raw, before: Raw) -> bool:
-    """Whether a person changed it. A link preview that appears changes the message as well."""
+def _was_edited(now: JsonObject, before: JsonObject) -> bool:
+    """True when a person changed the message. The preview of a link changes it as well."""
     if not before:
         return bool(mapping(now, "edited"))
     return any(now.get(key) != before.get(key) for key in ("text", "files")) or (
@@ -77,64 +93,70 @@ def _differs(now: Raw, before: Raw) -> bool:
     )
 
 
-def _deleted(event: Raw, frame: EventContext, gone: Raw, before: Raw) -> list[InboundEvent]:
-    ts = stamp(event, "deleted_ts") or stamp(gone, "ts")
+def _deleted(
+    event: JsonObject, context: EventContext, gone: JsonObject, before: JsonObject
+) -> list[InboundEvent]:
+    ts = message_ts(event, "deleted_ts") or message_ts(gone, "ts")
     channel = identifier(event, "channel")
     if not (ts and channel):
         return []
-    place = frame.place_of(channel, text(event, "channel_type", 50), _thread(before, ts), ts)
-    fallback = event_id("deletion", channel, ts)
-    return [MessageDeleted(frame.event_id or fallback, place, (ts,))]
+    place = context.place_of(channel, text(event, "channel_type", 50), _thread(before, ts), ts)
+    return [MessageDeleted(context.event_id or event_id("deletion", channel, ts), place, (ts,))]
 
 
-def _message(said: Raw, event: Raw, frame: EventContext, *, addressed: bool) -> ChatMessage | None:
-    """`said` as a message; `event` is what surrounds it. None when it is ours, or no message."""
-    ts = stamp(said, "ts") or stamp(said, "event_ts")
-    channel = identifier(event, "channel") or identifier(said, "channel")
-    author = frame.author(said)
-    if not (ts and channel) or author is None or frame.is_me(said):
+def _message(
+    raw: JsonObject, event: JsonObject, context: EventContext, *, addressed: bool
+) -> ChatMessage | None:
+    """The message `raw` inside `event`. None for the bot's own messages and malformed ones."""
+    ts = message_ts(raw, "ts") or message_ts(raw, "event_ts")
+    channel = identifier(event, "channel") or identifier(raw, "channel")
+    author = context.author(raw)
+    if not (ts and channel) or author is None or context.is_me(raw):
         return None
-    shared = items(said, "attachments", _MAX_SHARED)
-    own = author.is_bot
-    raw = _raw_text(said, shared, own=own)
-    addressed = addressed and "<@" in raw  # a mention in what is only shown addresses nobody
-    words = read(raw, frame.me.user_id, frame.me.names, addressed=addressed)
-    thread = _thread(said, ts)
+    attachments = items(raw, "attachments", _MAX_ATTACHMENTS)
+    source = text(raw, "text") or text_of_blocks(raw)
+    if not source and author.is_bot:
+        source = _plain_text(attachments)
+    me = context.me
+    # A mention in a shared message addresses nobody.
+    written = read_text(source, me.user_id, me.names, addressed=addressed and "<@" in source)
+    thread = _thread(raw, ts)
     return ChatMessage(
         id=ts,
-        content=words.content,
+        content=written.content,
         author=author,
-        place=frame.place_of(channel, text(event, "channel_type", 50), thread, ts),
-        timestamp=moment(ts),
+        place=context.place_of(channel, text(event, "channel_type", 50), thread, ts),
+        timestamp=time_of(ts),
         reply_to_id=thread or None,
-        attachments=_files(said, shared),
-        mentions_bot=words.mentions_me,
-        mentions_others=words.mentions_others,
-        extras=_extras(said, words),
-        material=material_of(shared, frame, own=own),
+        attachments=_files(raw, attachments),
+        mentions_bot=written.mentions_me,
+        mentions_others=written.mentions_others,
+        extras=SlackExtras(
+            blocks=_blocks_json(raw),
+            mentions=written.mentions,
+            channel_mentions=written.channels,
+            broadcast=written.broadcast,
+        ),
+        material=within_bounds(
+            _material(attachment, context)
+            for attachment in attachments
+            if not (author.is_bot and _is_plain(attachment))
+        ),
     )
 
 
-def _thread(said: Raw, ts: str) -> str:
-    """The thread a message is in; a thread's first message carries its own id there."""
-    thread = stamp(said, "thread_ts")
+def _thread(raw: JsonObject, ts: str) -> str:
+    """The thread of a message; the thread's first message has its own id there."""
+    thread = message_ts(raw, "thread_ts")
     return "" if thread == ts else thread
 
 
-def _raw_text(said: Raw, shared: list[Raw], *, own: bool) -> str:
-    plain = text(said, "text") or text_of_blocks(said)
-    return plain or (plain_text(shared) if own else "")
+def _files(raw: JsonObject, attachments: list[JsonObject]) -> tuple[Attachment, ...]:
+    files = [file for source in (raw, *attachments) for file in items(source, "files", _MAX_FILES)]
+    return tuple(one for file in files[:_MAX_FILES] if (one := _attachment(file)) is not None)
 
 
-def _files(said: Raw, shared: list[Raw]) -> tuple[Attachment, ...]:
-    raw = items(said, "files", _MAX_FILES)
-    for attachment in shared:
-        raw += items(attachment, "files", _MAX_FILES)
-    found = (_attachment(file) for file in raw[:_MAX_FILES])
-    return tuple(attachment for attachment in found if attachment is not None)
-
-
-def _attachment(file: Raw) -> Attachment | None:
+def _attachment(file: JsonObject) -> Attachment | None:
     if text(file, "mode", 50) in ("tombstone", "hidden_by_limit"):
         return None
     ref = text(file, "url_private_download", 3000) or text(file, "url_private", 3000)
@@ -142,54 +164,72 @@ def _attachment(file: Raw) -> Attachment | None:
         ref = f"file:{identifier(file, 'id')}"
     if not ref:
         return None
-    size = file.get("size")
-    known = isinstance(size, int) and not isinstance(size, bool) and size >= 0
-    mime = text(file, "mimetype", 100)
-    return Attachment(
-        kind=_kind(mime),
-        ref=ref,
-        name=text(file, "name", 255) or text(file, "title", 255),
-        mime=mime,
-        size=size if isinstance(size, int) and known else None,
-    )
+    size, mime = integer(file, "size"), text(file, "mimetype", 100)
+    name = text(file, "name", 255) or text(file, "title", 255)
+    kind = _KINDS.get(mime.partition("/")[0], "document")
+    return Attachment(kind, ref, name, mime, size if size is not None and size >= 0 else None)
 
 
-def _kind(mime: str) -> AttachmentKind:
-    match mime.partition("/")[0]:
-        case "image":
-            return "image"
-        case "audio":
-            return "audio"
-        case "video":
-            return "video"
-        case "":
-            return "other"
-        case _:
-            return "document"
-
-
-def _extras(said: Raw, words: MessageText) -> SlackExtras:
-    return SlackExtras(
-        blocks=_blocks_json(said),
-        mentions=words.mentions,
-        channel_mentions=words.channels,
-        broadcast=words.broadcast,
-    )
-
-
-def _blocks_json(said: Raw) -> str:
-    """The blocks as JSON; empty when there are none, or more than is worth keeping."""
-    blocks = said.get("blocks")
+def _blocks_json(raw: JsonObject) -> str:
+    """The blocks as JSON; empty when there are none, or more than `_MAX_BLOCKS_JSON` characters."""
+    blocks = raw.get("blocks")
     if not isinstance(blocks, list) or not blocks:
         return ""
-    encoded: list[str] = []
-    left = _LONGEST_BLOCKS
+    pieces: list[str] = []
+    left = _MAX_BLOCKS_JSON
     try:
         for piece in json.JSONEncoder().iterencode(blocks):
-            encoded.append(piece)
+            pieces.append(piece)
             left -= len(piece)
             if left < 0:
                 return ""
     except (TypeError, ValueError, RecursionError):
         return ""
-    return "".join(encoded)
+    return "".join(pieces)
+
+
+def _plain_text(attachments: list[JsonObject]) -> str:
+    """The text of attachments that a program writes instead of a message."""
+    texts = (_attachment_text(one) for one in attachments if _is_plain(one))
+    return "\n".join(part for part in texts if part)[:MAX_CONTENT]
+
+
+def _material(attachment: JsonObject, context: EventContext) -> Material:
+    writer = text(attachment, "author_name", 80) or text(attachment, "service_name", 80)
+    content = read_text(_attachment_text(attachment), "", context.me.names).content
+    return Material(_authorship(attachment), content, writer)
+
+
+def _authorship(attachment: JsonObject) -> Authorship:
+    if _is_shared(attachment):
+        return "forwarded"
+    return "card" if _is_plain(attachment) else "preview"
+
+
+def _is_shared(attachment: JsonObject) -> bool:
+    """True for a message that a person forwards or links to."""
+    return (
+        attachment.get("is_share") is True
+        or attachment.get("is_msg_unfurl") is True
+        or bool(items(attachment, "message_blocks", 1))
+    )
+
+
+def _is_plain(attachment: JsonObject) -> bool:
+    """True for an attachment that an app made for its own message."""
+    unfurled = any(text(attachment, key, 3000) for key in ("from_url", "original_url"))
+    return not (_is_shared(attachment) or unfurled)
+
+
+def _attachment_text(attachment: JsonObject) -> str:
+    messages = items(attachment, "message_blocks", _MAX_MESSAGES)
+    blocks = [text_of_blocks(mapping(one, "message"), _MAX_NODES) for one in messages]
+    body = text(attachment, "text") or "\n".join(filter(None, blocks))
+    fields = items(attachment, "fields", _MAX_FIELDS)
+    parts = (
+        text(attachment, "pretext"),
+        text(attachment, "title"),
+        body or text_of_blocks(attachment, _MAX_NODES),
+        *(f"{text(field, 'title')}: {text(field, 'value')}" for field in fields),
+    )
+    return "\n".join(part for part in parts if part.strip()) or text(attachment, "fallback")

@@ -1,14 +1,15 @@
-"""From a delivery to the gateway: parsed, completed, stored; only then is Slack told."""
+"""Deliveries on their way to the gateway: parsed, completed by lookups, stored. A delivery is
+acknowledged only after that."""
 
 import asyncio
 import hashlib
 from dataclasses import replace
 from typing import Final
 
-from adapters.slack.conversation_queues import ConversationQueues
+from adapters.shared.json_readers import JsonObject, identifier, mapping, text
+from adapters.shared.receive_queue import ReceiveQueue
 from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
-from adapters.slack.json_readers import Raw, identifier, mapping, text
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
 from gateway.message import (
@@ -23,129 +24,113 @@ from gateway.message import (
     place_of,
 )
 from gateway.people import Audience
-from gateway.ports import Counter, EventSink
-from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from gateway.ports import AdapterContext, EventSink
 
 ACK_SECONDS: Final = 2.5
-"""Slack waits 3 seconds; what takes longer is left to be delivered again."""
+"""Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""
 MAX_LOOKUPS: Final = 5
-"""Mentioned people whose names are asked for; of more, the ids are shown."""
+"""Mentioned people whose names are looked up; for others the ids are shown."""
 
 
 class Receiver:
-    """Takes the deliveries of one account, those of a channel in order."""
+    """Receives the deliveries of one account, those of a channel in order."""
 
     def __init__(
-        self,
-        sink: EventSink,
-        me: BotIdentity,
-        directory: Directory,
-        count: Counter,
-        guard: WorkGuard = UNGUARDED,
+        self, me: BotIdentity, context: AdapterContext, sink: EventSink, directory: Directory
     ) -> None:
-        self._guard = guard
-        self._sink = sink
         self._me = replace(me, names=directory.names)
+        self._queue = ReceiveQueue("slack", context, sink)
+        self._sink = sink
         self._directory = directory
-        self._count = count
-        self._lanes = ConversationQueues()
+        self._count = context.count
         self._closed = False
 
     async def take(self, body: dict[str, object]) -> bool:
-        """True once everything in `body` is stored: then, and only then, may it be acknowledged.
+        """True once every event of `body` is stored: only then may it be acknowledged.
 
-        A repeated delivery is handed over like the first, for the first may never have arrived.
+        A repeated delivery is stored like the first one, which may never have been stored.
         """
         if self._closed:
             return False
-        delivery = WorkItem("payload", f"slack:{self._me.account}:{_delivery(body)}")
-        if self._guard.exhausted(delivery):
-            self._count("quarantined", "slack")
-            return True
-        with self._guard.working(delivery):
-            return await self._store(body)
-
-    async def _store(self, body: dict[str, object]) -> bool:
-        """True once everything in `body` is stored."""
         changed = mapping(body, "event")
         if text(changed, "type", 50) == "user_change":
             self._directory.forget(identifier(mapping(changed, "user"), "id"))
-        events = parse(body, self._me)
+        events = self._queue.parse(_delivery_id(body), lambda: parse(body, self._me))
         if not events:
-            self._count("ignored", _kind(body))
+            if events is not None:
+                self._count("ignored", _kind(body))
             return True
+        channel_id = place_of(events[0]).channel_id
+        tells_shared = isinstance(body.get("is_ext_shared_channel"), bool)
         try:
-            async with (
-                asyncio.timeout(ACK_SECONDS),
-                self._lanes.turn(place_of(events[0]).channel_id),
-            ):
-                said = isinstance(body.get("is_ext_shared_channel"), bool)
-                for event in await self._readable(body, events):
-                    await self._sink(await self._completed(event, said))
+            async with asyncio.timeout(ACK_SECONDS), self._queue.turn(channel_id):
+                for event in await self._with_names(body, events):
+                    await self._sink(await self._completed(event, tells_shared))
         except (StoreUnavailable, TimeoutError):
             self._count("unacknowledged", _kind(body))
             return False
         return True
 
     async def close(self) -> None:
-        """Take nothing more, and let what is under way end."""
+        """Refuse further deliveries, and let the current ones end."""
         self._closed = True
-        await self._lanes.drained(ACK_SECONDS)
+        await self._queue.drain(ACK_SECONDS)
 
-    async def _readable(
+    async def _with_names(
         self, body: dict[str, object], events: list[InboundEvent]
     ) -> list[InboundEvent]:
-        """The same events with the people they mention named, where Slack says their names."""
+        """The same events with the names of mentioned people, where Slack tells them."""
         mentioned = {user for event in events for user in _mentions(event)}
         unknown = sorted(mentioned - {self._me.user_id} - set(self._me.names))[:MAX_LOOKUPS]
         if not unknown:
             return events
-        await asyncio.gather(*(self._directory.name(user) for user in unknown))
+        await asyncio.gather(*(self._directory.person(user) for user in unknown))
         return parse(body, self._me)
 
-    async def _completed(self, event: InboundEvent, said: bool) -> InboundEvent:
-        """The event with its author's name, whether the author is from outside, and whether people
-        from outside read along. `said`: the delivery itself tells of another company, or not."""
+    async def _completed(self, event: InboundEvent, tells_shared: bool) -> InboundEvent:
+        """The event with its author's name, and with whether author and readers are from outside.
+        `tells_shared`: the delivery itself tells whether another company is in the channel."""
         match event:
             case MessageReceived() | MessageEdited():
                 message = event.message
-                place, author = await self._facts(message.place, message.author, said)
+                place, author = await self._looked_up(message.place, message.author, tells_shared)
                 return replace(event, message=replace(message, place=place, author=author))
             case CommandInvoked() | ButtonPressed():
-                place, author = await self._facts(event.place, event.author, said)
-                place = await self._with_readers(place, author)
+                place, author = await self._looked_up(event.place, event.author, tells_shared)
+                place = await self._with_audience(place, author)
                 return replace(event, place=place, author=author)
             case _:
                 return event
 
-    async def _with_readers(self, place: Place, author: MessageAuthor) -> Place:
-        """The place, as a room where a direct channel is that of two other people: commands work
-        there as well, and so do the buttons of what answers them."""
+    async def _with_audience(self, place: Place, author: MessageAuthor) -> Place:
+        """The place, as a private room where a direct channel belongs to two other people: commands
+        and the buttons of their answers work there as well."""
         if place.audience is not Audience.DIRECT:
             return place
-        if await self._directory.is_between_us(place.channel_id, author.id):
+        if await self._directory.is_own_direct_channel(place.channel_id, author.id):
             return place
         shared = await self._directory.is_shared(place.channel_id)
         return replace(place, audience=Audience.PRIVATE_ROOM, outsiders=shared)
 
-    async def _facts(
-        self, place: Place, author: MessageAuthor, said: bool
+    async def _looked_up(
+        self, place: Place, author: MessageAuthor, tells_shared: bool
     ) -> tuple[Place, MessageAuthor]:
-        known, shared = await asyncio.gather(self._person(author), self._shared(place, said=said))
-        named = replace(
-            author, name=author.name or known.name, outside=author.outside or known.outside
+        person, shared = await asyncio.gather(
+            self._person(author), self._is_shared(place, tells_shared)
         )
-        return replace(place, outsiders=shared), named
+        outside = author.outside or person.outside
+        author = replace(author, name=author.name or person.name, outside=outside)
+        return replace(place, outsiders=shared), author
 
     async def _person(self, author: MessageAuthor) -> UserInfo:
         if author.is_bot:
             return UserInfo("", outside=True)
         return await self._directory.person(author.id)
 
-    async def _shared(self, place: Place, *, said: bool) -> bool:
-        if said:
+    async def _is_shared(self, place: Place, tells_shared: bool) -> bool:
+        if tells_shared:
             self._directory.note_shared(place.channel_id, place.outsiders)
-        if said or place.audience is Audience.DIRECT:
+        if tells_shared or place.audience is Audience.DIRECT:
             return place.outsiders
         return await self._directory.is_shared(place.channel_id)
 
@@ -157,11 +142,11 @@ def _mentions(event: InboundEvent) -> tuple[str, ...]:
     return ()
 
 
-def _kind(body: Raw) -> str:
+def _kind(body: JsonObject) -> str:
     return text(mapping(body, "event"), "type", 50) or text(body, "type", 50) or "unknown"
 
 
-def _delivery(body: Raw) -> str:
-    """The same for every delivery of an event: Slack's id of it, or else a digest."""
-    found = text(body, "event_id", 50) or text(body, "trigger_id", 100)
-    return found or hashlib.blake2b(repr(body).encode(), digest_size=16).hexdigest()
+def _delivery_id(body: JsonObject) -> str:
+    """The same id for every delivery of an event: Slack's own, or else a digest."""
+    known = text(body, "event_id", 50) or text(body, "trigger_id", 100)
+    return known or hashlib.blake2b(repr(body).encode(), digest_size=16).hexdigest()

@@ -1,37 +1,43 @@
-"""What leaves for Slack: one request per send, one meaning per answer."""
+"""Outbound messages as requests to Slack: one request per send, one meaning per answer."""
 
 import json
+from collections.abc import Sequence
+from typing import Final
 
-import aiohttp
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.client import is_slack
-from adapters.slack.compose import compose
+from adapters.shared.http import check_status
+from adapters.shared.json_readers import as_mapping, text
+from adapters.slack import files
+from adapters.slack.client import SlackClient
 from adapters.slack.emoji import name_of
 from adapters.slack.errors import NotInConversation, code_of, delivery_errors, refused
-from adapters.slack.files import Files
-from adapters.slack.json_readers import as_mapping, stamp, text
+from adapters.slack.event_context import message_ts
+from adapters.slack.manifest import MAX_BUTTONS, streams
 from adapters.slack.message_text import escape
-from gateway.errors import Permanent, Transient
+from gateway.errors import FormatRejected, Permanent
 from gateway.message import Button, Outbound, Part, Place, Receipt
 from gateway.people import Audience
+from gateway.ports import LiveView
+
+MAX_APPENDED: Final = 12_000
+"""Characters of `markdown_text` in one call (docs.slack.dev, chat.appendStream)."""
+WRITING: Final = "is writing…"
+"""Slack puts the app's name before it, and removes it with the answer or after two minutes."""
+
+_MAX_BLOCKS: Final = 50
+_MAX_SECTION: Final = 3_000
+_MAX_LABEL: Final = 75
+_STREAM_ENDED: Final = ("message_not_in_streaming_state", "stopped_by_user")
+"""The stream ended by itself, after five minutes or by hand; its message can be updated."""
 
 
 class Sender:
-    """Posts, changes and deletes as one account."""
+    """Posts, changes and deletes messages as one account."""
 
-    def __init__(
-        self,
-        client: AsyncWebClient,
-        session: aiohttp.ClientSession,
-        base_url: str,
-        files: Files,
-    ) -> None:
+    def __init__(self, client: SlackClient) -> None:
         self._client = client
-        self._session = session
-        self._base_url = base_url
-        self._files = files
+        self._web = client.web
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Send one part or file. Raises a `DeliveryError`."""
@@ -39,16 +45,18 @@ class Sender:
         private = bool(outbound.private_to) and place.audience is not Audience.DIRECT
         if outbound.file is not None:
             if private:
-                raise Permanent("Slack: a file in a channel is seen by everybody there")
+                raise Permanent("Slack: everyone in a channel can see its files")
             comment = escape(outbound.part.text) if outbound.part is not None else ""
             thread = _thread(outbound)
-            return await self._files.upload(outbound.file, place.channel_id, thread, comment)
+            return await files.upload(
+                self._client, outbound.file, place.channel_id, thread, comment
+            )
         if outbound.part is None:
             raise Permanent("Slack: there is nothing to send")
         body = compose(outbound.part, outbound.buttons)
         try:
             if private:
-                return await self._whisper(outbound, body)
+                return await self._post_ephemeral(outbound, body)
             return await self._post(outbound, body)
         except NotInConversation:
             if not outbound.reply_handle:
@@ -58,58 +66,101 @@ class Sender:
     async def edit(
         self, place: Place, message_id: str, part: Part, buttons: tuple[Button, ...] = ()
     ) -> None:
-        """Replace what a message of ours says. Raises a `DeliveryError`."""
+        """Replace the content of a message of ours. Raises a `DeliveryError`."""
         body = compose(part, buttons)
         body.pop("mrkdwn", None)
         # Without the key, Slack would keep the old blocks and show those.
         body.setdefault("blocks", [])
+        arguments = {"channel": place.channel_id, "ts": message_id, **body}
         with delivery_errors(sends=False):
-            await self._client.api_call(
-                "chat.update", json={"channel": place.channel_id, "ts": message_id, **body}
-            )
+            await self._web.api_call("chat.update", json=arguments)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Show a message of ours once more without its buttons. An ephemeral one is reached only by
-        the address that came with a press, and is taken away. Raises a `DeliveryError`."""
+        """Show a message of ours without its buttons. An ephemeral one is deleted: only the address
+        of a press can change it. Raises a `DeliveryError`."""
         if outbound.private_to and outbound.place.audience is not Audience.DIRECT:
             return
         if outbound.part is not None:
             await self.edit(outbound.place, outbound.clears, outbound.part)
         elif outbound.reply_handle:
-            await self._post_back(outbound.reply_handle, {"delete_original": True})
+            await self._post_response(outbound.reply_handle, {"delete_original": True})
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours; one that is gone already is fine. Raises a `DeliveryError`."""
-        with delivery_errors(sends=False):
-            try:
-                await self._client.chat_delete(channel=place.channel_id, ts=message_id)
-            except SlackApiError as error:
-                if code_of(error) != "message_not_found":
-                    raise
+        """Delete a message of ours; a missing one is accepted. Raises a `DeliveryError`."""
+        with delivery_errors(sends=False, accept=("message_not_found",)):
+            await self._web.chat_delete(channel=place.channel_id, ts=message_id)
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
-        """Add a reaction; one that is there already is fine. Raises a `DeliveryError`."""
-        name = _emoji_name(emoji)
-        with delivery_errors(sends=False):
-            try:
-                await self._client.reactions_add(
-                    channel=place.channel_id, timestamp=message_id, name=name
-                )
-            except SlackApiError as error:
-                if code_of(error) != "already_reacted":
-                    raise
+        """Add a reaction; an existing one is accepted. Raises a `DeliveryError`."""
+        name, channel = _emoji_name(emoji), place.channel_id
+        with delivery_errors(sends=False, accept=("already_reacted",)):
+            await self._web.reactions_add(channel=channel, timestamp=message_id, name=name)
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Take our reaction back; one that is gone already is fine. Raises a `DeliveryError`."""
-        name = _emoji_name(emoji)
+        """Remove our reaction; a missing one is accepted. Raises a `DeliveryError`."""
+        name, channel = _emoji_name(emoji), place.channel_id
+        with delivery_errors(sends=False, accept=("no_reaction", "message_not_found")):
+            await self._web.reactions_remove(channel=channel, timestamp=message_id, name=name)
+
+    async def show_status(self, place: Place) -> None:
+        """Show below a thread that the app is writing. Raises a `DeliveryError`."""
         with delivery_errors(sends=False):
+            await self._web.assistant_threads_setStatus(
+                channel_id=place.channel_id, thread_ts=place.thread_id, status=WRITING
+            )
+
+    # --- live answers ---------------------------------------------------------------------------
+    #
+    # A stream is used in the threads of direct messages only: Slack streams into threads, and shows
+    # a stream to one person. The place alone decides, so that after a restart any process can end
+    # a stream.
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show the answer as far as it is written. Raises a `DeliveryError`."""
+        if view.handle:
+            if not streams(view.place) or not await self._append(view):
+                await self.edit(view.place, view.handle, view.part)
+            return view.handle
+        if not streams(view.place):
+            first = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
+            return (await self.send(first)).message_id
+        with delivery_errors(sends=True):
+            answer = await self._web.chat_startStream(
+                channel=view.place.channel_id,
+                thread_ts=view.place.thread_id,
+                markdown_text=view.added[:MAX_APPENDED],
+            )
+        return message_ts(as_mapping(answer.data), "ts")
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Put the complete answer into the live message. Raises a `DeliveryError`."""
+        if outbound.part is None:
+            raise Permanent("Slack: there is no text for the message")
+        place, ts = outbound.place, outbound.replaces
+        if streams(place):
+            with delivery_errors(sends=False, accept=_STREAM_ENDED):
+                await self._web.chat_stopStream(channel=place.channel_id, ts=ts)
+        await self.edit(place, ts, outbound.part, outbound.buttons)
+        return Receipt(ts)
+
+    async def _append(self, view: LiveView) -> bool:
+        """Append to a stream. False when the stream has ended."""
+        if not view.added:
+            return True
+        with delivery_errors(sends=True):
             try:
-                await self._client.reactions_remove(
-                    channel=place.channel_id, timestamp=message_id, name=name
+                await self._web.chat_appendStream(
+                    channel=view.place.channel_id,
+                    ts=view.handle,
+                    markdown_text=view.added[:MAX_APPENDED],
                 )
             except SlackApiError as error:
-                if code_of(error) not in ("no_reaction", "message_not_found"):
+                if code_of(error) not in _STREAM_ENDED:
                     raise
+                return False
+        return True
+
+    # --- posting --------------------------------------------------------------------------------
 
     async def _post(self, outbound: Outbound, body: dict[str, object]) -> Receipt:
         arguments = {"unfurl_links": False, "unfurl_media": False, **body}
@@ -118,49 +169,99 @@ class Sender:
         if thread:
             arguments["thread_ts"] = thread
         with delivery_errors(sends=True):
-            answer = await self._client.api_call("chat.postMessage", json=arguments)
-        return Receipt(message_id=stamp(as_mapping(answer.data), "ts"))
+            answer = await self._web.api_call("chat.postMessage", json=arguments)
+        return Receipt(message_ts(as_mapping(answer.data), "ts"))
 
-    async def _whisper(self, outbound: Outbound, body: dict[str, object]) -> Receipt:
+    async def _post_ephemeral(self, outbound: Outbound, body: dict[str, object]) -> Receipt:
         arguments = {**body, "channel": outbound.place.channel_id, "user": outbound.private_to}
         thread = outbound.place.thread_id
-        # In a thread that nobody has replied in yet, Slack shows an ephemeral message to nobody.
+        # Slack shows an ephemeral message to nobody in a thread without replies.
         if thread and thread != outbound.reply_to_id:
             arguments["thread_ts"] = thread
         with delivery_errors(sends=True):
-            answer = await self._client.api_call("chat.postEphemeral", json=arguments)
-        return Receipt(message_id=stamp(as_mapping(answer.data), "message_ts"))
+            answer = await self._web.api_call("chat.postEphemeral", json=arguments)
+        return Receipt(message_ts(as_mapping(answer.data), "message_ts"))
 
     async def _respond(
         self, outbound: Outbound, body: dict[str, object], *, private: bool
     ) -> Receipt:
-        """Answer a command where the bot itself is not, at the address that came with it."""
+        """Answer a command at its response address, in a channel without the bot."""
         arguments = {**body, "response_type": "ephemeral" if private else "in_channel"}
         arguments["replace_original"] = False
         if outbound.place.thread_id:
             arguments["thread_ts"] = outbound.place.thread_id
-        await self._post_back(outbound.reply_handle, arguments)
-        return Receipt(message_id="")
+        await self._post_response(outbound.reply_handle, arguments)
+        return Receipt("")
 
-    async def _post_back(self, url: str, arguments: dict[str, object]) -> None:
-        if not is_slack(url, self._base_url):
+    async def _post_response(self, url: str, arguments: dict[str, object]) -> None:
+        if not self._client.owns(url):
             raise Permanent("Slack: the response address is not Slack's")
         with delivery_errors(sends=True):
-            async with self._session.post(
-                url, json=arguments, proxy=self._client.proxy, allow_redirects=False
+            async with self._client.session.post(
+                url, json=arguments, proxy=self._web.proxy, allow_redirects=False
             ) as response:
                 status, answer = response.status, await response.text()
-                wait = response.headers.get("Retry-After", "")
-        if status == 429:
-            raise Transient("Slack: response URL 429", float(wait) if wait.isdigit() else None)
-        if status >= 500:
-            raise Transient(f"Slack: response URL answered {status}")
+                check_status("Slack", status, response.headers)
         if status != 200:
             raise refused(_code(answer) or f"http_{status}")
 
 
+def compose(part: Part, buttons: Sequence[Button] = ()) -> dict[str, object]:
+    """`text` and, where there are any, `blocks`: the same for posting, updating and answering.
+
+    A payload equal to its plain text has no markup and is shown literally. Raises `Permanent` for
+    too many buttons, `FormatRejected` when there is no room for them below the part's blocks.
+    """
+    if len(buttons) > MAX_BUTTONS:
+        raise Permanent(f"Slack: at most {MAX_BUTTONS} buttons under a message")
+    if isinstance(part.payload, str):
+        literal = part.payload == part.text
+        body: dict[str, object] = {"text": escape(part.payload) if literal else part.payload}
+        if literal:
+            body["mrkdwn"] = False
+        blocks = _sections(part.payload, literal=literal) if buttons else []
+    else:
+        body = dict(part.payload)
+        # Screen readers and notifications use the text.
+        body.setdefault("text", escape(part.text) or "–")
+        given = body.get("blocks")
+        blocks = list(given) if isinstance(given, list | tuple) else []
+    if buttons:
+        elements = [_button(button, number) for number, button in enumerate(buttons, 1)]
+        blocks.append({"type": "actions", "elements": elements})
+    if len(blocks) > _MAX_BLOCKS:
+        raise FormatRejected(f"Slack: no room for buttons below {len(blocks) - 1} blocks")
+    if blocks:
+        body["blocks"] = blocks
+    return body
+
+
+def _sections(payload: str, *, literal: bool) -> list[object]:
+    """The text as blocks: Slack does not show the text of a message with buttons, which are
+    blocks."""
+    kind = "plain_text" if literal else "mrkdwn"
+    pieces = [payload[i : i + _MAX_SECTION] for i in range(0, len(payload), _MAX_SECTION)]
+    return [
+        {"type": "section", "text": {"type": kind, "text": piece}}
+        for piece in pieces
+        if piece.strip()
+    ]
+
+
+def _button(button: Button, number: int) -> dict[str, object]:
+    label = button.label.strip() or button.value
+    if len(label) > _MAX_LABEL:
+        label = f"{label[: _MAX_LABEL - 1]}…"
+    return {
+        "type": "button",
+        "action_id": f"parley-{number}",
+        "text": {"type": "plain_text", "text": label},
+        "value": button.value,
+    }
+
+
 def _thread(outbound: Outbound) -> str | None:
-    """The thread to post in. In a channel an answer opens one under the message it answers."""
+    """The thread to post in. In a channel, an answer opens one under the message it answers."""
     place = outbound.place
     if place.thread_id:
         return place.thread_id
@@ -170,7 +271,7 @@ def _thread(outbound: Outbound) -> str | None:
 
 
 def _code(answer: str) -> str:
-    """The error's name in a response URL's answer: JSON, or the bare name."""
+    """The error code in the answer of a response address: JSON, or the bare code."""
     try:
         decoded = json.loads(answer)
     except ValueError:

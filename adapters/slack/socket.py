@@ -1,105 +1,128 @@
-"""Socket Mode: slack-bolt's connection, watched, with acknowledgements only for what is stored."""
+"""Socket Mode through slack-bolt, with a client that replaces a socket as soon as it ends.
+
+slack_sdk's own client notices a lost socket only by a check every few seconds, sleeps with its lock
+held after a failed attempt, and then tries the same one-time address again. The client here opens
+one socket when it is told to and reports the end of a socket at once; `SocketConnection` decides
+when to open the next one. A delivery is acknowledged only after it is stored.
+"""
 
 import asyncio
 import random
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from collections.abc import Callable
+from logging import Logger
+from typing import Final
 
 import aiohttp
 import structlog
+from aiohttp import ClientWebSocketResponse, WSMessage, WSMsgType
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.shared.backoff import CONNECTION_DEADLINE
+from adapters.shared.connection import stop
+from adapters.shared.liveness import LivenessMonitor
 from adapters.slack.client import LOG
-from adapters.slack.errors import refusal, start_error
-from adapters.slack.liveness import LivenessMonitor
-from adapters.slack.socket_client import EventedClient, EventedHandler
+from adapters.slack.errors import UNREACHABLE, refusal, start_error
+from adapters.slack.webhook import Take
 from gateway.errors import StartError, Transient
+from gateway.ports import Liveness
 
 log = structlog.get_logger(__name__)
-
-Take: TypeAlias = Callable[[dict[str, object]], Awaitable[bool]]
 
 OPEN_SECONDS: Final = 15.0
 CLOSE_SECONDS: Final = 3.0
 PING_SECONDS: Final = 10.0
-"""Between pings; after four without a pong the library calls the connection dead."""
+"""Between pings; after four without a pong the library regards the connection as lost."""
+MISSED_PINGS: Final = 3
+"""Pings without an answer after which the connection counts as not alive."""
+ACK_SECONDS: Final = 2.5
+"""How long an acknowledgement waits for the next socket; Slack waits 3 seconds for it."""
 
-LATELY_SECONDS: Final = 60.0
+RECENT_SECONDS: Final = 60.0
 QUICK_PAUSE: Final = 0.2
-"""Before another socket when the last ones did not hold for long."""
+"""Before another socket when the last ones were lost within a short time."""
 FLAPPING: Final = 30
 SLOW_PAUSE: Final = 5.0
-"""The same after more than `FLAPPING` sockets within `LATELY_SECONDS`."""
+"""The same after more than `FLAPPING` lost sockets within `RECENT_SECONDS`."""
 LONGEST_PAUSE: Final = 10.0
 LONGEST_WAIT: Final = 300.0
-"""Seconds, however long Slack asks to wait."""
+"""The longest wait that Slack can request, in seconds."""
 JITTER: Final = 0.2
-GIVE_UP_SECONDS: Final = 120.0
-"""Without a connection for so long, the adapter is started anew from scratch."""
+
+_ENDS: Final = (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR)
 
 
 class SocketConnection:
-    """One Socket Mode connection, from `open` to `close`."""
+    """A Socket Mode connection. `on_end` is called when it is lost for good."""
 
-    def __init__(self, client: AsyncWebClient, app_token: str, take: Take) -> None:
+    def __init__(
+        self,
+        web: AsyncWebClient,
+        app_token: str,
+        take: Take,
+        on_end: Callable[[BaseException | None], None],
+    ) -> None:
         self._take = take
+        self._on_end = on_end
         app = AsyncApp(
             name="parley",
-            client=client,
+            client=web,
             logger=LOG,
             signing_secret="unused in socket mode",  # noqa: S106 - keeps bolt from its environment
-            # Runs before bolt's own handling, which would answer first and work afterwards.
+            # Runs before bolt's own handling, which acknowledges first and works afterwards.
             before_authorize=self._handle,
         )
-        self._client = EventedClient(app_token, client, LOG, PING_SECONDS)
-        self._handler = EventedHandler(app, self._client)
-        self.liveness = LivenessMonitor(self._client)
-        self._client.message_listeners.append(self._notice)
+        self._client = SingleSocketClient(app_token, web, LOG, PING_SECONDS)
+        self._handler = SocketHandler(app, self._client)
+        self._liveness = LivenessMonitor("ping", time.time)  # the library notes pongs by this clock
+        self._client.message_listeners.append(self._on_message)
         self._greeted = asyncio.Event()
-        self._ended: asyncio.Future[StartError | None] = asyncio.get_running_loop().create_future()
-        self._watching: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect and wait for Slack's greeting. Raises `StartError`."""
+        """Connect and wait for Slack's "hello". Raises `StartError`."""
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 await self._client.connect()
                 await self._greeted.wait()
-        except (SlackApiError, aiohttp.ClientError, OSError) as error:
+        except (SlackApiError, *UNREACHABLE) as error:
             raise start_error(error, "platforms.slack.app_token") from error
-        self._watching = asyncio.create_task(self._keep_open(), name="slack socket")
-        self._watching.add_done_callback(self._watched)
-
-    async def wait_closed(self) -> None:
-        """Return after `close`; raise `StartError` when the connection is lost for good."""
-        error = await asyncio.shield(self._ended)
-        if error is not None:
-            raise error
+        self._keeping = asyncio.create_task(self._keep_open(), name="slack socket")
 
     async def close(self) -> None:
-        """Close the socket and end everything that belongs to it."""
-        if self._watching is not None:
-            self._watching.cancel()
+        """Close the socket and end its tasks."""
+        keeping, self._keeping = self._keeping, None
+        await stop(keeping)
         self._client.closed = True
         self._client.auto_reconnect_enabled = False
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._client.disconnect()  # type: ignore[no-untyped-call]  # slack_sdk has no annotation there
         except TimeoutError:
-            log.warning("farewell_not_answered", platform="slack")
+            log.warning("close_not_answered", platform="slack")
         await self._handler.close_async()  # type: ignore[no-untyped-call]  # bolt has no annotation there
-        self._end(None)
+
+    def alive(self) -> Liveness:
+        """Whether Slack answered a recent ping."""
+        client = self._client
+        if client.last_ping_pong_time is not None:
+            self._liveness.answered(client.last_ping_pong_time)
+        socket = client.current_session
+        connected = socket is not None and not socket.closed and not client.stale
+        return self._liveness.check(MISSED_PINGS * client.ping_interval, connected)
 
     async def _handle(self, body: dict[str, object]) -> BoltResponse:
-        """Bolt acknowledges what is answered with 200, and nothing else."""
+        """Bolt acknowledges a delivery that is answered with 200, and no other."""
         return BoltResponse(status=200 if await self._take(body) else 503, body="")
 
-    async def _notice(
+    async def _on_message(
         self,
         client: AsyncBaseSocketModeClient,
         message: dict[str, object],
@@ -109,58 +132,51 @@ class SocketConnection:
             self._greeted.set()
 
     async def _keep_open(self) -> None:
-        """Open another socket whenever one is lost; end when that is of no use."""
+        """Open another socket whenever one is lost, until that is of no use."""
         loop = asyncio.get_running_loop()
         losses: deque[float] = deque(maxlen=FLAPPING + 1)
         while True:
             await self._client.lost.wait()
             began = loop.time()
             losses.append(began)
-            lately = sum(began - at < LATELY_SECONDS for at in losses)
-            error = await self._reopen(lately, began)
-            if error is not None:
-                self._end(error)
+            recent = sum(began - at < RECENT_SECONDS for at in losses)
+            try:
+                await self._reopen(recent, began)
+            except Exception as error:  # noqa: BLE001 - the end of the task ends the connection
+                self._on_end(error)
                 return
             seconds = round(loop.time() - began, 3)
             log.info("socket_reopened", platform="slack", seconds=seconds)
 
-    async def _reopen(self, losses: int, began: float) -> StartError | None:
-        """Try until there is a socket, then None; else why there will be none. `losses` is how many
-        sockets were lost lately, `began` the loop's time when the last one was."""
-        loop, failures, asked = asyncio.get_running_loop(), 0, 0.0
+    async def _reopen(self, losses: int, began: float) -> None:
+        """Try until there is a socket. Raises `StartError` when there will be none. `losses` is how
+        many sockets were lost recently, `began` the loop's time of the last loss."""
+        loop, failures, requested = asyncio.get_running_loop(), 0, 0.0
         while True:
-            wait = max(asked, pause_before(failures, losses))
-            await asyncio.sleep(wait * (1 + JITTER * random.random()))  # noqa: S311 - no secret
+            pause = max(requested, pause_before(failures, losses))
+            await asyncio.sleep(pause * (1 + JITTER * random.random()))  # noqa: S311 - no secret
             try:
                 async with asyncio.timeout(OPEN_SECONDS):
                     await self._client.connect()
-                return None
             except SlackApiError as error:
                 reason = start_error(error, "platforms.slack.app_token")
                 if reason.permanent:
-                    return reason
-                asked = _asked_to_wait(error)
-            except (aiohttp.ClientError, OSError):
-                log.warning("not_reached", platform="slack")
+                    raise reason from error
+                requested = _requested_wait(error)
+            except UNREACHABLE:
+                log.warning("slack_not_reached", platform="slack")
+            else:
+                return
             failures += 1
-            if loop.time() - began > GIVE_UP_SECONDS:
-                return StartError("The connection to Slack is lost.", "It is made anew.")
-
-    def _watched(self, task: asyncio.Task[None]) -> None:
-        failure = None if task.cancelled() else task.exception()
-        if failure is not None and not self._ended.done():
-            self._ended.set_exception(failure)
-
-    def _end(self, error: StartError | None) -> None:
-        if not self._ended.done():
-            self._ended.set_result(error)
+            if loop.time() - began > CONNECTION_DEADLINE:
+                raise StartError("The connection to Slack is lost.", "Parley connects again.")
 
 
 def pause_before(failures: int, losses: int) -> float:
-    """Seconds before the next attempt after so many vain ones, with so many sockets lost lately.
+    """Seconds before the next attempt, after so many failed ones and so many recent losses.
 
-    The first loss costs no pause at all; a server that takes sockets and drops them again is left
-    in peace after some time.
+    The first loss costs no pause. A server that accepts sockets and drops them again gets longer
+    pauses after some time.
     """
     if failures:
         return min(QUICK_PAUSE * 2.0 ** min(failures, 10), LONGEST_PAUSE)
@@ -169,8 +185,128 @@ def pause_before(failures: int, losses: int) -> float:
     return QUICK_PAUSE if losses <= FLAPPING else SLOW_PAUSE
 
 
-def _asked_to_wait(error: SlackApiError) -> float:
-    """Seconds for which Slack wants to be left alone; 0 when it names none."""
-    refused = refusal(error, sends=False)
-    wanted = refused.retry_after if isinstance(refused, Transient) else None
-    return min(wanted or 0.0, LONGEST_WAIT)
+def _requested_wait(error: SlackApiError) -> float:
+    """The seconds that Slack asks to wait, otherwise 0."""
+    reason = refusal(error, sends=False)
+    seconds = reason.retry_after if isinstance(reason, Transient) else None
+    return min(seconds or 0.0, LONGEST_WAIT)
+
+
+class SingleSocketClient(SocketModeClient):
+    """One socket at a time: `connect` opens the next one, `lost` is set when one is needed."""
+
+    def __init__(
+        self, app_token: str, web: AsyncWebClient, logger: Logger, ping_interval: float
+    ) -> None:
+        super().__init__(app_token, logger, web, web.proxy, False, ping_interval)
+        self.proxy = web.proxy
+        self.lost = asyncio.Event()
+        self._open = asyncio.Event()
+        self._closing: set[asyncio.Task[bool]] = set()
+
+    async def connect(self) -> None:
+        """Open the next socket, then close the last one if it is still open. Tries once.
+
+        Raises `SlackApiError`, `aiohttp.ClientError` and OSError.
+        """
+        answer = await self.web_client.apps_connections_open(app_token=self.app_token)
+        session = await self.aiohttp_client_session.ws_connect(
+            str(answer["url"]),
+            autoping=False,
+            heartbeat=self.ping_interval,
+            proxy=self.proxy,
+            ssl=self.web_client.ssl if self.web_client.ssl is not None else True,
+        )
+        last, self.current_session = self.current_session, session
+        self.last_ping_pong_time = time.time()
+        self.lost.clear()
+        self._open.set()
+        if self.current_session_monitor is not None:
+            self.current_session_monitor.cancel()
+        self.current_session_monitor = asyncio.ensure_future(self._ping(session))
+        self.message_receiver = asyncio.ensure_future(self._receive(session))
+        if last is not None and not last.closed:
+            closing = asyncio.ensure_future(last.close())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+
+    async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        """Called by the library when Slack asks for another socket."""
+        self.lost.set()
+
+    async def send_message(self, message: str) -> None:
+        """Send an acknowledgement, through the next socket when this one is lost.
+
+        After `ACK_SECONDS` it is dropped: Slack then sends the event again, as a duplicate.
+        """
+        try:
+            async with asyncio.timeout(ACK_SECONDS):
+                while not await self._sent(message):
+                    await self._open.wait()
+        except TimeoutError:
+            log.info("acknowledgement_dropped", platform="slack")
+
+    async def _sent(self, message: str) -> bool:
+        session = self.current_session
+        if session is not None and not session.closed:
+            try:
+                await session.send_str(message)
+            except (ConnectionError, aiohttp.ClientError):
+                pass
+            else:
+                return True
+        self._ended(session)
+        return False
+
+    async def _receive(self, session: ClientWebSocketResponse) -> None:
+        """Read one socket to its end."""
+        try:
+            while (message := await session.receive()).type not in _ENDS:
+                await self._handle_frame(message, session)
+        except (ConnectionError, RuntimeError, aiohttp.ClientError) as error:
+            log.info("socket_unreadable", platform="slack", error=error)
+        finally:
+            self._ended(session)
+
+    async def _handle_frame(self, message: WSMessage, session: ClientWebSocketResponse) -> None:
+        match message.type:
+            case WSMsgType.TEXT:
+                await self.enqueue_message(message.data)
+            case WSMsgType.PING:
+                await session.pong(message.data)
+            case WSMsgType.PONG if session is self.current_session:
+                self.last_ping_pong_time = time.time()
+
+    async def _ping(self, session: ClientWebSocketResponse) -> None:
+        """Ping one socket while it is the current one; without answers it counts as ended."""
+        while session is self.current_session and not session.closed:
+            await asyncio.sleep(self.ping_interval)
+            try:
+                await session.ping()
+            except (ConnectionError, aiohttp.ClientError):
+                break
+            if await self.is_ping_pong_failing():
+                break
+        self._ended(session)
+
+    def _ended(self, session: ClientWebSocketResponse | None) -> None:
+        """Ask for another socket, unless another one is already open."""
+        if session is self.current_session:
+            self._open.clear()
+            self.lost.set()
+
+    async def close(self) -> None:
+        """Close everything, also sockets whose closing handshake is not finished."""
+        for closing in list(self._closing):
+            closing.cancel()
+        await super().close()  # type: ignore[no-untyped-call]  # slack_sdk has no annotation there
+
+
+class SocketHandler(AsyncSocketModeHandler):
+    """Bolt's handler with a given client instead of one of its own."""
+
+    def __init__(self, app: AsyncApp, client: SingleSocketClient) -> None:
+        self.app = app
+        self.app_token = client.app_token
+        self.client = client
+        client.socket_mode_request_listeners.append(self.handle)  # type: ignore[arg-type]  # slack_sdk names its own request class

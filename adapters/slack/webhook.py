@@ -1,51 +1,47 @@
-"""HTTP mode: events, commands and presses arrive as signed requests on one path."""
+"""HTTP mode: events, commands and button presses arrive as signed requests on one path."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 from urllib.parse import parse_qsl
 
+from adapters.shared.json_readers import JsonObject, text
 from adapters.shared.signatures import verify_slack
-from adapters.slack.json_readers import Raw, text
-from gateway.ports import Clock, WebhookRequest, WebhookResponse, WebhookRoutes
+from gateway.ports import AdapterContext, Liveness, WebhookRequest, WebhookResponse
 
 Take: TypeAlias = Callable[[dict[str, object]], Awaitable[bool]]
+"""Stores a delivery; True when it may be acknowledged."""
 
 MAX_BODY: Final = 1_000_000
 """Bytes of a request; Slack's largest are interactive payloads of about 250 kB."""
-
 MAX_FIELDS: Final = 100
 
 
-class HttpConnection:
+class WebhookConnection:
     """One path of the public listener."""
 
-    def __init__(
-        self, routes: WebhookRoutes, path: str, signing_secret: str, clock: Clock, take: Take
-    ) -> None:
-        self._routes = routes
+    def __init__(self, context: AdapterContext, path: str, signing_secret: str, take: Take) -> None:
+        self._routes = context.webhooks
+        self._clock = context.clock
         self._path = path
         self._secret = signing_secret
-        self._clock = clock
         self._take = take
-        self._closed = asyncio.Event()
 
     async def open(self) -> None:
-        """Listen on the path. Raises `ConfigurationError` when it is taken."""
+        """Serve the path. Raises `ConfigurationError` when it is taken."""
         self._routes.add(self._path, self.handle, max_body=MAX_BODY, proof="X-Slack-Signature")
 
-    async def wait_closed(self) -> None:
-        """Return after `close`."""
-        await self._closed.wait()
-
     async def close(self) -> None:
-        """Stop listening."""
+        """Stop serving the path."""
         self._routes.remove(self._path)
-        self._closed.set()
+
+    def alive(self) -> Liveness:
+        """Always alive: requests arrive at our own listener."""
+        return Liveness(True)
 
     async def handle(self, request: WebhookRequest) -> WebhookResponse:
-        """Answer one request; anything but 200 makes Slack send it again."""
+        """Answer one request. Slack repeats a request that is answered with another status than
+        200."""
         if request.method != "POST":
             return WebhookResponse(405)
         if len(request.body) > MAX_BODY:
@@ -69,20 +65,18 @@ class HttpConnection:
         return WebhookResponse(200 if await self._take(dict(body)) else 503)
 
 
-def decode(body: bytes) -> Raw | None:
+def decode(body: bytes) -> JsonObject | None:
     """The JSON object or the form in a request's body; None for anything else.
 
-    Not left to slack-bolt: it takes a slash command that has the word "payload" in its text for
-    an interactive payload, and loses it.
+    slack-bolt's own parser mistakes a slash command with the word "payload" in its text for an
+    interactive payload.
     """
     try:
         if body.lstrip()[:1] == b"{":
             decoded = json.loads(body)
         else:
-            pairs = parse_qsl(
-                body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS
-            )
-            decoded = dict(pairs)
+            form = body.decode("utf-8")
+            decoded = dict(parse_qsl(form, keep_blank_values=True, max_num_fields=MAX_FIELDS))
     except (ValueError, RecursionError):
         return None
     return decoded if isinstance(decoded, dict) else None

@@ -1,4 +1,4 @@
-"""The Graph API over httpx: one request per call, no repetition, typed errors."""
+"""The Graph API over httpx: each call is one request, never repeated, with typed errors."""
 
 import json
 from collections.abc import Mapping
@@ -7,10 +7,20 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from adapters.whatsapp.errors import GraphFailure, delivery_error
-from adapters.whatsapp.json_readers import identifier, items, mapping, number, text, whole
+from adapters.shared.http import retry_after
+from adapters.shared.json_readers import (
+    JsonObject,
+    as_mapping,
+    identifier,
+    integer,
+    items,
+    mapping,
+    number,
+    text,
+)
+from adapters.whatsapp.errors import GraphFailure, GraphRefused
 from adapters.whatsapp.manifest import WhatsAppSettings, is_loopback
-from gateway.errors import Ambiguous, BadInput, DeliveryError, Permanent, Transient
+from gateway.errors import Ambiguous, BadInput, Permanent, Transient
 
 MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
 """Where Meta keeps files (Meta, "Media": media URLs are under lookaside.fbsbx.com)."""
@@ -19,14 +29,6 @@ MAX_ANSWER: Final = 1024 * 1024
 """Bytes of an answer other than a file."""
 
 TIMEOUT: Final = httpx.Timeout(30.0, connect=10.0, pool=10.0)
-
-
-class GraphRefused(DeliveryError):
-    """The platform said no, in its own words; `delivery_error` turns it into the typed error."""
-
-    def __init__(self, failure: GraphFailure) -> None:
-        super().__init__(str(failure))
-        self.failure = failure
 
 
 class GraphClient:
@@ -44,16 +46,16 @@ class GraphClient:
         if client is not None:
             await client.aclose()
 
-    async def number(self) -> Mapping[str, object]:
-        """What Meta says of the phone number. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
+    async def number(self) -> JsonObject:
+        """Meta's description of the number. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
         fields = "id,display_phone_number,verified_name,quality_rating"
         url = f"{self._root}/{self._settings.phone_number_id}?fields={fields}"
-        return await self._ask(httpx.Request("GET", url))
+        return await self._request(httpx.Request("GET", url))
 
-    async def post_message(self, body: Mapping[str, object]) -> Mapping[str, object]:
+    async def post_message(self, body: Mapping[str, object]) -> JsonObject:
         """Post to `messages`. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
         url = f"{self._root}/{self._settings.phone_number_id}/messages"
-        return await self._ask(httpx.Request("POST", url, json=body))
+        return await self._request(httpx.Request("POST", url, json=body))
 
     async def upload(self, name: str, mime: str, data: bytes) -> str:
         """Upload a file; returns its media id. An upload alone delivers nothing, so a lost answer
@@ -66,7 +68,7 @@ class GraphClient:
             files={"file": (name, data, mime)},
         )
         try:
-            answer = await self._ask(request)
+            answer = await self._request(request)
         except Ambiguous as error:
             raise Transient(str(error)) from error
         media_id = identifier(answer, "id", 128)
@@ -75,16 +77,16 @@ class GraphClient:
         return media_id
 
     async def download(self, media_id: str, limit: int) -> bytes:
-        """The bytes of a file people sent. Raises `BadInput` beyond `limit`, `DeliveryError`."""
+        """The bytes of a received file. Raises `BadInput` beyond `limit`, `DeliveryError`."""
         url = (
             f"{self._root}/{quote(media_id, safe='')}"
             f"?phone_number_id={self._settings.phone_number_id}"
         )
         try:
-            described = await self._ask(httpx.Request("GET", url))
+            described = await self._request(httpx.Request("GET", url))
             size = number(described, "file_size")
             if size is not None and size > limit:
-                raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, allowed are {limit}")
+                raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, more than {limit}")
             return await self._bytes(text(described, "url", 4096), limit)
         except Ambiguous as error:
             raise Transient(str(error)) from error
@@ -106,10 +108,12 @@ class GraphClient:
             finally:
                 await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Transient(f"WhatsApp: the file did not come ({type(error).__name__})") from error
+            raise Transient(
+                f"WhatsApp: the file did not arrive ({type(error).__name__})"
+            ) from error
         return bytes(pieces)
 
-    async def _ask(self, request: httpx.Request) -> Mapping[str, object]:
+    async def _request(self, request: httpx.Request) -> JsonObject:
         try:
             response = await self._http().send(self._signed(request), stream=True)
             try:
@@ -117,14 +121,14 @@ class GraphClient:
                 async for piece in response.aiter_bytes():
                     data += piece
                     if len(data) > MAX_ANSWER:
-                        raise Ambiguous("WhatsApp: the answer is larger than an answer can be")
+                        raise Ambiguous(f"WhatsApp: the answer has more than {MAX_ANSWER} bytes")
             finally:
                 await response.aclose()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise Transient(f"WhatsApp cannot be reached ({type(error).__name__})") from error
         except httpx.HTTPError as error:
-            raise Ambiguous(f"WhatsApp gave no answer ({type(error).__name__})") from error
-        return _understood(response, bytes(data))
+            raise Ambiguous(f"WhatsApp did not answer ({type(error).__name__})") from error
+        return _decoded(response, bytes(data))
 
     def _http(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -141,7 +145,7 @@ class GraphClient:
         token = self._settings.access_token.get_secret_value()
         request.headers["Authorization"] = f"Bearer {token}"
         request.headers["User-Agent"] = "parley"
-        # A prepared request has no timeout of its own; without one httpx would wait for ever.
+        # Without a timeout of its own, httpx would wait for a prepared request for ever.
         request.extensions.setdefault("timeout", TIMEOUT.as_dict())
         return request
 
@@ -156,12 +160,7 @@ class GraphClient:
         return parts.scheme == "https" and parts.hostname in MEDIA_HOSTS and there[1] == 443
 
 
-def refusal(error: GraphRefused) -> DeliveryError:
-    """The typed error of gateway/errors.py for a refusal."""
-    return delivery_error(error.failure)
-
-
-def message_id_of(answer: Mapping[str, object]) -> str:
+def message_id_of(answer: JsonObject) -> str:
     """The id of the message just sent. Raises `Ambiguous` when the answer names none."""
     for message in items(answer, "messages"):
         if wamid := identifier(message, "id", 512):
@@ -169,7 +168,7 @@ def message_id_of(answer: Mapping[str, object]) -> str:
     raise Ambiguous("WhatsApp: accepted, but the answer names no message")
 
 
-def _understood(response: httpx.Response, data: bytes) -> Mapping[str, object]:
+def _decoded(response: httpx.Response, data: bytes) -> JsonObject:
     try:
         answer = json.loads(data) if data else {}
     except (ValueError, RecursionError):
@@ -178,22 +177,17 @@ def _understood(response: httpx.Response, data: bytes) -> Mapping[str, object]:
         return answer
     if response.status_code == 200:
         raise Ambiguous("WhatsApp: the answer cannot be read")
-    error = mapping(answer, "error")
+    error = mapping(as_mapping(answer), "error")
     raise GraphRefused(
         GraphFailure(
             status=response.status_code,
-            code=whole(error, "code"),
-            subcode=whole(error, "error_subcode"),
+            code=integer(error, "code"),
+            subcode=integer(error, "error_subcode"),
             message=text(error, "message", 300),
             details=text(mapping(error, "error_data"), "details", 300),
-            retry_after=_seconds(response.headers.get("retry-after")),
+            retry_after=retry_after(response.headers),
         )
     )
-
-
-def _seconds(header: str | None) -> float | None:
-    found = number({"seconds": header}, "seconds") if header else None
-    return found if found is not None and 0 <= found <= 86_400 else None
 
 
 def _host_and_port(url: str) -> tuple[str, int]:

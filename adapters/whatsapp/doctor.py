@@ -1,10 +1,17 @@
-"""What `parley doctor` asks of a WhatsApp account, and what to do about each answer."""
+"""The checks of a WhatsApp account for `parley doctor`."""
 
 from typing import Final
 
-from adapters.whatsapp.client import GraphClient, GraphRefused
-from adapters.whatsapp.errors import TOKEN_CODES, WRONG_ID_SUBCODE, GraphFailure
-from adapters.whatsapp.json_readers import text
+from adapters.shared.json_readers import text
+from adapters.whatsapp.client import GraphClient
+from adapters.whatsapp.errors import (
+    HOW_TO_AUTHENTICATE,
+    TOKEN_CODES,
+    WHICH_PHONE_NUMBER_ID,
+    WRONG_ID_SUBCODE,
+    GraphFailure,
+    GraphRefused,
+)
 from adapters.whatsapp.manifest import API_VERSION, WhatsAppSettings
 from adapters.whatsapp.template import WhatsAppTemplate
 from gateway.errors import DeliveryError
@@ -13,24 +20,14 @@ from gateway.ports import Check
 OLDEST_VERSION: Final = 22
 """Graph API versions live about two years; v22.0 is of January 2025 (Graph API changelog)."""
 
-HOW_TO_AUTHENTICATE: Final = (
-    "Create a system user's token with whatsapp_business_messaging and "
-    "whatsapp_business_management (Business settings > System users); the one on the API Setup "
-    "page lasts a day."
-)
-WHICH_ID: Final = (
-    'Copy "Phone number ID" from WhatsApp > API Setup. It is neither the phone number nor the '
-    '"WhatsApp Business Account ID" that stands beside it.'
-)
-
 
 async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check]:
-    """The checks, in the order in which people set things up. Never raises."""
+    """The checks, in the order of setting an account up. Never raises."""
     return [
         _present(
             "app secret",
             bool(settings.app_secret),
-            "Copy it from App settings > Basic. Without it anybody could write in Meta's name, so "
+            "Copy it from App settings > Basic. Without it anyone could write in Meta's name, so "
             "WhatsApp does not start.",
         ),
         _present(
@@ -48,7 +45,7 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
     if not settings.access_token or not settings.phone_number_id:
         return [
             _present("access token", bool(settings.access_token), HOW_TO_AUTHENTICATE),
-            _present("phone number id", bool(settings.phone_number_id), WHICH_ID),
+            _present("phone number id", bool(settings.phone_number_id), WHICH_PHONE_NUMBER_ID),
         ]
     try:
         answer = await graph.number()
@@ -58,7 +55,7 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
         advice = f"Check the network, a proxy, and base_url ({settings.base_url})."
         return [Check("platform reachable", False, str(error), advice)]
     if not text(answer, "display_phone_number", 40):
-        detail = f"{settings.phone_number_id} exists, but is no phone number"
+        detail = f"{settings.phone_number_id} exists, but is not a phone number"
         return [Check("access token", True, "accepted"), _wrong_id(detail)]
     number = text(answer, "display_phone_number", 40)
     name = text(answer, "verified_name", 100)
@@ -75,7 +72,7 @@ def _refused(failure: GraphFailure) -> list[Check]:
     if failure.code == 100:
         detail = "Meta knows no such object"
         if failure.subcode != WRONG_ID_SUBCODE:
-            detail = "it is no phone number"
+            detail = "it is not a phone number"
         return [Check("access token", True, "accepted"), _wrong_id(detail)]
     if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
         advice = "The token lacks a permission, or the app is not assigned to this account."
@@ -84,7 +81,7 @@ def _refused(failure: GraphFailure) -> list[Check]:
 
 
 def _wrong_id(detail: str) -> Check:
-    return Check("phone number id", False, detail, WHICH_ID)
+    return Check("phone number id", False, detail, WHICH_PHONE_NUMBER_ID)
 
 
 def _present(name: str, there: bool, advice: str) -> Check:

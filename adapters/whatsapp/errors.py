@@ -1,4 +1,4 @@
-"""Meta's error codes, and what each means for a send.
+"""Meta's error codes, and the meaning of each for a send.
 
 Source: Meta, "Cloud API error codes" (developers.facebook.com, WhatsApp Business Platform,
 support/error-codes); the pause for 131056 from "Pair rate limits": one message in 6 seconds.
@@ -8,13 +8,23 @@ Codes decide, not HTTP statuses: Meta recommends it, and sends rate limits with 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from gateway.errors import DeliveryError, Permanent, Transient, WindowClosed
+from gateway.errors import DeliveryError, Permanent, StartError, Transient, WindowClosed
 
 Outcome: TypeAlias = Literal["transient", "window", "permanent"]
 
 WINDOW_CODE: Final = 131047
 TOKEN_CODES: Final = frozenset({0, 190})
 WRONG_ID_SUBCODE: Final = 33
+
+HOW_TO_AUTHENTICATE: Final = (
+    "Create a system user's token with whatsapp_business_messaging and "
+    "whatsapp_business_management (Business settings > System users); the one on the API Setup "
+    "page lasts a day."
+)
+WHICH_PHONE_NUMBER_ID: Final = (
+    'Copy "Phone number ID" from WhatsApp > API Setup. It is neither the phone number nor the '
+    '"WhatsApp Business Account ID" next to it.'
+)
 
 PAUSES: Final[dict[int, float]] = {131056: 6.0}
 
@@ -69,7 +79,7 @@ ACCOUNT_LIMITS: Final = frozenset({4, 80007, 130429})
 
 @dataclass(frozen=True, slots=True)
 class GraphFailure:
-    """A refusal as it came. `retry_after` in seconds, None when the answer had none."""
+    """A refusal of the platform. `retry_after` in seconds, None when the answer names none."""
 
     status: int
     code: int | None = None
@@ -83,18 +93,24 @@ class GraphFailure:
         return f"WhatsApp: {number} {self.details or self.message}".strip()
 
 
+class GraphRefused(DeliveryError):
+    """A refusal of the platform, before `delivery_error` gives it a meaning."""
+
+    def __init__(self, failure: GraphFailure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
 def outcome_of(failure: GraphFailure) -> Outcome:
-    """What to think of a refusal; codes Meta adds later are judged by the HTTP status."""
+    """The meaning of a refusal. The HTTP status decides about unknown codes."""
     known = OUTCOMES.get(failure.code) if failure.code is not None else None
     if known is not None:
         return known
-    if failure.status == 429 or failure.status >= 500:
-        return "transient"
-    return "permanent"
+    return "transient" if failure.status == 429 or failure.status >= 500 else "permanent"
 
 
 def delivery_error(failure: GraphFailure) -> DeliveryError:
-    """The typed error for a refusal."""
+    """The typed error of a refusal."""
     match outcome_of(failure):
         case "transient":
             pause = failure.retry_after
@@ -105,3 +121,14 @@ def delivery_error(failure: GraphFailure) -> DeliveryError:
             return WindowClosed(str(failure))
         case "permanent":
             return Permanent(str(failure))
+
+
+def start_error(failure: GraphFailure) -> StartError:
+    """The reason for a failed connection, with advice."""
+    if failure.code in TOKEN_CODES:
+        return StartError(f"{failure}.", HOW_TO_AUTHENTICATE, permanent=True)
+    if failure.code == 100 and failure.subcode == WRONG_ID_SUBCODE:
+        problem = "WhatsApp: platforms.whatsapp.phone_number_id is not the id of a phone number."
+        return StartError(problem, WHICH_PHONE_NUMBER_ID, permanent=True)
+    permanent = outcome_of(failure) == "permanent" and failure.code != WINDOW_CODE
+    return StartError(f"{failure}.", "Run `parley doctor` for details.", permanent=permanent)

@@ -1,10 +1,9 @@
-"""One key per person over time, whatever Meta calls them today.
+"""One key per person over time, whatever ids Meta uses.
 
-A person is keyed by the business-scoped user id (BSUID) where Meta gives one, otherwise by the
-phone number. A person first known by the phone keeps that key when the BSUID appears, and everybody
-keeps the key when the number or the BSUID changes, because Meta signs for it. A number that turns
-up under another BSUID, or without any after a silence in which a carrier may have given it to
-somebody else, belongs to another person, who starts anew.
+The key is the business-scoped user id (BSUID) where Meta gives one, otherwise the phone number. A
+person first known by the number keeps that key when a BSUID appears, and keeps it when number or
+BSUID changes, because Meta signs the change. A number with another BSUID belongs to another person.
+So does a number without any BSUID after a silence in which a carrier may have reassigned it.
 """
 
 from dataclasses import replace
@@ -28,17 +27,17 @@ from gateway.ports import AdapterState, keep_ids, kept_ids
 
 REMEMBERED: Final = timedelta(days=3650)
 UNCONFIRMED: Final = timedelta(days=45)
-"""How long a number alone is taken for the same person: carriers give numbers away again after 45
-days at the earliest (FCC, 47 CFR 52.15(f)(1)(ii), numbers that are aging). A BSUID that appears
-in that time, and never wrote before, takes the person over."""
+"""How long a number alone identifies the same person: carriers reassign numbers after 45 days at
+the earliest (FCC, 47 CFR 52.15(f)(1)(ii), aging numbers). A new BSUID that appears in that time is
+the same person's."""
 MAX_OWNERS: Final = 1_000
-"""People that one number may belong to after one another, without a BSUID."""
+"""Successive owners of one number without a BSUID."""
 
 _ONLY_PHONE: Final = "?"
-"""The mark of a number whose person has no BSUID, in front of the person's key."""
+"""The prefix of a person's key that marks a number whose owner has no BSUID."""
 
 _NUMBER_SIGNS: Final = str.maketrans("", "", "+ -()")
-"""What people write into a number, and Meta does not."""
+"""Characters that people write into a number, and Meta does not."""
 
 _Event = TypeVar("_Event", bound=InboundEvent)
 
@@ -55,9 +54,9 @@ class Identities:
         self._state = state
 
     async def key(self, who: Identity) -> str:
-        """The key of the person who wrote; learns what is new. Raises `StoreUnavailable`."""
+        """The key of the author; stores new ids. Raises `StoreUnavailable`."""
         key = await self._key(who)
-        await self._learn(key, who)
+        await self._store_ids(key, who)
         return key
 
     async def _key(self, who: Identity) -> str:
@@ -69,7 +68,7 @@ class Identities:
         if adopts and await kept_ids(self._state, who.user_id) is None:
             known = (owner or "").removeprefix(_ONLY_PHONE) or who.phone
             await self._state.put(f"user:{who.user_id}", known, REMEMBERED)
-            # The number may be somebody else's one day, the BSUID never.
+            # The number may be reassigned, the BSUID is not.
             await self._state.put(f"address:{known}", who.user_id, REMEMBERED)
         key = known or who.user_id
         if who.phone:
@@ -77,16 +76,17 @@ class Identities:
         return key
 
     async def known_key(self, who: Identity) -> str:
-        """The same without learning anything."""
+        """The key, without storing anything."""
         if who.user_id:
             return await self._state.get(f"user:{who.user_id}") or who.user_id
         owner = await self._state.get(f"phone:{who.phone}")
         return (owner or "").removeprefix(_ONLY_PHONE) or who.phone
 
-    async def moved(self, move: IdentityChange) -> bool:
-        """Keep the person's key under the new number and BSUID; False where it is not sure who
-        moved: a number alone does not name a person who has a BSUID."""
-        key, before, after = await self.known_key(move.before), move.before, move.after
+    async def change(self, change: IdentityChange) -> bool:
+        """Keep the person's key under the new number and BSUID. False where the person is
+        uncertain: a number alone does not identify a person with a BSUID."""
+        before, after = change.before, change.after
+        key = await self.known_key(before)
         owner = await self._state.get(f"phone:{before.phone}") if before.phone else None
         if not key or not (before.user_id or (owner or "").startswith(_ONLY_PHONE)):
             return False
@@ -105,23 +105,23 @@ class Identities:
         return True
 
     async def address(self, key: str) -> str:
-        """Where to send to this person now: a BSUID or a phone number."""
+        """The address of this person: a BSUID or a phone number."""
         return await self._state.get(f"address:{key}") or key
 
     async def known_ids(self, key: str) -> KnownIds:
-        """The ids by which Meta named this person."""
+        """The ids of this person, current and former ones."""
         return await kept_ids(self._state, key) or KnownIds()
 
     async def _by_phone(self, phone: str) -> str:
         owner = await self._state.get(f"phone:{phone}")
         if owner:
-            # A message refreshes what is taken for granted of a number without BSUID only.
+            # A message renews the assumption about a number without a BSUID only.
             if owner.startswith(_ONLY_PHONE):
                 await self._state.put(f"phone:{phone}", owner, UNCONFIRMED)
             return owner.removeprefix(_ONLY_PHONE) or phone
         count = await self._state.get(f"owners:{phone}")
         if count is None and await self._state.get(f"address:{phone}"):
-            count = "1"  # the bare number is the key of a person who is reached elsewhere now
+            count = "1"  # the number alone is the key of a person with another address
         number = min(int(count or "0"), MAX_OWNERS)
         key = f"{phone}.{number}" if number else phone
         await self._state.put(f"owners:{phone}", str(number + 1), REMEMBERED)
@@ -131,14 +131,14 @@ class Identities:
         return key
 
     async def _take_phone(self, phone: str, owner: str, before: str | None) -> None:
-        """The number is this person's from now on, and that of the one before them no more."""
+        """Assign the number to this person, and remove it from its former owner."""
         former = (before or "").removeprefix(_ONLY_PHONE)
         if former and former != owner.removeprefix(_ONLY_PHONE):
             known = await self.known_ids(former)
             await keep_ids(self._state, former, known.without(phone))
         await self._state.put(f"phone:{phone}", owner, UNCONFIRMED)
 
-    async def _learn(self, key: str, who: Identity) -> None:
+    async def _store_ids(self, key: str, who: Identity) -> None:
         known = await self.known_ids(key)
         now = known.named((who.user_id, who.phone))
         if now != known:
@@ -146,17 +146,17 @@ class Identities:
 
 
 async def keys_named(state: AdapterState, id_: str) -> tuple[str, ...]:
-    """The keys of people whom this id may name: a key, a BSUID, or the number of whoever has it
-    now, also with `+` and spaces. Two where a number is one person's key and another's number."""
+    """The keys of people with this id: a key, a BSUID, or a number, also with `+` and spaces. Two
+    keys where a number is one person's key and another's number."""
     digits = id_.translate(_NUMBER_SIGNS)
     number = digits if digits.isascii() and digits.isdigit() else id_
-    found = [await state.get(f"user:{id_}") or ""]
+    keys = [await state.get(f"user:{id_}") or ""]
     owner = await state.get(f"phone:{number}")
     if owner:
-        found.append(owner.removeprefix(_ONLY_PHONE) or number)
+        keys.append(owner.removeprefix(_ONLY_PHONE) or number)
     written = dict.fromkeys((id_, number))
-    found += [one for one in written if await kept_ids(state, one) is not None]
-    return tuple(dict.fromkeys(one for one in found if one))
+    keys += [one for one in written if await kept_ids(state, one) is not None]
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def under_key(
@@ -165,8 +165,8 @@ def under_key(
     who: Identity,
     known: KnownIds = KnownIds(),  # noqa: B008 - frozen
 ) -> _Event:
-    """The same event with `key` as its author and chat, the other ids of the event as aliases, and
-    those by which the person was `known` before as former ones."""
+    """The same event with `key` as its author and chat, the event's other ids as aliases, and the
+    person's other `known` ids as former ones."""
     match event:
         case MessageReceived() | MessageEdited():
             return replace(event, message=_rekeyed(event.message, key, who, known))

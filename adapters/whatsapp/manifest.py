@@ -1,31 +1,32 @@
-"""What is known of the WhatsApp adapter without importing an HTTP client."""
+"""WhatsApp's settings and capabilities, without an HTTP client."""
 
 import ipaddress
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
+from adapters.shared.settings import CredentialSettings
 from adapters.whatsapp.template import WhatsAppTemplate
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, SendPace
+from gateway.ports import AdapterManifest, Capabilities, SendPace
 
 GRAPH_URL: Final = "https://graph.facebook.com"
 API_VERSION: Final = "v25.0"
 
-_CREDENTIALS: Final = ("access_token", "phone_number_id", "app_secret", "verify_token")
-
 
 def _from_short_form(value: object) -> object:
-    """`name` or `name/language`, as one environment variable can say it."""
+    """The short form `name` or `name/language`, for one environment variable."""
     if not isinstance(value, str):
         return value
     name, _, language = value.partition("/")
     return {"name": name, "language": language} if language else {"name": name}
 
 
-class WhatsAppSettings(AccountSettings, extra="forbid", frozen=True):
+class WhatsAppSettings(CredentialSettings, extra="forbid", frozen=True):
     """The keys under `platforms.whatsapp`. The first four are needed."""
+
+    credentials: ClassVar = ("access_token", "phone_number_id", "app_secret", "verify_token")
 
     access_token: SecretStr = SecretStr("")
     """A system user's token with `whatsapp_business_messaging`; one from API Setup lasts a day."""
@@ -69,19 +70,6 @@ class WhatsAppSettings(AccountSettings, extra="forbid", frozen=True):
         if parts.scheme == "http" and is_loopback(parts.hostname or ""):
             return value.rstrip("/")
         raise ValueError(f"use https (got {value!r}); plain http only for this machine")
-
-    def configured(self) -> bool:
-        """True when the adapter can both receive and send."""
-        return not self.absent()
-
-    def missing(self) -> tuple[str, ...]:
-        """What is still needed once any credential is set."""
-        absent = self.absent()
-        return absent if len(absent) < len(_CREDENTIALS) else ()
-
-    def absent(self) -> tuple[str, ...]:
-        """The names of the credentials that are empty."""
-        return tuple(name for name in _CREDENTIALS if not getattr(self, name))
 
 
 def is_loopback(host: str) -> bool:

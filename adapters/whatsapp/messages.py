@@ -1,22 +1,36 @@
-"""What a message says: its kinds turned into readable text, attachments and extras."""
+"""A WhatsApp message as a `ChatMessage`: text, text of others, attachments and extras."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
-from adapters.whatsapp.json_readers import flag, identifier, items, mapping, number, text
-from gateway.authorship import Material
+from adapters.shared.json_readers import (
+    JsonObject,
+    flag,
+    identifier,
+    items,
+    mapping,
+    number,
+    text,
+)
+from gateway.authorship import Material, within_bounds
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
     AttachmentKind,
+    ChatMessage,
     InteractiveReply,
     Location,
+    MessageAuthor,
+    Place,
+    Quote,
+    WhatsAppExtras,
 )
 
+MAX_WAMID: Final = 512
 MAX_NAMED: Final = 20
-"""How many shared contacts, or products of an order, are named."""
+"""Shared contacts, or products of an order, that are named."""
 
 MEDIA: Final[dict[str, AttachmentKind]] = {
     "image": "image",
@@ -32,8 +46,8 @@ _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.D
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One message's content, whatever its kind was. `text` is what the person wrote, `material`
-    what they show."""
+    """The content of a message of any kind. `text` is the author's own, `material` that of
+    others."""
 
     text: str = ""
     material: tuple[Material, ...] = ()
@@ -42,21 +56,21 @@ class Content:
     reply: InteractiveReply | None = None
 
 
-def content_of(message: Mapping[str, object]) -> Content | None:
-    """The content, None for kinds that say nothing a person wrote or shows. All of a forwarded
-    message was written by somebody else, its caption included."""
+def _content_of(message: JsonObject) -> Content | None:
+    """The content, None for kinds without any. A forwarded message, with its caption, is text of
+    others."""
     content = _content(message)
     if content is None:
         return None
     if is_forwarded(message):
-        told = [content.text, *(piece.text for piece in content.material)]
-        material = tuple(Material("forwarded", one) for one in told if one)
+        texts = [content.text, *(piece.text for piece in content.material)]
+        material = tuple(Material("forwarded", one) for one in texts if one)
         return replace(content, text="", material=material)
     advert = _advert(mapping(message, "referral"))
     return replace(content, material=(*content.material, *advert))
 
 
-def _content(message: Mapping[str, object]) -> Content | None:
+def _content(message: JsonObject) -> Content | None:
     kind = text(message, "type", 40)
     body = mapping(message, kind)
     if kind == "text":
@@ -76,12 +90,12 @@ def _content(message: Mapping[str, object]) -> Content | None:
     return Content(chosen.title or chosen.id) if chosen else None
 
 
-def choice_of(message: Mapping[str, object]) -> InteractiveReply | None:
-    """The button or list row that was chosen, None when the message is no choice of its sender."""
+def choice_of(message: JsonObject) -> InteractiveReply | None:
+    """The selected button or list row, None when the message is no choice of its sender."""
     return None if is_forwarded(message) else _choice(message)
 
 
-def _choice(message: Mapping[str, object]) -> InteractiveReply | None:
+def _choice(message: JsonObject) -> InteractiveReply | None:
     kind = text(message, "type", 40)
     if kind == "button":
         button = mapping(message, "button")
@@ -103,11 +117,11 @@ def _choice(message: Mapping[str, object]) -> InteractiveReply | None:
 
 def command_in(written: str) -> tuple[str, str] | None:
     """Name and arguments of "/name arguments", None for anything else, paths included."""
-    found = _COMMAND.fullmatch(written.strip())
-    return (found.group(1).lower(), (found.group(2) or "").strip()) if found else None
+    match = _COMMAND.fullmatch(written.strip())
+    return (match[1].lower(), (match[2] or "").strip()) if match else None
 
 
-def _media(kind: str, body: Mapping[str, object]) -> Content | None:
+def _media(kind: str, body: JsonObject) -> Content | None:
     media_id = identifier(body, "id", 128)
     if not media_id:
         return None
@@ -120,7 +134,7 @@ def _media(kind: str, body: Mapping[str, object]) -> Content | None:
     return Content(text(body, "caption", MAX_CONTENT), attachments=(attachment,))
 
 
-def _location(body: Mapping[str, object]) -> Content | None:
+def _location(body: JsonObject) -> Content | None:
     latitude, longitude = number(body, "latitude"), number(body, "longitude")
     if latitude is None or longitude is None:
         return None
@@ -129,11 +143,11 @@ def _location(body: Mapping[str, object]) -> Content | None:
     place = Location(latitude, longitude, text(body, "name", 500), text(body, "address", 500))
     named = ", ".join(part for part in (place.name, place.address) if part)
     point = f"{latitude:.6f}, {longitude:.6f}"
-    told = f"Location: {named} ({point})" if named else f"Location: {point}"
-    return Content(material=(Material("location", told),), location=place)
+    words = f"Location: {named} ({point})" if named else f"Location: {point}"
+    return Content(material=(Material("location", words),), location=place)
 
 
-def _contacts(cards: list[Mapping[str, object]]) -> Content | None:
+def _contacts(cards: list[JsonObject]) -> Content | None:
     lines: list[str] = []
     for card in cards[:MAX_NAMED]:
         details = [
@@ -149,12 +163,12 @@ def _contacts(cards: list[Mapping[str, object]]) -> Content | None:
     return Content(material=(Material("contact", "\n".join(lines)),)) if lines else None
 
 
-def _order(body: Mapping[str, object]) -> Content | None:
+def _order(body: JsonObject) -> Content | None:
     products = items(body, "product_items")
     if not products:
         return None
     named = [
-        f"{text(product, 'quantity', 12) or '1'} x {text(product, 'product_retailer_id', 100)}"
+        f"{identifier(product, 'quantity') or '1'} x {text(product, 'product_retailer_id', 100)}"
         for product in products[:MAX_NAMED]
     ]
     if len(products) > MAX_NAMED:
@@ -163,7 +177,7 @@ def _order(body: Mapping[str, object]) -> Content | None:
     return Content(text(body, "text", 1000), (order,))
 
 
-def _form(body: Mapping[str, object]) -> Content | None:
+def _form(body: JsonObject) -> Content | None:
     answers = text(body, "response_json", 4000)
     if not answers:
         return None
@@ -172,14 +186,47 @@ def _form(body: Mapping[str, object]) -> Content | None:
     return Content(material=(Material("form", f"Form: {answers}"),), reply=reply)
 
 
-def _advert(referral: Mapping[str, object]) -> tuple[Material, ...]:
-    """The advertisement or post through which the person opened the chat."""
-    told = (text(referral, "headline", 300), text(referral, "body", 1000))
-    words = "\n".join(part for part in told if part)
+def _advert(referral: JsonObject) -> tuple[Material, ...]:
+    """The advertisement or post that opened the chat."""
+    parts = (text(referral, "headline", 300), text(referral, "body", 1000))
+    words = "\n".join(part for part in parts if part)
     return (Material("advert", words, text(referral, "source_url", 300)),) if words else ()
 
 
-def is_forwarded(message: Mapping[str, object]) -> bool:
-    """True when the message was handed on from another chat."""
+def is_forwarded(message: JsonObject) -> bool:
+    """True when the message was forwarded from another chat."""
     context = mapping(message, "context")
     return flag(context, "forwarded") or flag(context, "frequently_forwarded")
+
+
+def chat_message(
+    message: JsonObject,
+    message_id: str,
+    at: datetime,
+    place: Place,
+    author: MessageAuthor,
+    own_number: str,
+) -> ChatMessage | None:
+    """The message, None for kinds without content. `own_number` is the business's."""
+    content = _content_of(message)
+    if content is None:
+        return None
+    context = mapping(message, "context")
+    replied, quoted = identifier(context, "id", MAX_WAMID), identifier(context, "from")
+    by_us = bool(quoted) and _digits(quoted) == _digits(own_number)
+    return ChatMessage(
+        id=message_id,
+        content=content.text,
+        author=author,
+        place=place,
+        timestamp=at,
+        reply_to_id=replied or None,
+        quote=Quote(replied, author_id=quoted, by_this_bot=by_us) if replied else None,
+        attachments=content.attachments,
+        extras=WhatsAppExtras(interactive_reply=content.reply, location=content.location),
+        material=within_bounds(content.material),
+    )
+
+
+def _digits(number: str) -> str:
+    return "".join(character for character in number if character.isdigit())

@@ -1,4 +1,4 @@
-"""Webhook payloads turned into events: pure, and never an exception for any payload.
+"""Webhook payloads as events. Pure; no payload raises.
 
 Shapes: Meta, "Webhooks: messages" and "Business-scoped user IDs" (`user_id`, `from_user_id`,
 messages without a phone number, `user_changed_number`, `user_changed_user_id`).
@@ -9,12 +9,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from adapters.whatsapp.json_readers import identifier, items, mapping, moment, text, whole
-from adapters.whatsapp.messages import MEDIA, choice_of, command_in, content_of, is_forwarded
-from gateway.authorship import within_bounds
+from adapters.shared.json_readers import (
+    JsonObject,
+    as_mapping,
+    identifier,
+    integer,
+    items,
+    mapping,
+    text,
+    unix_time,
+)
+from adapters.whatsapp.messages import (
+    MAX_WAMID,
+    MEDIA,
+    chat_message,
+    choice_of,
+    command_in,
+    is_forwarded,
+)
 from gateway.message import (
     ButtonPressed,
-    ChatMessage,
     CommandInvoked,
     InboundEvent,
     MessageAuthor,
@@ -22,14 +36,13 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    Quote,
     ReactionChanged,
-    WhatsAppExtras,
 )
 from gateway.people import Audience
 
 PLATFORM: Final = "whatsapp"
-MAX_WAMID: Final = 512
+MAX_UPDATES: Final = 5_000
+"""Updates read of one payload; Meta sends at most 1,000 at once."""
 
 NAMED_KINDS: Final = frozenset(
     {*MEDIA, "text", "location", "contacts", "order", "interactive", "button", "reaction", "edit"}
@@ -47,7 +60,7 @@ NAMED_FIELDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """How a payload names a person: either may be missing, not both."""
+    """The ids of a person in a payload; at least one is there."""
 
     user_id: str = ""
     phone: str = ""
@@ -61,7 +74,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedEvent:
-    """An event with what its payload said of the person, and when it was written."""
+    """An event with the person's ids in its payload, and the time of writing."""
 
     event: InboundEvent
     who: Identity
@@ -70,7 +83,7 @@ class ReceivedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What became of a message of ours: sent, delivered, read, played or failed."""
+    """The state of a message of ours: sent, delivered, read, played or failed."""
 
     message_id: str
     status: str
@@ -81,19 +94,19 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class IdentityChange:
-    """A person has a new number or BSUID; they are still the same person."""
+    """A new number or BSUID of the same person."""
 
     before: Identity
     after: Identity
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Everything one payload said. `ignored` names what was left out and why."""
+class ParsedPayload:
+    """The content of one payload. `ignored` names the kinds that were left out."""
 
-    arrivals: tuple[ReceivedEvent, ...] = ()
+    events: tuple[ReceivedEvent, ...] = ()
     statuses: tuple[Status, ...] = ()
-    moves: tuple[IdentityChange, ...] = ()
+    identity_changes: tuple[IdentityChange, ...] = ()
     ignored: tuple[str, ...] = ()
     errors: tuple[int, ...] = ()
 
@@ -101,44 +114,44 @@ class Reading:
 def parse(
     payload: dict[str, object], me: str | None = None, account: str = "main"
 ) -> list[InboundEvent]:
-    """The events in a webhook payload, empty for what is ignored.
+    """The events in a webhook payload; none for a payload that is ignored.
 
-    With `me`, a phone number id, only what was sent to that number counts.
+    With `me`, a phone number id, updates for other numbers are ignored.
     """
-    return [arrival.event for arrival in read(payload, me, account).arrivals]
+    return [received.event for received in read(payload, me, account).events]
 
 
-def read(payload: object, me: str | None = None, account: str = "main") -> Reading:
-    """Everything in a webhook payload, statuses and number changes included."""
-    reader = _Reader(me, account)
-    if text(payload, "object", 60) != "whatsapp_business_account":
+def read(payload: object, me: str | None = None, account: str = "main") -> ParsedPayload:
+    """The content of a webhook payload, with statuses and changed ids."""
+    body, reader = as_mapping(payload), _Reader(me, account)
+    if text(body, "object", 60) != "whatsapp_business_account":
         reader.ignored.append("object")
     else:
-        for entry in items(payload, "entry"):
-            for change in items(entry, "changes"):
+        for entry in items(body, "entry", MAX_UPDATES):
+            for change in items(entry, "changes", MAX_UPDATES):
                 reader.change(change)
-    return Reading(
-        tuple(reader.arrivals),
+    return ParsedPayload(
+        tuple(reader.events),
         tuple(reader.statuses),
-        tuple(reader.moves),
+        tuple(reader.identity_changes),
         tuple(reader.ignored),
         tuple(reader.errors),
     )
 
 
 class _Reader:
-    """Collects while one payload is read."""
+    """Collects the content of one payload."""
 
     def __init__(self, me: str | None, account: str) -> None:
         self._me = me
         self._account = account
-        self.arrivals: list[ReceivedEvent] = []
+        self.events: list[ReceivedEvent] = []
         self.statuses: list[Status] = []
-        self.moves: list[IdentityChange] = []
+        self.identity_changes: list[IdentityChange] = []
         self.ignored: list[str] = []
         self.errors: list[int] = []
 
-    def change(self, change: Mapping[str, object]) -> None:
+    def change(self, change: JsonObject) -> None:
         field = text(change, "field", 60)
         if field != "messages":
             self.ignored.append(f"field:{field if field in NAMED_FIELDS else 'other'}")
@@ -148,20 +161,20 @@ class _Reader:
         if self._me is not None and identifier(metadata, "phone_number_id") != self._me:
             self.ignored.append("other_number")
             return
-        messages = items(value, "messages")
-        contacts = items(value, "contacts")
-        fitting = _by_id(contacts)
+        messages = items(value, "messages", MAX_UPDATES)
+        contacts = items(value, "contacts", MAX_UPDATES)
+        positions = _by_id(contacts)
         for message in messages:
-            who = _sender(message, contacts, fitting, alone=len(messages) == 1)
+            who = _sender(message, contacts, positions, alone=len(messages) == 1)
             self._message(message, who, identifier(metadata, "display_phone_number"))
-        for status in items(value, "statuses"):
+        for status in items(value, "statuses", MAX_UPDATES):
             self._status(status, contacts)
-        self.errors += [code for e in items(value, "errors") if (code := whole(e, "code"))]
+        self.errors += [code for e in items(value, "errors") if (code := integer(e, "code"))]
 
-    def _message(self, message: Mapping[str, object], who: Identity, own_number: str) -> None:
+    def _message(self, message: JsonObject, who: Identity, own_number: str) -> None:
         kind = text(message, "type", 40)
         wamid = identifier(message, "id", MAX_WAMID)
-        at = moment(message, "timestamp")
+        at = unix_time(message, "timestamp")
         if not wamid or at is None or not who.key:
             self.ignored.append("malformed")
         elif "group_id" in message:
@@ -169,13 +182,13 @@ class _Reader:
         elif kind == "system":
             self._system(mapping(message, "system"), who)
         elif (event := self._event(message, kind, wamid, at, who, own_number)) is not None:
-            self.arrivals.append(ReceivedEvent(event, who, at))
+            self.events.append(ReceivedEvent(event, who, at))
         else:
             self.ignored.append(f"kind:{kind if kind in NAMED_KINDS else 'other'}")
 
     def _event(
         self,
-        message: Mapping[str, object],
+        message: JsonObject,
         kind: str,
         wamid: str,
         at: datetime,
@@ -202,11 +215,11 @@ class _Reader:
             body = mapping(message, "edit")
             target = identifier(body, "original_message_id", MAX_WAMID)
             edited = mapping(body, "message")
-            if is_forwarded(message):  # whichever of the two says so
+            if is_forwarded(message):  # either of the two may be marked
                 edited = {**edited, "context": {**mapping(edited, "context"), "forwarded": True}}
-            new = _chat_message(edited, target, at, place, author, who, own_number)
+            new = chat_message(edited, target, at, place, author, own_number)
             return MessageEdited(wamid, new) if new is not None and target else None
-        written = _chat_message(message, wamid, at, place, author, who, own_number)
+        written = chat_message(message, wamid, at, place, author, own_number)
         if written is None:
             return None
         own = kind == "text" and not is_forwarded(message)
@@ -215,7 +228,7 @@ class _Reader:
             return CommandInvoked(wamid, place, author, *command, message=written)
         return MessageReceived(wamid, written)
 
-    def _system(self, system: Mapping[str, object], who: Identity) -> None:
+    def _system(self, system: JsonObject, who: Identity) -> None:
         kind = text(system, "type", 40)
         if kind not in ("user_changed_number", "user_changed_user_id"):
             self.ignored.append("kind:system")
@@ -224,11 +237,11 @@ class _Reader:
         phone = identifier(system, "wa_id") or identifier(system, "new_wa_id")
         after = Identity(identifier(system, "user_id"), phone)
         if after.key and (after.user_id, after.phone) != (before.user_id, before.phone):
-            self.moves.append(IdentityChange(before, after))
+            self.identity_changes.append(IdentityChange(before, after))
         else:
             self.ignored.append("kind:system")
 
-    def _status(self, status: Mapping[str, object], contacts: list[Mapping[str, object]]) -> None:
+    def _status(self, status: JsonObject, contacts: list[JsonObject]) -> None:
         message_id = identifier(status, "id", MAX_WAMID)
         if not message_id or text(status, "recipient_type", 20) == "group":
             self.ignored.append("status")
@@ -237,84 +250,48 @@ class _Reader:
         phone = identifier(status, "recipient_id")
         if not user_id and len(contacts) == 1:
             user_id = identifier(contacts[0], "user_id")
-        codes = tuple(code for e in items(status, "errors") if (code := whole(e, "code")))
+        codes = tuple(code for e in items(status, "errors") if (code := integer(e, "code")))
         self.statuses.append(
             Status(
                 message_id,
                 text(status, "status", 20),
                 Identity(user_id, phone),
-                moment(status, "timestamp"),
+                unix_time(status, "timestamp"),
                 codes,
             )
         )
 
 
-def _chat_message(
-    message: Mapping[str, object],
-    wamid: str,
-    at: datetime,
-    place: Place,
-    author: MessageAuthor,
-    who: Identity,
-    own_number: str,
-) -> ChatMessage | None:
-    content = content_of(message)
-    if content is None:
-        return None
-    context = mapping(message, "context")
-    replied = identifier(context, "id", MAX_WAMID)
-    quoted = identifier(context, "from")
-    by_us = bool(quoted) and _digits(quoted) == _digits(own_number)
-    return ChatMessage(
-        id=wamid,
-        content=content.text,
-        author=author,
-        place=place,
-        timestamp=at,
-        reply_to_id=replied or None,
-        quote=Quote(replied, author_id=quoted, by_this_bot=by_us) if replied else None,
-        attachments=content.attachments,
-        extras=WhatsAppExtras(
-            interactive_reply=content.reply,
-            location=content.location,
-        ),
-        material=within_bounds(content.material),
-    )
-
-
-def _by_id(contacts: list[Mapping[str, object]]) -> dict[tuple[str, str], int]:
-    """The place of the first contact with each id and each number."""
-    places: dict[tuple[str, str], int] = {}
-    for place, contact in enumerate(contacts):
+def _by_id(contacts: list[JsonObject]) -> dict[tuple[str, str], int]:
+    """The position of the first contact with each id and each number."""
+    positions: dict[tuple[str, str], int] = {}
+    for position, contact in enumerate(contacts):
         for key in ("user_id", "wa_id"):
-            places.setdefault((key, identifier(contact, key)), place)
-    return places
+            positions.setdefault((key, identifier(contact, key)), position)
+    return positions
 
 
 def _sender(
-    message: Mapping[str, object],
-    contacts: list[Mapping[str, object]],
-    fitting: Mapping[tuple[str, str], int],
+    message: JsonObject,
+    contacts: list[JsonObject],
+    positions: Mapping[tuple[str, str], int],
     *,
     alone: bool,
 ) -> Identity:
-    """Who wrote: the message's own ids first, completed from the first contact that fits them;
-    `fitting` are the places of the contacts by their ids."""
+    """The sender: the message's own ids, completed by the first contact with one of them.
+    `positions` are those of the contacts by their ids."""
     user_id = identifier(message, "from_user_id")
     phone = identifier(message, "from").removeprefix("+")
-    named = (("user_id", user_id), ("wa_id", phone))
-    place = min((fitting[one] for one in named if one[1] and one in fitting), default=None)
-    if place is None and len(contacts) == 1 and (alone or not (user_id or phone)):
-        place = 0
-    if place is None:
+    ids = (("user_id", user_id), ("wa_id", phone))
+    known = (positions[one] for one in ids if one[1] and one in positions)
+    position = min(known, default=None)
+    if position is None and len(contacts) == 1 and (alone or not (user_id or phone)):
+        position = 0
+    if position is None:
         return Identity(user_id, phone)
-    contact = contacts[place]
+    contact = contacts[position]
     return Identity(
         user_id or identifier(contact, "user_id"),
         phone or identifier(contact, "wa_id").removeprefix("+"),
         text(mapping(contact, "profile"), "name", 200),
     )
-
-
-def _digits(number: str) -> str:
-    return "".join(character for character in number if character.isdigit())

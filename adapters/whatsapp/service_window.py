@@ -1,7 +1,7 @@
-"""The 24 hours after a person's message in which anything may be sent to them.
+"""The customer service window: 24 hours after a person's message anything may be sent to them.
 
-Source: Meta, "Customer service windows". The time is the message's own, not its arrival: a webhook
-may come hours late.
+Source: Meta, "Customer service windows". The time of the message counts, not that of the webhook,
+which may come hours later.
 """
 
 from datetime import datetime, timedelta
@@ -13,33 +13,33 @@ WINDOW: Final = timedelta(hours=24)
 
 
 def is_open(wrote_at: datetime, now: datetime) -> bool:
-    """True when a person who wrote at `wrote_at` may be written to freely at `now`."""
+    """True when a person who wrote at `wrote_at` may get any message at `now`."""
     return now - wrote_at < WINDOW
 
 
 class ServiceWindows:
-    """When each person last wrote, kept in the adapter's state for 24 hours."""
+    """The time of each person's last message, kept in the adapter's state for 24 hours."""
 
     def __init__(self, state: AdapterState, clock: Clock) -> None:
         self._state = state
         self._clock = clock
 
-    async def wrote(self, key: str, at: datetime) -> None:
-        """A person wrote at `at`: their window is open until 24 hours later."""
+    async def open(self, key: str, at: datetime) -> None:
+        """Open the window of a person who wrote at `at`, for 24 hours from then."""
         now = self._clock.now()
         at = min(at, now)
         before = await self._wrote_at(key)
         if is_open(at, now) and (before is None or before < at):
             await self._state.put(f"window:{key}", at.isoformat(), at + WINDOW - now)
 
-    async def refused(self, key: str, at: datetime) -> None:
-        """Meta said at `at` that the window is closed; what came later opened it again."""
+    async def close(self, key: str, at: datetime) -> None:
+        """Close the window, as Meta reported at `at`; a later message keeps it open."""
         before = await self._wrote_at(key)
         if before is not None and before <= at:
             await self._state.put(f"window:{key}", "", WINDOW)
 
-    async def open_for(self, key: str) -> bool:
-        """True when anything may be sent to this person; unknown people have no window."""
+    async def is_open_for(self, key: str) -> bool:
+        """True when anything may be sent to this person. Unknown people have no window."""
         at = await self._wrote_at(key)
         return at is not None and is_open(at, self._clock.now())
 

@@ -1,4 +1,4 @@
-"""The template that carries an answer outside the 24-hour window: its variables and values."""
+"""The message template for an answer outside the 24-hour window: its variables and values."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ MAX_PARAMETERS: Final = 10
 MAX_VALUE: Final = 300
 TEXT: Final = "text"
 PLACES: Final = (TEXT, "assistant", "date")
-"""What a value may hold: the answer, the assistant's name, the day (UTC, 2026-11-22)."""
+"""Placeholders of a value: the answer, the assistant's name, the day (UTC, 2026-11-22)."""
 
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _VARIABLE: Final = re.compile(r"\{\{([a-z0-9_]{1,60})\}\}")
@@ -62,19 +62,19 @@ class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
 
     @property
     def values(self) -> Mapping[str, str]:
-        """What each variable takes, in the order in which WhatsApp wants them."""
+        """The value of each variable, in WhatsApp's order."""
         chosen = self.parameters or {self.parameter: f"{{{TEXT}}}"}
         named = not all(name.isdigit() for name in chosen)
         return chosen if named else dict(sorted(chosen.items(), key=lambda each: int(each[0])))
 
 
 def filled(template: WhatsAppTemplate, facts: Mapping[str, str]) -> list[dict[str, object]]:
-    """The parameters of the body as the Cloud API takes them; `facts` has a value for each of
-    `PLACES`. Spaces stand for line breaks and tabs, which no parameter takes (error 132018)."""
+    """The parameters of the body in the Cloud API's form; `facts` has a value for each of `PLACES`.
+    Line breaks and tabs become spaces: no parameter may contain them (error 132018)."""
     parameters: list[dict[str, object]] = []
     for name, value in template.values.items():
-        said = _PLACE.sub(lambda place: facts[place[1]], value)
-        parameter: dict[str, object] = {"type": "text", "text": " ".join(said.split())}
+        words = _PLACE.sub(lambda place: facts[place[1]], value).split()
+        parameter: dict[str, object] = {"type": "text", "text": " ".join(words)}
         if not name.isdigit():
             parameter["parameter_name"] = name
         parameters.append(parameter)
@@ -106,10 +106,10 @@ def _check_values(values: Mapping[str, str]) -> None:
 
 
 def _check_body(body: str, values: Mapping[str, str], max_chars: int) -> None:
-    wanted = list(dict.fromkeys(_VARIABLE.findall(body)))
-    if set(wanted) != set(values):
+    variables = list(dict.fromkeys(_VARIABLE.findall(body)))
+    if set(variables) != set(values):
         raise ValueError(
-            f"has {len(wanted)} variables in its body ({', '.join(wanted) or 'none'}), and "
+            f"has {len(variables)} variables in its body ({', '.join(variables) or 'none'}), and "
             f"{len(values)} values ({', '.join(values)})"
         )
     fixed = "".join(_PLACE.sub("", value) for value in values.values())

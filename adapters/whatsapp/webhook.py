@@ -1,5 +1,6 @@
 """Meta's requests: the handshake, and signed deliveries, stored before they are answered."""
 
+import hashlib
 import hmac
 import json
 from dataclasses import replace
@@ -7,11 +8,12 @@ from typing import Final
 
 import structlog
 
+from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.errors import WINDOW_CODE
 from adapters.whatsapp.identity import Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
-from adapters.whatsapp.parse import ReceivedEvent, Status, read
+from adapters.whatsapp.parse import ParsedPayload, ReceivedEvent, Status, read
 from adapters.whatsapp.service_window import ServiceWindows, is_open
 from db.errors import StoreUnavailable
 from gateway.message import (
@@ -45,11 +47,11 @@ class Webhook:
         self._identities = identities
         self._windows = windows
         self._sink = sink
+        self._queue = ReceiveQueue("whatsapp", context, sink)
 
     async def __call__(self, request: WebhookRequest) -> WebhookResponse:
-        """200 once everything is stored, 401 for a wrong signature, 503 when the store is down (so
-        that Meta sends it again).
-        """
+        """200 once everything is stored, 401 for a wrong signature, 503 when the store is
+        unavailable: Meta then repeats the request."""
         if request.method == "GET":
             return self._handshake(request)
         signature = request.headers.get("x-hub-signature-256", "")
@@ -62,56 +64,60 @@ class Webhook:
         except (ValueError, RecursionError):
             self._context.count("refused", "json")
             return WebhookResponse(400)
+        number, account = self._settings.phone_number_id, self._context.account
+        delivery_id = hashlib.blake2b(request.body, digest_size=16).hexdigest()
+        parsed = self._queue.parse(delivery_id, lambda: read(payload, number, account))
         try:
-            await self._take(payload)
+            if parsed is not None:
+                await self._store(parsed)
         except StoreUnavailable:
             self._context.count("unstored")
             return WebhookResponse(503)
         return WebhookResponse(200)
 
     def _handshake(self, request: WebhookRequest) -> WebhookResponse:
-        wanted = self._settings.verify_token.get_secret_value().encode()
+        expected = self._settings.verify_token.get_secret_value().encode()
         given = request.query.get("hub.verify_token", "").encode("utf-8", "replace")
         challenge = request.query.get("hub.challenge", "")
-        fits = (
-            bool(wanted)
+        valid = (
+            bool(expected)
             and request.query.get("hub.mode") == "subscribe"
-            and hmac.compare_digest(given, wanted)
+            and hmac.compare_digest(given, expected)
         )
-        if not fits or not 0 < len(challenge) <= MAX_CHALLENGE:
+        if not valid or not 0 < len(challenge) <= MAX_CHALLENGE:
             self._context.count("refused", "handshake")
             return WebhookResponse(403)
         return WebhookResponse(200, challenge)
 
-    async def _take(self, payload: object) -> None:
-        reading = read(payload, self._settings.phone_number_id, self._context.account)
-        for what in reading.ignored:
-            self._context.count("ignored", what)
-        for code in reading.errors:
+    async def _store(self, parsed: ParsedPayload) -> None:
+        for kind in parsed.ignored:
+            self._context.count("ignored", kind)
+        for code in parsed.errors:
             self._context.count("platform_error", str(code))
             log.warning("platform_error", platform="whatsapp", code=code)
-        for move in reading.moves:
-            if not await self._identities.moved(move):
+        for change in parsed.identity_changes:
+            if not await self._identities.change(change):
                 self._context.count("ignored", "unsure_move")
-                log.warning("move_ignored", platform="whatsapp", reason="it is not sure who moved")
-        # One after another, and not past a failure: a person's messages keep their order.
-        for arrival in reading.arrivals:
-            await self._hand_over(arrival)
-        for status in reading.statuses:
-            await self._note(status)
+                log.warning("identity_change_ignored", platform="whatsapp")
+        # One by one, and none after a failure: a person's messages keep their order.
+        for received in parsed.events:
+            async with self._queue.turn(received.who.key):
+                await self._store_event(received)
+        for status in parsed.statuses:
+            await self._note_status(status)
 
-    async def _hand_over(self, arrival: ReceivedEvent) -> None:
-        key = await self._identities.key(arrival.who)
+    async def _store_event(self, received: ReceivedEvent) -> None:
+        key = await self._identities.key(received.who)
         known = await self._identities.known_ids(key)
-        event = under_key(arrival.event, key, arrival.who, known)
+        event = under_key(received.event, key, received.who, known)
         if isinstance(event, MessageReceived | CommandInvoked | ButtonPressed):
-            await self._windows.wrote(key, arrival.at)
-        if not is_open(arrival.at, self._context.clock.now()):
+            await self._windows.open(key, received.at)
+        if not is_open(received.at, self._context.clock.now()):
             event = _outside_window(event)
         await self._sink(event)
 
-    async def _note(self, status: Status) -> None:
-        """Statuses are no events; a failure is counted, and a closed window remembered."""
+    async def _note_status(self, status: Status) -> None:
+        """Count a failure and note a closed window. Statuses are no events."""
         if status.status != "failed":
             return
         for code in status.codes or (0,):
@@ -124,11 +130,11 @@ class Webhook:
         )
         if WINDOW_CODE in status.codes and status.recipient.key:
             key = await self._identities.known_key(status.recipient)
-            await self._windows.refused(key, status.at or self._context.clock.now())
+            await self._windows.close(key, status.at or self._context.clock.now())
 
 
 def _outside_window(event: InboundEvent) -> InboundEvent:
-    """The same event, saying that its message came too late to be answered freely."""
+    """The same event, marked as too old for a free-form answer."""
     if isinstance(event, MessageReceived | CommandInvoked) and event.message is not None:
         extras = event.message.extras
         if isinstance(extras, WhatsAppExtras):

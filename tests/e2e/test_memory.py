@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from adapters.discord.json_readers import mappings
+from adapters.shared.json_readers import items
 from simulators.base import Shown, SimFile, SimPerson, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.e2e.conftest import DELETIONS, EDITS, ROOMS, only, open_lab_with_model
@@ -215,7 +215,7 @@ async def test_discord_names_the_arguments_of_the_commands(lab: Lab) -> None:
     assert isinstance(lab.platform, DiscordSimulator)
     named = {
         str(command["name"]): [
-            (option["name"], option["required"]) for option in mappings(command["options"])
+            (option["name"], option["required"]) for option in items(command, "options")
         ]
         for command in lab.platform.world.commands
     }

@@ -101,7 +101,7 @@ def long(pump: str, length: int) -> str:
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
-    "Slack's words": (40_000, lambda text: slack.read(text, "U1", {})),
+    "Slack's words": (40_000, lambda text: slack.read_text(text, "U1", {})),
     "Discord's marks": (40_000, lambda text: DISCORD_MARK.sub("", text)),
     "Telegram's entities": (
         40_000,

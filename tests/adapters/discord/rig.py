@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TypeVar
 
-from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.connection import DiscordAdapter
 from adapters.discord.manifest import DiscordSettings
 from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place

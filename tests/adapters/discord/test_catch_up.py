@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.discord import catch_up as catchup
-from adapters.discord import read_positions as seen
+from adapters.discord import catch_up, read_positions
 from adapters.discord.read_positions import ChannelRef, ReadPositions
 from db.errors import StoreUnavailable
 from gateway.message import MessageReceived, Place
@@ -202,14 +201,14 @@ async def test_a_channel_that_is_gone_is_forgotten(
     sim.world.channels[room.id] = gone
     memory = ReadPositions(state)
     await memory.open()
-    assert memory.places() == []
+    assert memory.channels() == []
     await memory.close()
 
 
 async def test_more_than_can_be_read_is_cut_and_counted(
     sim: DiscordSimulator, state: AdapterState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catchup, "MAX_PAGES", 2)
+    monkeypatch.setattr(catch_up, "MAX_PAGES", 2)
     room = sim.direct(sim.person("Ann"))
     async with connected(sim, state=state) as rig:
         await written(sim, room, "0")
@@ -266,14 +265,14 @@ async def test_many_messages_cost_few_writes() -> None:
     await memory.open()
     place = Place("discord", "main", "5", Audience.DIRECT)
     for number in range(1, 5_000):
-        memory.passed(place, str(number), addressed=True)
+        memory.advance(place, str(number), addressed=True)
         if not number % 100:
             await asyncio.sleep(0)
     await memory.close()
     assert state.writes <= 4
     again = ReadPositions(state)
     await again.open()
-    assert again.places() == [(ChannelRef("5"), 4_999)]
+    assert again.channels() == [(ChannelRef("5"), 4_999)]
     assert again.latest == 4_999
     await again.close()
 
@@ -283,16 +282,18 @@ async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
     memory = ReadPositions(state)
     await memory.open()
     base = 10**19
-    for number in range(seen.MAX_PLACES + 100):
+    for number in range(read_positions.MAX_CHANNELS + 100):
         place = Place(
             "discord", "main", str(base), Audience.PRIVATE_ROOM, str(base), str(base + number)
         )
-        memory.passed(place, str(base + number), addressed=True)
+        memory.advance(place, str(base + number), addressed=True)
     await memory.close()
     again = ReadPositions(state)
     await again.open()
-    kept = [where.channel_id for where, _ in again.places()]
-    assert kept == [str(base + number) for number in reversed(range(100, seen.MAX_PLACES + 100))]
+    kept = [where.channel_id for where, _ in again.channels()]
+    assert kept == [
+        str(base + number) for number in reversed(range(100, read_positions.MAX_CHANNELS + 100))
+    ]
     await again.close()
 
 
@@ -300,7 +301,7 @@ async def test_what_could_not_be_written_is_written_later() -> None:
     state = CountingState()
     memory = ReadPositions(state)
     await memory.open()
-    memory.passed(Place("discord", "main", "5", Audience.DIRECT), "7", addressed=True)
+    memory.advance(Place("discord", "main", "5", Audience.DIRECT), "7", addressed=True)
     state.down = True
     await memory._flush()
     assert not state.writes
@@ -315,6 +316,6 @@ async def test_a_broken_memory_is_an_empty_one(value: str) -> None:
     state.values = {"read:0": value, "read:latest": "nonsense"}
     memory = ReadPositions(state)
     await memory.open()
-    assert memory.places() == []
+    assert memory.channels() == []
     assert memory.latest == 0
     await memory.close()

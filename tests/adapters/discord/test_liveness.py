@@ -46,7 +46,7 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
 async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.liveness.ACK_SECONDS", 1.0)
+    monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.0)
     session = next(iter(rig.sim.gateway.sessions))
     rig.sim.go_deaf()
     ada = rig.sim.person("Ada")

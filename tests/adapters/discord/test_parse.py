@@ -13,8 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.discord import parse as public_parse
-from adapters.discord.bot import BotIdentity, ChannelFacts
-from adapters.discord.interactions import InteractionHandle
+from adapters.discord.event_context import (
+    BotIdentity,
+    ChannelFacts,
+    Directory,
+    InteractionHandle,
+)
 from adapters.discord.parse import parse
 from gateway.authorship import Material
 from gateway.message import (
@@ -63,7 +67,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
 
 
-class Town:
+class Town(Directory):
     """A directory with one public channel, one private channel and a thread in it."""
 
     def channel(self, guild_id: str, channel_id: str) -> ChannelFacts | None:

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.connection import DiscordAdapter
 from adapters.discord.manifest import MANIFEST, DiscordSettings
-from adapters.discord.socket import Connection
+from adapters.discord.socket import GatewayConnection
 from gateway.errors import StartError
 from gateway.message import MessageReceived
 from gateway.ports import (
@@ -94,7 +94,7 @@ async def test_another_applications_token_is_refused(sim: DiscordSimulator) -> N
 
 async def test_no_token_at_all_is_said_clearly(sim: DiscordSimulator) -> None:
     rig = Rig(sim, token="")
-    with pytest.raises(StartError, match="No Discord token"):
+    with pytest.raises(StartError, match=r"platforms\.discord\.token"):
         await rig.adapter.connect(rig.inbox)
 
 
@@ -114,7 +114,7 @@ async def test_an_outage_at_the_start_may_pass(sim: DiscordSimulator, kind: str)
 async def test_nobody_there_is_not_permanent(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     await sim.stop()
-    with pytest.raises(StartError, match="not reachable") as caught:
+    with pytest.raises(StartError, match="cannot be reached") as caught:
         await rig.adapter.connect(rig.inbox)
     assert not caught.value.permanent
 
@@ -133,7 +133,7 @@ async def test_a_token_taken_away_while_connected_ends_the_connection(
 async def test_an_account_that_stays_deaf_says_so(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.socket.DEAF_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.discord.socket.CONNECTION_DEADLINE", 0.2)
     async with connected(sim) as rig:
         await sim.stop()
         with pytest.raises(StartError, match="No connection to Discord") as caught:
@@ -144,13 +144,13 @@ async def test_an_account_that_stays_deaf_says_so(
 async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, giving_up = Connection._lost, list[asyncio.TimerHandle | None]()
+    lost, giving_up = GatewayConnection._on_disconnect, list[asyncio.TimerHandle | None]()
 
-    def noted(connection: Connection) -> None:
+    def noted(connection: GatewayConnection) -> None:
         lost(connection)
-        giving_up.append(connection._deaf)
+        giving_up.append(connection._deadline)
 
-    monkeypatch.setattr(Connection, "_lost", noted)
+    monkeypatch.setattr(GatewayConnection, "_on_disconnect", noted)
     async with connected(sim) as rig:
         await sim.drop_connections()
         ann = sim.person("Ann")

@@ -87,6 +87,14 @@ async def test_a_turn_that_fails_or_is_cancelled_lets_the_next_one_begin(rig: Ri
     assert rig.log == ["third"]
 
 
+async def test_nothing_is_kept_of_a_conversation_without_turns(rig: Rig) -> None:
+    for number in range(100):
+        async with rig.queue.turn(str(number)):
+            pass
+    assert not rig.queue._turns
+    assert not rig.queue._running
+
+
 async def test_held_conversations_wait_and_keep_their_order(rig: Rig) -> None:
     rig.queue.hold_all()
     for number in range(3):

@@ -62,7 +62,7 @@ class TestRefusedCredentials:
         [
             ({"bot_token": "xoxb-wrong"}, "bot_token: invalid_auth"),
             ({"app_token": "xapp-wrong"}, "app_token: invalid_auth"),
-            ({"app_token": ""}, "app_token is not set"),
+            ({"app_token": ""}, "platforms.slack.app_token"),
         ],
     )
     async def test_a_wrong_credential_is_named_and_final(
@@ -151,7 +151,7 @@ class TestLife:
     async def test_a_long_outage_ends_the_connection_to_be_started_anew(
         self, socket_rig: Rig, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(socket, "GIVE_UP_SECONDS", 0.2)
+        monkeypatch.setattr(socket, "CONNECTION_DEADLINE", 0.2)
         socket_rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=100))
         await socket_rig.slack.drop_connections()
         with pytest.raises(StartError, match="lost") as caught:

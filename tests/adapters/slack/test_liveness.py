@@ -1,12 +1,13 @@
 """A Slack socket that hears nothing is noticed by its pings, and opened again."""
 
+import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 
-from adapters.slack.liveness import LivenessMonitor
+from adapters.slack.socket import SocketConnection
 from gateway.message import MessageReceived
 from gateway.ports import CanCheckLiveness
 from simulators.base import Fault
@@ -50,16 +51,20 @@ async def test_a_deaf_socket_is_noticed_and_another_one_opened(rig: Rig) -> None
     await eventually(lambda: rig.adapter.alive().ok)
 
 
-def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_open() -> None:
+async def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_open(
+    rig: Rig,
+) -> None:
     """The library's own heartbeat closes such a socket sooner; were it off, we would notice."""
-    client = Mock(last_ping_pong_time=1_000.0, ping_interval=10.0, stale=False)
+    connection = rig.adapter._connection
+    assert isinstance(connection, SocketConnection)
+    client = Mock(last_ping_pong_time=time.time() - 29.0, ping_interval=10.0, stale=False)
     client.current_session.closed = False
-    now = [1_000.0 + 30.0]
-    liveness = LivenessMonitor(client, lambda: now[0])
-    assert liveness.check().ok
-    now[0] += 0.5
-    assert not liveness.check().ok
-    assert "no ping was answered for 30 s" in liveness.check().detail
+    with patch.object(connection, "_client", client):
+        assert rig.adapter.alive().ok
+        client.last_ping_pong_time -= 2.0
+        overdue = rig.adapter.alive()
+    assert not overdue.ok
+    assert "no ping was answered for 31 s" in overdue.detail
 
 
 async def test_requests_to_our_own_listener_need_no_proof() -> None:

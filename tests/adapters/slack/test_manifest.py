@@ -1,6 +1,5 @@
 """Settings, the app manifest to paste, and the small pure parts."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -9,11 +8,10 @@ from pydantic import ValidationError
 
 from adapters.slack.app_manifest import EVENTS, SCOPES, app_manifest
 from adapters.slack.client import is_slack, proxy_for
-from adapters.slack.compose import compose
 from adapters.slack.connection import SlackAdapter
-from adapters.slack.conversation_queues import ConversationQueues
 from adapters.slack.emoji import character, name_of
 from adapters.slack.manifest import MANIFEST, SlackSettings
+from adapters.slack.send import compose
 from gateway.commands.catalogue import REGISTERED
 from gateway.errors import FormatRejected
 from gateway.message import Button, Part
@@ -147,33 +145,3 @@ class TestEmoji:
         assert name_of("❤") == "heart"
         assert name_of(":custom:") == "custom"
         assert name_of("🦖") == ""
-
-
-class TestLanes:
-    async def test_one_key_in_order_others_beside_it(self) -> None:
-        lanes, log, gate = ConversationQueues(), [], asyncio.Event()
-
-        async def visit(key: str, name: str, wait: bool) -> None:
-            async with lanes.turn(key):
-                if wait:
-                    await gate.wait()
-                log.append(name)
-
-        tasks = [
-            asyncio.create_task(visit(*args))
-            for args in (("a", "a1", True), ("a", "a2", False), ("b", "b1", False))
-        ]
-        await tasks[2]
-        assert log == ["b1"]
-        assert not await lanes.drained(0.01)
-        gate.set()
-        await asyncio.gather(*tasks)
-        assert log == ["b1", "a1", "a2"]
-        assert await lanes.drained(0.01)
-
-    async def test_nothing_is_kept_of_a_lane_that_is_empty(self) -> None:
-        lanes = ConversationQueues()
-        for key in range(100):
-            async with lanes.turn(str(key)):
-                pass
-        assert vars(lanes)["_locks"] == {}

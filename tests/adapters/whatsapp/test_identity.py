@@ -30,7 +30,7 @@ class Rig:
         return await self.identities.key(Identity(user_id, phone))
 
     async def moved(self, before: Identity, after: Identity) -> bool:
-        return await self.identities.moved(IdentityChange(before, after))
+        return await self.identities.change(IdentityChange(before, after))
 
     async def silence(self, time: timedelta) -> None:
         await self.clock.advance(time.total_seconds() + 1)

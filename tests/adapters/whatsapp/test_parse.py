@@ -295,12 +295,12 @@ def test_groups_are_left_out() -> None:
 
 def test_statuses_are_no_events() -> None:
     reading = read(EXAMPLES[-1])
-    assert reading.arrivals == ()
+    assert reading.events == ()
     assert reading.statuses[0].codes == (131047,)
 
 
 def test_a_changed_number_names_both_identities() -> None:
-    (move,) = read(EXAMPLES[13]).moves
+    (move,) = read(EXAMPLES[13]).identity_changes
     assert isinstance(move, IdentityChange)
     assert (move.before.phone, move.after.user_id) == (PHONE, "DE.2")
 

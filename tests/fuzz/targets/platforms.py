@@ -59,6 +59,6 @@ TARGETS: Final[tuple[Target, ...]] = (
     on_json("parse-discord", _discord, *EXAMPLES),
     on_json("parse-slack", lambda payload: check(slack(payload)), *EVERYTHING),
     on_json("parse-telegram", _telegram, *samples()),
-    on_json("parse-whatsapp", lambda p: check([a.event for a in whatsapp(p).arrivals]), *WRITTEN),
+    on_json("parse-whatsapp", lambda p: check([a.event for a in whatsapp(p).events]), *WRITTEN),
     on_json("parse-web", _web, *ON_PAGE),
 )

@@ -1,9 +1,9 @@
-"""The bodies of `POST /{phone_number_id}/messages`, composed without I/O.
+"""Outbound messages as bodies of `POST /{phone_number_id}/messages`. Pure.
 
-An `Outbound` becomes exactly one message. Up to three buttons that fit are reply buttons under a
-text of at most 1,024 characters; otherwise the choices become a list, whose text may have 4,096
-(Meta, "Interactive reply buttons messages" and "Interactive list messages"). So nothing of the
-text is ever cut, and nothing has to be sent twice.
+An `Outbound` is exactly one message. Up to three buttons that fit are reply buttons under a text of
+at most 1,024 characters; other choices are a list, whose text may have 4,096 (Meta, "Interactive
+reply buttons messages" and "Interactive list messages"). So the text is never cut and never sent
+in two messages.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from adapters.whatsapp.template import WhatsAppTemplate, filled
 from gateway.errors import Permanent, WindowClosed
-from gateway.message import Button, OutboundFile, Part
+from gateway.message import Button, Outbound, OutboundFile, Part
 
 Body: TypeAlias = dict[str, object]
 
@@ -56,11 +56,11 @@ TEXTUAL: Final = frozenset(
     {"application/json", "application/xml", "application/yaml", "application/x-yaml"}
     | {"application/toml", "application/sql", "application/javascript"}
 )
-"""Types that are text, and are sent as text/plain because Meta takes no other text."""
+"""Types that are text. They are sent as text/plain, the only text type that Meta accepts."""
 
 
 def message_to(address: str, reply_to: str = "") -> Body:
-    """The common head: `to` for a phone number, `recipient` for a BSUID."""
+    """The fields of every message: `to` for a phone number, `recipient` for a BSUID."""
     field = "to" if address.isascii() and address.isdigit() else "recipient"
     body: Body = {"messaging_product": "whatsapp", "recipient_type": "individual", field: address}
     if reply_to:
@@ -68,8 +68,31 @@ def message_to(address: str, reply_to: str = "") -> Body:
     return body
 
 
+def free_form(outbound: Outbound) -> Body:
+    """A message without a file, inside the 24-hour window. Raises `Permanent`."""
+    text = text_body(outbound.part) if outbound.part is not None else ""
+    if outbound.buttons:
+        return choice_message(text, outbound.buttons)
+    if not text.strip():
+        raise Permanent("WhatsApp: there is nothing to send")
+    return text_message(text)
+
+
+def as_template(
+    outbound: Outbound, template: WhatsAppTemplate | None, assistant: str, now: datetime
+) -> Body:
+    """A message outside the 24-hour window. Raises `WindowClosed` for anything but a text, and
+    without a template."""
+    if template is None or outbound.part is None or outbound.file or outbound.buttons:
+        raise WindowClosed(
+            "WhatsApp: more than 24 hours since the person wrote; only a template with a text "
+            "may be sent (platforms.whatsapp.template)"
+        )
+    return template_message(text_body(outbound.part), template, assistant, now)
+
+
 def text_body(part: Part) -> str:
-    """What a part says on WhatsApp."""
+    """The text of a part."""
     return part.payload if isinstance(part.payload, str) else part.text
 
 
@@ -79,7 +102,7 @@ def text_message(text: str) -> Body:
 
 
 def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
-    """A text with choices. Raises `Permanent` for what WhatsApp cannot show at all."""
+    """A text with choices. Raises `Permanent` for choices that WhatsApp cannot show."""
     if len(buttons) > MAX_ROWS:
         raise Permanent(f"WhatsApp: {len(buttons)} choices; a message has at most {MAX_ROWS}")
     if not text.strip():
@@ -98,8 +121,8 @@ def choice_message(text: str, buttons: tuple[Button, ...]) -> Body:
 
 
 def template_message(text: str, template: WhatsAppTemplate, assistant: str, at: datetime) -> Body:
-    """The text in the template's variable for it, beside the others. Raises `WindowClosed` when it
-    does not fit."""
+    """A message by template: the text in its variable. Raises `WindowClosed` when the text does not
+    fit."""
     flat = " ".join(text.split())
     if not flat or len(flat) > template.max_chars:
         raise WindowClosed(
@@ -118,21 +141,21 @@ def template_message(text: str, template: WhatsAppTemplate, assistant: str, at: 
 
 
 def upload_type(file: OutboundFile) -> tuple[str, str]:
-    """Kind of message and type to upload as. Raises `Permanent` for what Meta does not take."""
+    """Kind of message and upload type of a file. Raises `Permanent` for unsupported types."""
     mime = file.mime.partition(";")[0].strip().lower()
     if mime not in MEDIA and (mime.startswith("text/") or mime in TEXTUAL):
         mime = "text/plain"
     known = MEDIA.get(mime)
     if known is None:
-        raise Permanent(f"WhatsApp takes no files of type {mime[:80] or 'unknown'}")
-    kind, most = known
-    if len(file.data) > most:
-        raise Permanent(f"WhatsApp: {len(file.data)} bytes; at most {most} for {mime}")
+        raise Permanent(f"WhatsApp accepts no files of type {mime[:80] or 'unknown'}")
+    kind, limit = known
+    if len(file.data) > limit:
+        raise Permanent(f"WhatsApp: {len(file.data)} bytes; at most {limit} for {mime}")
     return kind, mime
 
 
 def media_message(kind: str, media_id: str, name: str, caption: str = "") -> Body:
-    """An uploaded file; only documents carry a name, audio has no caption."""
+    """An uploaded file. Only documents have a name, and audio has no caption."""
     content: Body = {"id": media_id}
     if kind == "document":
         content["filename"] = name[:240] or "file"
@@ -152,7 +175,7 @@ def _fit_as_buttons(text: str, buttons: tuple[Button, ...]) -> bool:
 
 
 def _row(button: Button) -> Body:
-    """A row; a label too long for the title stands whole in the description."""
+    """A row of a list. The description contains a label that is too long for the title."""
     row: Body = {"id": button.value, "title": button.label}
     description = button.description
     if len(button.label) > ROW_TITLE:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.whatsapp import compose
+from adapters.whatsapp import send
 from adapters.whatsapp.template import WhatsAppTemplate
 from gateway.errors import WindowClosed
 from gateway.message import Button
@@ -29,7 +29,7 @@ ADDRESS = st.sampled_from(["4915550000042", "DE.13491208655302741918", "US.ENT.1
 
 @given(ADDRESS, TEXT, BUTTONS)
 def test_choices_fit_and_lose_nothing(address: str, text: str, buttons: list[Button]) -> None:
-    body = {**compose.message_to(address), **compose.choice_message(text, tuple(buttons))}
+    body = {**send.message_to(address), **send.choice_message(text, tuple(buttons))}
     draft = check(body)
     assert isinstance(draft, Draft)
     assert draft.text == text
@@ -40,7 +40,7 @@ def test_choices_fit_and_lose_nothing(address: str, text: str, buttons: list[But
             assert button.label in (choice.title, *[choice.description[: len(button.label)]])
 
 
-def parameters(body: compose.Body) -> object:
+def parameters(body: send.Body) -> object:
     template = body["template"]
     assert isinstance(template, dict)
     return template["components"][0]["parameters"]
@@ -48,7 +48,7 @@ def parameters(body: compose.Body) -> object:
 
 @given(ADDRESS, TEXT)
 def test_texts_fit(address: str, text: str) -> None:
-    draft = check({**compose.message_to(address, "wamid.X"), **compose.text_message(text)})
+    draft = check({**send.message_to(address, "wamid.X"), **send.text_message(text)})
     assert isinstance(draft, Draft)
     assert (draft.text, draft.reply_to) == (text, "wamid.X")
 
@@ -57,18 +57,18 @@ def test_texts_fit(address: str, text: str) -> None:
 def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
     template = WhatsAppTemplate(name="follow_up")
     try:
-        body = compose.template_message(text, template, "Parley", AT)
+        body = send.template_message(text, template, "Parley", AT)
     except WindowClosed:
         assert not text.strip() or len(" ".join(text.split())) > template.max_chars
         return
-    draft = check({**compose.message_to("4915550000042"), **body})
+    draft = check({**send.message_to("4915550000042"), **body})
     assert isinstance(draft, Draft)
     assert "".join(draft.parameters[0].split()) == "".join(text.split())
 
 
 def test_a_named_parameter_is_named() -> None:
     template = WhatsAppTemplate(name="x", parameter="answer")
-    body = compose.template_message("hi", template, "Parley", AT)
+    body = send.template_message("hi", template, "Parley", AT)
     assert parameters(body) == [{"type": "text", "text": "hi", "parameter_name": "answer"}]
 
 
@@ -76,7 +76,7 @@ def test_several_variables_in_the_order_of_their_numbers() -> None:
     template = WhatsAppTemplate.model_validate(
         {"name": "x", "parameters": {2: "{text}", 1: "{assistant} of Acme", 3: "{date}"}}
     )
-    body = compose.template_message("Your {date} \n is set", template, "Parley", AT)
+    body = send.template_message("Your {date} \n is set", template, "Parley", AT)
     assert parameters(body) == [
         {"type": "text", "text": "Parley of Acme"},
         {"type": "text", "text": "Your {date} is set"},
@@ -87,7 +87,7 @@ def test_several_variables_in_the_order_of_their_numbers() -> None:
 def test_several_variables_by_name() -> None:
     values = {"who": "{assistant}", "answer": "{text}"}
     template = WhatsAppTemplate(name="x", parameters=values)
-    body = compose.template_message("hi", template, "Parley", AT)
+    body = send.template_message("hi", template, "Parley", AT)
     assert parameters(body) == [
         {"type": "text", "text": "Parley", "parameter_name": "who"},
         {"type": "text", "text": "hi", "parameter_name": "answer"},
@@ -96,4 +96,4 @@ def test_several_variables_by_name() -> None:
 
 @pytest.mark.parametrize(("address", "field"), [("4915", "to"), ("DE.4915", "recipient")])
 def test_phones_and_bsuids_go_in_their_own_field(address: str, field: str) -> None:
-    assert compose.message_to(address)[field] == address
+    assert send.message_to(address)[field] == address

@@ -1,0 +1,193 @@
+"""One bot account on Discord, connected."""
+
+from typing import Final
+
+from discord.http import Route
+
+from adapters.discord import doctor
+from adapters.discord.client import RestClient, fetch_file
+from adapters.discord.errors import RequestRefused
+from adapters.discord.interactions import ORIGINAL, handle_of
+from adapters.discord.manifest import MANIFEST, DiscordSettings, live_style
+from adapters.discord.message_text import GUEST
+from adapters.discord.send import (
+    NO_BUTTONS,
+    channel_body,
+    destination,
+    edit_body,
+    form_of,
+    message_route,
+    messages_route,
+    reaction_route,
+)
+from adapters.discord.socket import GatewayConnection
+from adapters.shared.connection import AccountAdapter
+from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time
+from gateway.errors import Ambiguous, Permanent, Transient
+from gateway.message import Attachment, Outbound, Part, Place, Receipt
+from gateway.people import Audience
+from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
+
+NOT_A_MEMBER: Final = frozenset({10_004, 10_007, 10_013, 50_001})
+"""Unknown guild, unknown member, unknown user, missing access: the bot is not in the server."""
+
+
+class DiscordAdapter(AccountAdapter[DiscordSettings]):
+    """One bot account on Discord."""
+
+    manifest = MANIFEST
+    _connection: GatewayConnection | None = None
+
+    async def _open(self, sink: EventSink) -> None:
+        self._connection = GatewayConnection(self._settings, self._context, sink, self._end)
+        await self._connection.open()
+
+    async def _close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    def alive(self) -> Liveness:
+        """The time of the last heartbeat that Discord acknowledged."""
+        if self._connection is None:
+            return Liveness(False, "not connected")
+        return self._connection.alive()
+
+    async def reconnect(self) -> None:
+        """Close the socket; the library resumes the session, with everything that was missed."""
+        if self._connection is not None:
+            await self._connection.close_socket()
+
+    async def send(self, outbound: Outbound) -> Receipt:
+        """Send one part or file, once. Raises a `DeliveryError`."""
+        connection = self._connected()
+        handle = handle_of(outbound)
+        if handle is not None and outbound.is_empty:
+            await connection.responses.dismiss(handle)
+            return Receipt("")
+        if handle is not None and outbound.private_to:
+            return _receipt(await connection.responses.send_ephemeral(handle, outbound))
+        if handle is not None:
+            filled = await connection.responses.fill(handle, outbound)
+            if filled is not None:
+                return _receipt(filled)
+        return await self._post(connection.rest, outbound)
+
+    async def edit(self, place: Place, message_id: str, part: Part) -> None:
+        """Replace the text of a message of ours. Raises a `DeliveryError`."""
+        route = message_route("PATCH", place, message_id)
+        await self._connected().rest.call(route, json=edit_body(part))
+
+    async def clear_buttons(self, outbound: Outbound) -> None:
+        """Remove the buttons of a message of ours. Raises a `DeliveryError`."""
+        connection, handle = self._connected(), handle_of(outbound)
+        if handle is not None and await connection.responses.clear(handle, outbound.clears):
+            return
+        route = message_route("PATCH", outbound.place, outbound.clears)
+        await connection.rest.call(route, json=NO_BUTTONS)
+
+    async def delete(self, place: Place, message_id: str) -> None:
+        """Delete a message of ours. Raises a `DeliveryError`."""
+        await self._connected().rest.call(message_route("DELETE", place, message_id))
+
+    async def typing(self, place: Place, message_id: str) -> None:
+        """Show the typing indicator for ten seconds. Raises a `DeliveryError`."""
+        route = Route("POST", "/channels/{channel_id}/typing", channel_id=destination(place))
+        await self._connected().rest.call(route)
+
+    def live_style(self, place: Place) -> LiveStyle:
+        """A message that is edited, everywhere."""
+        return live_style(place)
+
+    async def show_live(self, view: LiveView) -> str:
+        """Show the answer as far as it is written. Raises a `DeliveryError`."""
+        connection = self._connected()
+        outbound = Outbound(
+            view.key,
+            view.place,
+            view.part,
+            reply_to_id="" if view.handle else view.reply_to_id,
+            reply_handle=view.reply_handle,
+            replaces=view.handle,
+        )
+        if view.handle:
+            await self._replace(connection, outbound)
+            return view.handle
+        handle = handle_of(outbound)
+        if handle is not None and await connection.responses.fill(handle, outbound) is not None:
+            return ORIGINAL
+        return (await self._post(connection.rest, outbound)).message_id
+
+    async def end_live(self, outbound: Outbound) -> Receipt:
+        """Edit the complete answer into the live message. Raises a `DeliveryError`."""
+        return Receipt(await self._replace(self._connected(), outbound))
+
+    async def react(self, place: Place, message_id: str, emoji: str) -> None:
+        """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""
+        await self._connected().rest.call(reaction_route("PUT", place, message_id, emoji))
+
+    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
+        """Remove our reaction. Raises a `DeliveryError`."""
+        await self._connected().rest.call(reaction_route("DELETE", place, message_id, emoji))
+
+    async def fetch(self, attachment: Attachment, limit: int) -> bytes:
+        """The bytes of an attachment. Raises `BadInput` when it is larger than `limit`, and a
+        `DeliveryError`."""
+        return await fetch_file(attachment, limit, self._settings.api_base)
+
+    async def is_member(self, space: str, person: str) -> bool:
+        """True when a person is a full member of a server. Raises a `DeliveryError`.
+
+        Unlike the event of a departure, this request needs no privileged intent.
+        """
+        if not (space.isdecimal() and person.isdecimal()):
+            return False
+        path = "/guilds/{guild_id}/members/{user_id}"
+        try:
+            route = Route("GET", path, guild_id=space, user_id=person)
+            member = await self._connected().rest.call(route)
+        except RequestRefused as error:
+            if error.code in NOT_A_MEMBER:
+                return False
+            raise
+        return not (integer(member, "flags") or 0) & GUEST
+
+    async def diagnose(self) -> list[Check]:
+        """The checks of `parley doctor`. Never raises."""
+        return await doctor.diagnose(self._settings, self._context.commands)
+
+    async def _post(self, rest: RestClient, outbound: Outbound) -> Receipt:
+        body, channel_id = channel_body(outbound), destination(outbound.place)
+        if outbound.private_to and outbound.place.audience is not Audience.DIRECT:
+            # Only the answer to a command or a button can be shown to one person in a channel.
+            request = {"recipient_id": outbound.private_to}
+            opened = await rest.call(Route("POST", "/users/@me/channels"), json=request)
+            channel_id = identifier(opened, "id")
+            body.pop("message_reference", None)
+        form = form_of(body, outbound.file)
+        return _receipt(await rest.call(messages_route(channel_id), json=body, form=form))
+
+    async def _replace(self, connection: GatewayConnection, outbound: Outbound) -> str:
+        """Change the live message `outbound.replaces`; returns its id. Raises a `DeliveryError`."""
+        if outbound.part is None:
+            raise Permanent("there is no text for the message")
+        if outbound.replaces == ORIGINAL:
+            handle = handle_of(outbound)
+            if handle is None:
+                raise Permanent("the command that was answered is no longer known")
+            return await connection.responses.refill(handle, outbound)
+        route = message_route("PATCH", outbound.place, outbound.replaces)
+        await connection.rest.call(route, json=edit_body(outbound.part, outbound.buttons))
+        return outbound.replaces
+
+    def _connected(self) -> GatewayConnection:
+        if self._connection is None or not self._connection.usable:
+            raise Transient("not connected to Discord")
+        return self._connection
+
+
+def _receipt(message: object) -> Receipt:
+    sent = as_mapping(message)
+    if message_id := identifier(sent, "id"):
+        return Receipt(message_id, iso_time(sent, "timestamp"))
+    raise Ambiguous("Discord's answer names no message")
