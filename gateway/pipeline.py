@@ -41,7 +41,7 @@ from gateway.policy.invocation import decide_invocation
 from gateway.policy.refusals import refusal_for
 from gateway.ports.stores import InboxEntry, UsageRow
 from gateway.remembering import TurnMemory
-from gateway.render.off_loop import render_off_loop
+from gateway.render import render_off_loop
 from gateway.services import Services
 from gateway.stages.admission import check_access, check_limits, guard_loops, identify
 from gateway.stages.answering import address, filter_answer, render_answer
@@ -156,7 +156,7 @@ class Pipeline:
         exchange.outbound = address(
             exchange.id,
             exchange.place,
-            await render_off_loop(reply.markdown, exchange.connected.manifest.dialect),
+            await render_off_loop(reply.markdown, exchange.connected.renderer),
             reply,
             reply_to_id=exchange.last.id if exchange.kind == "message" else "",
             reply_handle=exchange.reply_handle,

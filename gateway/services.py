@@ -9,10 +9,12 @@ from gateway.conversation import ContextLimits
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.llm.token_calibrations import TokenCalibrations
+from gateway.markdown.text_renderer import plain_parts
 from gateway.observe.observer import NoObserver, Observer
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
 from gateway.people import IdentityResolver, NoLinkedIdentities
+from gateway.platforms import renderer_of
 from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
@@ -37,6 +39,7 @@ from gateway.ports import (
 from gateway.ports.conversation_notes import ConversationNoteStore
 from gateway.ports.feedback import FeedbackStore
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
+from gateway.ports.renderer import Renderer
 from gateway.ports.stores import (
     AdapterStates,
     Buckets,
@@ -131,6 +134,7 @@ class Connected:
 
     manifest: AdapterManifest
     adapter: PlatformAdapter
+    renderer: Renderer = plain_parts
     typing: CanType | None = None
     read_marks: CanMarkRead | None = None
     files: CanFetchFiles | None = None
@@ -141,10 +145,12 @@ class Connected:
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
-        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
+        """Look once which abilities the adapter has; asking a Protocol each time is slow. Raises
+        `ConfigurationError` where the platform's renderer cannot be imported."""
         return cls(
             manifest,
             adapter,
+            renderer=renderer_of(manifest),
             typing=adapter if isinstance(adapter, CanType) else None,
             read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
             files=adapter if isinstance(adapter, CanFetchFiles) else None,

@@ -69,7 +69,7 @@ MANIFEST: Final = AdapterManifest(
         clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="discord",
+    renderer="adapters.discord.render:render",
     load="adapters.discord.adapter:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,

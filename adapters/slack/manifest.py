@@ -88,7 +88,7 @@ MANIFEST: Final = AdapterManifest(
         clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="slack",
+    renderer="adapters.slack.render:render",
     load="adapters.slack.connection:SlackAdapter",
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),

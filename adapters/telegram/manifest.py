@@ -100,7 +100,7 @@ MANIFEST: Final = AdapterManifest(
         clears_buttons=True,
         max_buttons=100,
     ),
-    dialect="telegram",
+    renderer="adapters.telegram.render:render",
     load="adapters.telegram.connection:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,

@@ -56,7 +56,7 @@ MANIFEST: Final = AdapterManifest(
         clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="web",
+    renderer="adapters.web.render:render",
     load="adapters.web.connection:WebAdapter",
     live=live_style,
 )

@@ -108,7 +108,7 @@ MANIFEST: Final = AdapterManifest(
         further_ids=True,
         max_buttons=10,
     ),
-    dialect="whatsapp",
+    renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
     dedupe_for=timedelta(days=7),

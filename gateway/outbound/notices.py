@@ -10,7 +10,7 @@ from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
 from gateway.people import Audience
 from gateway.ports.stores import Outbox
-from gateway.render import render
+from gateway.render import render_with
 from gateway.services import Connected
 from gateway.stages.answering import address
 
@@ -28,7 +28,7 @@ def addressed(
         shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
         until = notice.buttons_until if shows else None
         reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
-        parts = render(notice.markdown, account.manifest.dialect)
+        parts = render_with(account.renderer, notice.markdown)
         key = f"{group}:notice-{number}"
         found += address(key, notice.place, parts, reply, person=notice.person)
     return tuple(found)

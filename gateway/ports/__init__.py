@@ -40,7 +40,6 @@ from gateway.ports.live import (
 from gateway.ports.manifest import (
     AccountSettings,
     AdapterManifest,
-    Dialect,
     SendPace,
 )
 from gateway.ports.membership import (
@@ -102,7 +101,6 @@ __all__ = [
     "CommandSpec",
     "ContentBlock",
     "Counter",
-    "Dialect",
     "EventSink",
     "ImageBlock",
     "LLMProvider",

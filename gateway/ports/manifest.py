@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from gateway.message import Place
 from gateway.ports.adapter import Capabilities
 from gateway.ports.live import LiveStyle
-
-Dialect: TypeAlias = Literal["discord", "slack", "telegram", "whatsapp", "web", "plain"]
-"""Which renderer an answer goes through; a platform of somebody else's names one of these."""
 
 
 class AccountSettings(BaseModel, extra="forbid", frozen=True):
@@ -54,8 +50,9 @@ class AdapterManifest:
     title: str
     settings: type[AccountSettings]
     capabilities: Capabilities
-    dialect: Dialect
     load: str
+    renderer: str = ""
+    """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may send the same event again."""
     pace: SendPace = SendPace()

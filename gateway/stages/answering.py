@@ -8,7 +8,7 @@ from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, 
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
-from gateway.render.off_loop import render_off_loop
+from gateway.render import render_off_loop
 from gateway.services import Services
 from gateway.stages.screening import screened_beneath
 from gateway.stages.tasking import settle_task
@@ -34,18 +34,18 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
     """Settle the task that stands beneath the answer, render for the platform, split there, and
     address every part."""
     await settle_task(exchange, services)
-    dialect = exchange.connected.manifest.dialect
+    renderer = exchange.connected.renderer
     await typed_under_answer(exchange, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = await render_off_loop(exchange.answer or NO_ANSWER, dialect)
-    parts = parts or await render_off_loop(NO_ANSWER, dialect)
+    parts = await render_off_loop(exchange.answer or NO_ANSWER, renderer)
+    parts = parts or await render_off_loop(NO_ANSWER, renderer)
     beneath = await screened_beneath(exchange, exchange.answer, beneath_answer(exchange), services)
     if beneath.markdown:
         noted = f"{exchange.answer or NO_ANSWER}\n\n{beneath.markdown}"
-        parts = await render_off_loop(noted, dialect)
+        parts = await render_off_loop(noted, renderer)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, dialect)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, renderer)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     exchange.outbound = address(
         exchange.id,
@@ -57,7 +57,7 @@ async def render_answer(exchange: Exchange, services: Services) -> Decision:
         person=str(exchange.who.person),
     )
     exchange.outbound += await said_alone(exchange, services)
-    return Decision("render", True, dialect, detail)
+    return Decision("render", True, exchange.connected.manifest.platform, detail)
 
 
 def beneath_answer(exchange: Exchange) -> Reply:
@@ -83,7 +83,7 @@ async def said_alone(exchange: Exchange, services: Services) -> tuple[Outbound, 
     return address(
         f"{exchange.id}:note",
         exchange.place,
-        await render_off_loop(note.markdown, exchange.connected.manifest.dialect),
+        await render_off_loop(note.markdown, exchange.connected.renderer),
         replace(note, private_to=exchange.last.author.id),
         reply_handle=exchange.reply_handle,
         person=str(exchange.who.person),

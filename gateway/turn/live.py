@@ -18,7 +18,7 @@ def live_answer(exchange: Exchange, services: Services) -> LiveAnswer | None:
     target = LiveTarget(
         key=f"live:{oldest}",
         place=place,
-        dialect=exchange.connected.manifest.dialect,
+        renderer=exchange.connected.renderer,
         reply_to_id=exchange.last.id if exchange.kind == "message" else "",
         reply_handle=exchange.reply_handle,
         again=exchange.again,

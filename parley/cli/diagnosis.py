@@ -7,6 +7,7 @@ from typing import Final
 
 from gateway.clock import SystemClock
 from gateway.errors import ParleyError
+from gateway.platforms import Discovery, adapter_class
 from gateway.ports import (
     AdapterContext,
     AdapterManifest,
@@ -17,7 +18,6 @@ from gateway.ports import (
     WebhookHandler,
 )
 from parley.config import Account, Settings
-from parley.config.platforms import Discovery, adapter_class
 from parley.wiring.commands import offered_commands
 
 SECONDS: Final = 20.0

@@ -11,6 +11,7 @@ import asyncio
 from gateway.errors import Permanent, StoreUnavailable, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
+from gateway.platforms import renderer_of
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.services import Connected
 from gateway.storage.redis.rpc import RemoteFailure, RpcClient
@@ -134,6 +135,7 @@ class RemoteAdapter:
         return Connected(
             self._manifest,
             self,
+            renderer=renderer_of(self._manifest),
             typing=self if can.typing else None,
             read_marks=self if can.read_marks else None,
             files=self if can.files_in else None,

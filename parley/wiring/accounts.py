@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from aiohttp import web
 
+from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
 from gateway.ports.stores import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.services import Connected
 from parley.config import MAIN, Settings
-from parley.config.platforms import adapter_class, discover
 from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:

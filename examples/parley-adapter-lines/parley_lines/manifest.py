@@ -27,6 +27,6 @@ MANIFEST: Final = AdapterManifest(
     title="Lines over TCP",
     settings=LinesSettings,
     capabilities=Capabilities(rooms=False),
-    dialect="plain",
     load="parley_lines.adapter:LinesAdapter",
+    renderer="parley_lines.render:render",
 )

@@ -22,6 +22,7 @@ from gateway.outbound.live.answer import (
     LiveTarget,
 )
 from gateway.outbound.pacing import Pacer
+from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
 from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
@@ -29,6 +30,8 @@ from gateway.storage.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
 from tests.support.messages import place
+
+DISCORD = renderer_of(discover().manifests["discord"])
 
 PIECES = [f"Sentence number {n} of the answer. " for n in range(12)]
 WHOLE = "".join(PIECES).strip()
@@ -133,7 +136,7 @@ class Bench:
             clock=self.clock,
             count=lambda *_: None,
         )
-        target = LiveTarget("live:e1", at, "discord", "q1", again=again)
+        target = LiveTarget("live:e1", at, DISCORD, "q1", again=again)
         return LiveAnswer(target, means, self.screen.style)
 
     async def deliver(self, live: LiveAnswer, text: str = WHOLE) -> tuple[Outbound, ...]:
