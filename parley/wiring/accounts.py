@@ -1,9 +1,6 @@
 """The accounts of a configuration, each with what sends and receives for it."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
-
-from aiohttp import web
+from typing import TYPE_CHECKING
 
 from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
@@ -15,20 +12,6 @@ from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:
     from gateway.storage.redis.hot_state import RedisHotState
-
-
-@runtime_checkable
-class ServesPages(Protocol):
-    """An adapter with pages of its own on the local listener."""
-
-    @property
-    def page(self) -> str:
-        """The path that a person opens."""
-        ...
-
-    def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """What to serve there."""
-        ...
 
 
 def account_name(key: tuple[str, str]) -> str:
