@@ -27,6 +27,7 @@ from gateway.ports import (
     AlarmClock,
     CanAnswerInline,
     CanCheckMembership,
+    CanClearButtons,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
@@ -142,6 +143,7 @@ class Connected:
     inline: CanAnswerInline | None = None
     members: CanCheckMembership | None = None
     reactions: CanReact | None = None
+    clears_buttons: bool = False
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
@@ -158,6 +160,7 @@ class Connected:
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
+            clears_buttons=isinstance(adapter, CanClearButtons),
         )
 
 

@@ -5,7 +5,18 @@ from typing import Final
 from pydantic import Field, SecretStr
 
 from gateway.message import Place
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import (
+    AccountSettings,
+    AdapterManifest,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanReact,
+    CanType,
+    Capabilities,
+    LiveStyle,
+    SendPace,
+)
 
 MAX_BUTTONS: Final = 25
 """Five rows of five (Discord: components/reference#action-row)."""
@@ -52,23 +63,13 @@ MANIFEST: Final = AdapterManifest(
     title="Discord",
     settings=DiscordSettings,
     capabilities=Capabilities(
-        threads=True,
         joins_threads=True,
-        edits=True,
-        deletes=True,
-        typing=True,
-        reactions=True,
         ephemeral=True,
-        files_in=True,
-        files_out=True,
-        native_commands=True,
         commands_wait=True,
         idempotent_sends=True,
-        live=True,
-        tells_members=True,
-        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
+    abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
     renderer="adapters.discord.render:render",
     load="adapters.discord.adapter:DiscordAdapter",
     pace=SendPace(platform_per_second=50),

@@ -284,7 +284,7 @@ class CommandHandler:
 
 def buttons_gone(exchange: Exchange, press: ButtonPressed) -> tuple[Outbound, ...]:
     """The send that takes the pressed buttons away, where the platform can."""
-    if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
+    if not (press.message_id and exchange.connected.clears_buttons):
         return ()
     return (
         Outbound(

@@ -1,10 +1,11 @@
 """The seams between the gateway and everything that touches the outside, as small Protocols.
 
-A class takes part by having the methods; nothing is registered. What an adapter can do beyond
-sending is declared in its `Capabilities` and proven by `tests/contract`.
+A class takes part by having the methods; nothing is registered. The facts of a platform that no
+method shows are declared in its `Capabilities` and proven by `tests/contract`.
 """
 
 from gateway.ports.abilities import (
+    REMOTE_ABILITIES,
     CanAnswerInline,
     CanCheckLiveness,
     CanCheckMembership,
@@ -75,6 +76,7 @@ from gateway.ports.webhooks import (
 )
 
 __all__ = [
+    "REMOTE_ABILITIES",
     "AccountSettings",
     "Activity",
     "ActivityLog",

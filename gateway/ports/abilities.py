@@ -1,7 +1,7 @@
-"""What an adapter may do beyond sending: it has those that its capabilities declare."""
+"""The optional abilities of an adapter: it has each one whose methods it has."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from gateway.message import Attachment, Button, Outbound, Part, Place
 
@@ -76,6 +76,17 @@ class CanCheckMembership(Protocol):
         for everybody where the bot itself was removed. Raises a `DeliveryError` when the platform
         does not say."""
         ...
+
+
+REMOTE_ABILITIES: Final[tuple[type, ...]] = (
+    CanType,
+    CanMarkRead,
+    CanFetchFiles,
+    CanReact,
+    CanCheckMembership,
+    CanClearButtons,
+)
+"""Those that a process uses which holds no connection, and that its manifest has to name for it."""
 
 
 @dataclass(frozen=True, slots=True)

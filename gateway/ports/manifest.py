@@ -1,7 +1,7 @@
-"""What is known of an adapter without importing its platform's library."""
+"""The description of an adapter that imports none of its platform's library."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import BaseModel
@@ -40,7 +40,7 @@ class SendPace:
 
 @dataclass(frozen=True, slots=True)
 class AdapterManifest:
-    """What is known of an adapter without importing its platform's library.
+    """The description of an adapter that imports none of its platform's library.
 
     Entry points of the group `parley.adapters` name a value of this type. `load` is
     "package.module:Class"; the class is called as `Class(settings, context)`.
@@ -49,8 +49,11 @@ class AdapterManifest:
     platform: str
     title: str
     settings: type[AccountSettings]
-    capabilities: Capabilities
     load: str
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    abilities: tuple[type, ...] = ()
+    """The protocols of `REMOTE_ABILITIES` that the adapter has, for a process that holds no
+    connection and does not import the adapter. Where it is connected, its methods decide."""
     renderer: str = ""
     """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
@@ -60,4 +63,5 @@ class AdapterManifest:
     """As `CanShowLive.live_style`, for a process that holds no connection."""
     identify: str = ""
     """Where the platform gives people several ids: "package.module:function" of `async
-    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name."""
+    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name. The
+    adapter keeps all ids of a person then (`keep_ids`)."""

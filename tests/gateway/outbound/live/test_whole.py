@@ -46,7 +46,7 @@ class Screen:
     clock: FakeClock
     platform: str = "test"
     account: str = "main"
-    capabilities: Capabilities = field(default_factory=lambda: Capabilities(live=True))
+    capabilities: Capabilities = field(default_factory=Capabilities)
     style: LiveStyle = EDITED
     messages: dict[str, str] = field(default_factory=dict)
     draft: str = ""
@@ -392,7 +392,7 @@ async def test_so_it_does_when_nothing_was_written_down_of_it(
     left: bool, quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(bench: Bench) -> None:
-        can = Capabilities(live=True, idempotent_sends=True)
+        can = Capabilities(idempotent_sends=True)
         knows = Knowing(bench.clock, capabilities=can)
         bench.screen = knows
         if left:
